@@ -5,6 +5,8 @@
 //! of `.ci/run`. Skipped tests and missing tools are reported on stderr.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
+mod old;
+
 use crate::support;
 
 use std::path::{Path, PathBuf};
@@ -40,14 +42,14 @@ fn reload(host: &Runtime, libraries: &[&Path]) -> ReloadReport {
     host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Reloads to the build of each compiler in turn. Each build takes over the objects of the previous build.
-fn check_cubes(other: &Other) {
-    let (ours, theirs) = (support::tagged("magic-cube", &[], 1), other.plugin("magic-cube"));
+/// Reloads to the build of each compiler in turn. Each build takes over the objects of the previous build. The tag of `theirs` is 2.
+fn check_cubes(theirs: &Path) {
+    let ours = support::tagged("magic-cube", &[], 1);
     let host = support::host(std::slice::from_ref(&ours));
     let mut cubes = vec![host.objects().spawn(CUBE).expect("a cube")];
     host.objects().set(cubes[0], "rotation_speed", &Value::F64(1234.5)).expect("a number");
 
-    for (swaps, (library, tag)) in (1_u16..).zip([(&theirs, 2), (&ours, 1), (&theirs, 2)]) {
+    for (swaps, (library, tag)) in (1_u16..).zip([(theirs, 2), (&*ours, 1), (theirs, 2)]) {
         host.objects().call(cubes[0], "say_hello", &[]).expect("the call succeeds");
         let report = reload(&host, &[library]);
         let living = cubes.len() as u64; // each with a component, which has no plugin part
@@ -159,7 +161,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     };
     let (ours, theirs) = (compiler(&support::plugin("broken", &[])), compiler(&other.plugin("broken")));
     assert!(theirs.contains("nightly") && theirs != ours, "{theirs} against {ours}");
-    check_cubes(&other);
+    check_cubes(&other.plugin("magic-cube"));
     check_parts(&other);
     check_calls_and_panics(&other);
 }
@@ -190,7 +192,7 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
         change: |request| request.rustc(DEBIANS).target_dir(support::test_dir().join("plugins-debian")),
     };
     assert_eq!(compiler(&other.plugin("broken")), version.trim());
-    check_cubes(&other);
+    check_cubes(&other.plugin("magic-cube"));
     check_parts(&other);
     check_calls_and_panics(&other);
 }
@@ -206,7 +208,7 @@ fn a_plugin_linked_by_gnu_ld_works_in_this_host() {
     };
     let theirs = comment(&other.plugin("magic-cube"));
     assert!(!theirs.contains("LLD"), "another linker signed it: {theirs}");
-    check_cubes(&other);
+    check_cubes(&other.plugin("magic-cube"));
     check_parts(&other);
 }
 
@@ -222,7 +224,7 @@ fn an_optimized_plugin_of_one_piece_works_in_this_host() {
             request.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         },
     };
-    check_cubes(&other);
+    check_cubes(&other.plugin("magic-cube"));
     check_calls_and_panics(&other);
 }
 
