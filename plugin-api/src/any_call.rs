@@ -316,7 +316,7 @@ impl ObjectView<'_> {
     ///
     /// # Errors
     /// Fails with `EXPIRED`, and reports kind and age, if a conjugate's value was destroyed; with `BUFFER` if the arguments do not match
-    /// the callee; with `SIGNATURE` if the result does not match; with `NOT_FOUND` for an unknown name. Returns failures of the callee.
+    /// the callee; with `SIGNATURE` if the result does not match; with `NOT_FOUND` for an unknown name. Returns errors of the called function.
     ///
     /// # Examples
     /// ```

@@ -257,7 +257,7 @@ impl ObjectView<'_> {
     ///
     /// # Errors
     /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for other parameters or another result, or with `DURING_REBUILD`
-    /// before the commit for a function that is neither of this generation nor pure. Returns failures of the callee.
+    /// before the commit for a function that is neither of this generation nor pure. Returns errors of the called function.
     ///
     /// # Examples
     /// ```
@@ -327,7 +327,7 @@ impl ObjectView<'_> {
 ///
 /// # Errors
 /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for other parameters or another result, or with `UNAVAILABLE` after
-/// the unload of the function's context has begun. Returns failures of the callee.
+/// the unload of the function's context has begun. Returns errors of the called function.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
     if is_of_objects(name) {
         return Err(on_an_object(name));
@@ -391,7 +391,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended. Returns failures of the callee.
+    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended. Returns errors of the called function.
     ///
     /// # Examples
     /// ```

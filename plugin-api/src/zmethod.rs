@@ -89,7 +89,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     ///
     /// # Errors
     /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` for an object of another class, or with `DEAD_HANDLE` or
-    /// `UNAVAILABLE` after the generation of the function has ended. Returns failures of the callee.
+    /// `UNAVAILABLE` after the generation of the function has ended. Returns errors of the called function.
     ///
     /// # Examples
     /// ```

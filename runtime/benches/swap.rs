@@ -78,7 +78,7 @@ fn print_phases(reports: Vec<ReloadReport>) {
 }
 
 fn open_and_close(library: &Path) {
-    // SAFETY: the initializers of a plugin only link its parts together.
+    // SAFETY: the functions that the loader runs for a plugin only set addresses inside the plugin.
     let library = unsafe { Library::new(library) }.expect("the library opens");
     // SAFETY: the symbol is used only as an address.
     let symbol = unsafe { library.get::<*const ()>(SYMBOL) }.expect("every plugin has it");

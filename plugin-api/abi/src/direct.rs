@@ -81,8 +81,8 @@ impl Batch {
 /// Trampoline that calls a method on the objects of a batch.
 ///
 /// # Safety
-/// The batch borrows the data behind its pointers until the function returns, and `at` is at most `len`. Each live object is an object
-/// of the class, and its memory and nonnull plugin part belong to the object. The memory and plugin part of an object that the batch
+/// The batch borrows the data behind its pointers until the function returns, and `at` is at most `len`. Each live object is an
+/// instance of the class, and its memory and nonnull plugin part belong to the object. The memory and plugin part of an object that the batch
 /// itself destroys stay readable. The parameters and, if `results` is not null, the result match the method.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]

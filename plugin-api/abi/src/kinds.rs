@@ -25,8 +25,8 @@ use abi_stable::StableAbi;
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
-/// Syntax of the types of a kind. A type consists of the kind's name alone, of a path instead of the name, or of the
-/// name followed by parentheses with types, a path or a signature.
+/// Syntax of a type of one kind: the name of the kind alone, a path in place of the name, or the name followed by types, a path
+/// or a signature in parentheses.
 ///
 /// # Examples
 /// ```

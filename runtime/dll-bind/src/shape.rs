@@ -90,7 +90,7 @@ pub struct Field {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Layouts {
-    /// Lengths by struct path and field name.
+    /// Lengths of fixed-size arrays, by the path of the struct and the name of the field.
     lens: BTreeMap<(String, String), usize>,
     reals: BTreeMap<String, Real>,
 }

@@ -248,7 +248,7 @@ impl<'a> Rows<'a> {
         self.span().iter().map(RowPtr::parts)
     }
 
-    /// Variant of [`Rows::keys`] with pointers of kind `K`. Returns `None` if the keys are of another kind.
+    /// Variant of [`Rows::keys`] with pointers of kind `K`. Returns `None` if the keys have another kind than `K`.
     #[inline]
     pub(crate) fn keys_of<K: InMemory>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         self.all_of(false)
@@ -413,7 +413,7 @@ impl RowsMut<'_> {
         self.as_rows().span().iter().map(RowPtr::parts_mut)
     }
 
-    /// Variant of [`RowsMut::keys`] with pointers of kind `K`. Returns `None` if the keys are of another kind.
+    /// Variant of [`RowsMut::keys`] with pointers of kind `K`. Returns `None` if the keys have another kind than `K`.
     #[inline]
     pub(crate) fn keys_of<K: InMemory>(&mut self) -> Option<impl Iterator<Item = Mut<'_, K>>> {
         let of = K::carried(self.row.key)?;

@@ -63,7 +63,7 @@ pub(super) struct Store {
     /// object.
     pub(super) roots: Bits,
     naming: Naming,
-    /// Bodies released since the last safe point; views of plugins may still point into them.
+    /// Bodies released since the last safe point; plugins may still use addresses of their values.
     graveyard: Vec<Body>,
     shadow: Option<Shadow>,
 }
@@ -316,7 +316,7 @@ impl Objects {
     }
 
     /// Destroys the properties of released objects and frees their memory; returns the number of bodies. Call at safe points
-    /// only, because views of plugins may point into the memory until then.
+    /// only, because plugins may use addresses in the memory until then.
     #[inline]
     pub fn free_graveyard(&self) -> usize {
         let dead = std::mem::take(&mut self.store.borrow_mut().graveyard);

@@ -177,7 +177,7 @@ fn copy(from: &Path, to: &Path) {
 pub(crate) struct Dev {
     pub(crate) child: Child,
     stdin: Option<ChildStdin>,
-    /// Output lines with the times of their arrival since the Unix epoch.
+    /// Output lines, each with the time at which it was read, since the Unix epoch.
     lines: Receiver<(Duration, String)>,
     received: Vec<String>,
 }

@@ -173,7 +173,7 @@ impl Objects {
     }
 
     /// Aborts the mark or sweep in progress, if any: before an operation that the mark cannot track, or after the last step of the
-    /// sweep. Objects that are not destroyed yet stay alive until the next collection.
+    /// sweep. Unreachable objects that the sweep has not destroyed remain until the next collection.
     pub fn abandon_mark(&self) {
         if self.marker.take().is_some() && self.mode.get() == mode::MARKING {
             self.mode.set(mode::NORMAL);

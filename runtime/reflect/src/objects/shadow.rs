@@ -169,9 +169,9 @@ impl Objects {
         Replaced { bodies: shadow.old, bindings: shadow.rebound, copies: shadow.copies }
     }
 
-    /// Rolls the shadow back, which restores destroyed objects, and values and bindings of the bodies that stay in place. Returns
-    /// the staged bodies and the bindings that the shadow had set, and the objects that were created in the shadow, in order of
-    /// creation. The caller must destroy these objects.
+    /// Rolls the shadow back: restores the destroyed objects, and the values and bindings of the bodies that stayed in place.
+    /// Returns the staged bodies with the bindings that the shadow had set, and the objects that were created in the shadow, in
+    /// order of creation. The caller must destroy these objects.
     ///
     /// # Panics
     /// Panics if no shadow is active.

@@ -103,7 +103,7 @@ impl PropertyType {
 }
 
 impl Value {
-    /// Returns the value of zero bytes.
+    /// Returns the value that zeroed memory represents.
     ///
     /// # Examples
     /// ```

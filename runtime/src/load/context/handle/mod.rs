@@ -39,7 +39,7 @@ pub struct Contexts {
 }
 
 /// Handle of a Slim, a pinned context, or the Default. Clones refer to the same context. Dropping the last handle of a Slim
-/// starts its unload. A callback of the Slim that owns a handle prevents this unload, see [`LoadContext::downgrade`]. Other
+/// starts its unload. A handle that a callback of the Slim owns prevents this unload; see [`LoadContext::downgrade`]. Other
 /// contexts exist even without a handle. Usable on any thread.
 ///
 /// # Examples
