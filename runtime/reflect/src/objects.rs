@@ -13,7 +13,7 @@ use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
 use smallvec::SmallVec;
 
 use crate::bits::Bits;
-use crate::body::{Body, ClassBinding};
+use crate::body::{Bindings, Body};
 use crate::class::Class;
 use crate::hot_columns::{HotColumns, PluginPart};
 use crate::marker::Marker;
@@ -68,22 +68,34 @@ pub(super) struct Store {
     shadow: Option<Shadow>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Shadow {
     /// Last construction number before the shadow. Objects with a higher number were created in the shadow.
     first_construction: u64,
     staged: Vec<ObjectHandle>,
     ended: Vec<ObjectHandle>,
     /// Empty buffer for the old bodies. The capacity suffices for all staged objects, so that the commit does not allocate.
-    old: Vec<Body>,
-    /// Objects whose bodies stay in place, with the previous bindings of the bodies.
-    rebound: Vec<(ObjectHandle, ClassBinding)>,
+    #[expect(clippy::vec_box, reason = "the bodies were staged in these boxes, and are not moved")]
+    old: Vec<Box<Body>>,
+    /// Objects whose bodies stay in place.
+    rebound: Vec<Rebound>,
+    /// Previous bindings of the objects in `rebound`.
+    bindings: Bindings,
     /// Slots of the objects in `rebound`.
     in_place: Bits,
     /// Slots of the objects in `rebound` whose values were not written since.
     unwritten: Bits,
     /// Values of the other objects in `rebound`, from before their first write.
     copies: Vec<(ObjectHandle, Storage)>,
+}
+
+/// Object whose body stays in place during a shadow, with its state before the shadow.
+#[derive(Debug)]
+struct Rebound {
+    object: ObjectHandle,
+    /// Index in [`Shadow::bindings`].
+    binding: u32,
+    plugin_part: PluginPart,
 }
 
 impl Objects {
