@@ -2,7 +2,6 @@
 //! file. The host writes its native types to this file and exits before it constructs an object. With `alcedo check --host`, the
 //! host also checks script packages. The tool and the host must be built from one checkout; [`VERSION`] detects a mismatch.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -98,9 +97,7 @@ pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
 fn write(to: &Path, answer: &Answer) -> io::Result<()> {
     let mut bytes = Vec::new();
     ciborium::into_writer(answer, &mut bytes).map_err(io::Error::other)?;
-    let unfinished = to.with_extension("part");
-    fs::write(&unfinished, bytes)?;
-    fs::rename(&unfinished, to)
+    plain_file::replace(to, &bytes)
 }
 
 /// Reads the answer of a host; `None` if the host wrote no answer.

@@ -122,9 +122,17 @@ impl ImageFile {
     /// assert!(ImageFile::from_bytes(Path::new("libspinner.so"), b"no library".to_vec()).is_err());
     /// ```
     pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Self, ImageError> {
-        let demands = Demands::default();
+        Self::from_bytes_for(name, bytes, &Demands::default())
+    }
+
+    /// Checks bytes in memory as [`ImageFile::from_bytes`] does, under the demands of a host.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`ImageFile::from_bytes`], [`ImageError::TooLarge`] and [`ImageError::NotTrusted`].
+    pub fn from_bytes_for(name: &Path, bytes: Vec<u8>, demands: &Demands) -> Result<Self, ImageError> {
         check_len(name, bytes.len() as u64, demands.largest)?;
-        Self::survey(name, Bytes::read(bytes), &demands)
+        Self::survey(name, Bytes::read(bytes), demands)
     }
 
     /// Checks the signature first: files without a trusted signature are not parsed.

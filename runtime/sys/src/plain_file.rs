@@ -1,10 +1,14 @@
-//! Opens files for reading. Opening never blocks. Pipes, devices, and files above a stated size are rejected.
+//! Opens files for reading, and replaces files atomically. Opening never blocks. Pipes, devices, and files above a stated size are
+//! rejected.
 //!
 //! Product code reads files through this module only; the test `floors` checks that.
 
+use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read as _};
-use std::path::Path;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
 
 /// Error of [`open`], [`read`] and [`read_text`], stored inside of the returned `io::Error`.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +80,51 @@ pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
     String::from_utf8(read(path, largest)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
+/// Replaces a file atomically: a reader finds the old or the new content, both complete. The new content is first written to a file of the
+/// same name with `.part` appended, and survives a power failure. This function may be called on any thread, by one writer per file.
+///
+/// # Errors
+/// Returns the system error. The old file is then unchanged.
+///
+/// # Examples
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("status.json");
+/// for content in ["{}", "[1, 2]"] {
+///     alcedo_sys::plain_file::replace(&path, content.as_bytes())?;
+///     assert_eq!(std::fs::read_to_string(&path)?, content);
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let part = part_of(path);
+    let written = File::create(&part).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()
+    });
+    let replaced = written.and_then(|()| fs::rename(&part, path));
+    replaced.inspect_err(|_| drop(fs::remove_file(&part)))
+}
+
+/// Returns the path of the incomplete content.
+fn part_of(path: &Path) -> PathBuf {
+    let mut part = OsString::from(path);
+    part.push(".part");
+    part.into()
+}
+
+/// Returns the SHA-256 digest of bytes as registries write it: `sha256:` and 64 hex digits.
+///
+/// # Examples
+/// ```
+/// let digest = alcedo_sys::plain_file::sha256(b"{}");
+/// assert_eq!(digest, "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
+/// ```
+pub fn sha256(bytes: &[u8]) -> String {
+    let digits = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    format!("sha256:{digits}")
+}
+
 fn ensure_plain(found: &Metadata) -> Result<(), PlainFileError> {
     match found.is_file() {
         true => Ok(()),
@@ -118,7 +167,17 @@ fn without_waiting() -> OpenOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, read_text};
+    use super::{read, read_text, replace};
+
+    #[test]
+    fn a_failed_replacement_keeps_the_old_file_and_leaves_no_part() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("file");
+        std::fs::create_dir(&path).expect("a folder in its place");
+        replace(&path, b"new").expect_err("a folder is not replaced by a file");
+        assert!(path.is_dir());
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1, "no part is left");
+    }
 
     #[test]
     fn only_plain_files_within_the_limit_are_read() {

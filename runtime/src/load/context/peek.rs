@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use alcedo_sys::{ImageError, ImageFile, StageDir};
+use alcedo_sys::{Demands, ImageError, ImageFile, PublicKey, StageDir};
 
 use crate::load::declared::{self, Declarations, Declared};
 use crate::load::error::LoadError;
@@ -29,6 +29,31 @@ impl ManifestInfo {
     pub fn peek_bytes(name: &str, bytes: &[u8]) -> Result<Self, ContextError> {
         let name = Path::new(name);
         check(name, ImageFile::from_bytes(name, bytes.to_vec())).map(|(_image, info)| Self::of(info))
+    }
+
+    /// Reads the manifest of a library in memory like [`ManifestInfo::peek_bytes`], if one of the keys has signed the library. Other
+    /// libraries are not parsed. Callable on any thread.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ManifestInfo::peek_bytes`]. Fails if no key in `trusted` has signed the library, also if `trusted` is empty.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ManifestInfo, SecretKey};
+    ///
+    /// let key = SecretKey::generate()?.public();
+    /// let refused = ManifestInfo::peek_signed("libweather.so", b"unsigned", &[key]).unwrap_err();
+    /// assert!(refused.to_string().contains("libweather.so has no signature"), "{refused}");
+    /// # Ok::<(), alcedo_runtime::KeyError>(())
+    /// ```
+    pub fn peek_signed(name: &str, bytes: &[u8], trusted: &[PublicKey]) -> Result<Self, ContextError> {
+        let name = Path::new(name);
+        if trusted.is_empty() {
+            let reason = "no key is trusted, so no signature can be checked: pass at least one key".to_owned();
+            return Err(ContextError::BadImage { path: name.to_owned(), reason });
+        }
+        let demands = Demands { trusted: trusted.to_vec(), ..Demands::default() };
+        check(name, ImageFile::from_bytes_for(name, bytes.to_vec(), &demands)).map(|(_image, info)| Self::of(info))
     }
 
     /// Reads the manifest and the declarations of a library file without running its code. The declarations are constants
