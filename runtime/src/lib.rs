@@ -102,12 +102,13 @@ pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
 pub use reload::changes::{ClassChange, Pause, Phase, Phases, PropertyChange, ValueCounts};
 pub use reload::digest::WorldDigest;
+pub use reload::health::{HostStatus, ModuleState, ModuleStatus, Rejected, RejectedBy};
 pub use reload::report::{Named, Outcome, ReloadReport, Remainder};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, Calls, ClassKey, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined,
-    Drained, Links, NetNames, Objects, Runtime, ShutdownReport, Tables, Types, Unloads, WeakRuntime, Worlds,
-    ZCallFunction, ZCallResolver,
+    Drained, HealthWatch, Links, NetNames, Objects, Runtime, ShutdownReport, Tables, Types, Unloads, WeakRuntime,
+    Worlds, ZCallFunction, ZCallResolver,
 };
 pub use semver::{Version, VersionReq};
 pub use signature::Signature;

@@ -8,6 +8,7 @@ mod ending;
 mod failures;
 mod frames;
 mod functions;
+mod health;
 mod history;
 mod in_frames;
 mod links;
@@ -50,6 +51,7 @@ use crate::reload::watch::FileWatch;
 use crate::runtime::history::History;
 use crate::watchdog::{Entered, Listener};
 
+use health::Watching;
 use protocols::TakeBody;
 
 use closures::Closures;
@@ -58,6 +60,7 @@ pub use conjugates::{AnyConjugate, ConjugateInfo, Conjugates};
 pub use ending::{Drained, ShutdownReport};
 pub use frames::Budget;
 pub use functions::Calls;
+pub use health::HealthWatch;
 pub use links::Links;
 pub use net::NetNames;
 pub use objects::Objects;
@@ -91,6 +94,7 @@ struct Inner {
     reloads: History<ReloadReport, 64>,
     watch: RefCell<Option<FileWatch>>,
     watch_scope: Cell<ReloadScope>,
+    health: RefCell<Option<Box<Watching>>>,
     committed: Cell<u64>,
     rolled_back: Cell<u64>,
     /// Set from the request of an incremental collection until the collection ends.
@@ -251,6 +255,7 @@ impl Runtime {
             reloads: History::default(),
             watch: RefCell::default(),
             watch_scope: Cell::default(),
+            health: RefCell::default(),
             committed: Cell::default(),
             rolled_back: Cell::default(),
             slicing: Cell::default(),

@@ -49,6 +49,7 @@ mod glue_in_use;
 #[path = "grid/main.rs"]
 mod grid;
 mod grid_glue;
+mod health;
 mod hooks;
 mod host_glue;
 mod host_glue_kinds;

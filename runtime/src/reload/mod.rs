@@ -7,6 +7,7 @@ pub(crate) mod class_mapping;
 pub(crate) mod conversion;
 mod converted;
 pub(crate) mod digest;
+pub(crate) mod health;
 pub(crate) mod journal;
 pub(crate) mod migrate;
 pub(crate) mod object_plan;

@@ -11,6 +11,7 @@ use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
 use crate::load::master;
+use crate::panic_guard;
 use crate::unload::backoff::Backoff;
 
 /// Progress of the finalizer thread during a wait.
@@ -256,6 +257,10 @@ impl Runtime {
             Err(error) => return ShutdownReport { left: vec![error.to_string()], ..ShutdownReport::default() },
         };
         let _none = inner.watch.take();
+        // A value that the health function owns may panic when it is dropped.
+        if let Err(message) = panic_guard::caught(|| drop(inner.health.take())) {
+            tracing::error!(message, "a value owned by the health function panicked when it was dropped");
+        }
         let jobs = self.jobs();
         let unloaded = match self.generation() {
             0 => Ok(None),

@@ -172,6 +172,7 @@ impl Runtime {
         if let Some(master) = self.inner.loads.master().filter(|_| is_quiet) {
             self.request_reload_of(master.paths, self.inner.watch_scope.get());
         }
+        self.attend_health();
         let requested = self.inner.requests.take();
         match requests::plan(&requested) {
             Some(Plan::Reload { libraries, scope, answers }) => match self.reload_for(&libraries, scope, answers) {

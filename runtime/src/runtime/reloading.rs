@@ -183,6 +183,7 @@ impl Runtime {
     }
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
+        drop(self.inner.health.take());
         if self.inner.agent.get().is_some() {
             // `alcedo dev` builds the plugins and reports complete builds. These reports do not include the scripts that the host itself
             // loads.

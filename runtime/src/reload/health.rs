@@ -1,0 +1,382 @@
+//! Decides if new code of a watched library stays. A health window opens after each commit. If the health function of the host returns an
+//! error during the window, the host returns to the earlier library. Libraries are identified by the digests of their files.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use alcedo_sys::plain_file;
+use serde::{Deserialize, Serialize};
+
+/// Maximum size of a status file in bytes.
+const LARGEST_STATUS: u64 = 1 << 20;
+
+/// Status of a host with a health watch, as its status file contains it. Names of fields are stable; fields may be added.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{HostStatus, ModuleState};
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("status.json");
+/// // The host has not started yet.
+/// assert_eq!(HostStatus::read(&path)?, None);
+/// let digest = "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
+/// let module = format!("{{\"file\": \"libweather.so\", \"digest\": \"{digest}\", \"state\": \"running\", \"rejected\": null}}");
+/// std::fs::write(&path, format!("{{\"process\": 7, \"generation\": 2, \"modules\": [{module}]}}"))?;
+/// let status = HostStatus::read(&path)?.expect("the host has written it");
+/// assert_eq!(status.modules[0].state, ModuleState::Running);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct HostStatus {
+    /// Process id of the host.
+    pub process: u32,
+    /// Generation of the Master.
+    pub generation: u64,
+    /// Watched libraries.
+    pub modules: Vec<ModuleStatus>,
+}
+
+/// Status of a watched library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ModuleStatus {
+    /// File name of the library.
+    pub file: String,
+    /// SHA-256 digest of the file whose code runs.
+    pub digest: String,
+    /// State of this code.
+    #[serde(flatten)]
+    pub state: ModuleState,
+    /// File that was not loaded, or whose code was unhealthy. `None` after the file was replaced.
+    pub rejected: Option<Rejected>,
+}
+
+/// State of the running code of a library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+#[non_exhaustive]
+pub enum ModuleState {
+    /// The health window is open.
+    #[default]
+    Checking,
+    /// The code was healthy during its health window.
+    Running,
+    /// The code is unhealthy and still runs, since no earlier library can replace it.
+    Unhealthy {
+        /// Error of the health function.
+        reason: String,
+    },
+}
+
+/// Rejected library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Rejected {
+    /// SHA-256 digest of the file.
+    pub digest: String,
+    /// Step that rejected the file.
+    pub by: RejectedBy,
+    /// Error of this step.
+    pub reason: String,
+}
+
+/// Step that rejected a library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RejectedBy {
+    /// The reload was rolled back.
+    Load,
+    /// The health function returned an error, and the earlier library was loaded again.
+    Health,
+}
+
+impl HostStatus {
+    /// Reads a status file. Returns `None` if the file does not exist. Can be called on any thread and in any process.
+    ///
+    /// # Errors
+    /// Returns the error of the system, or `InvalidData` if the file is not a status.
+    pub fn read(path: &Path) -> io::Result<Option<Self>> {
+        match plain_file::read(path, LARGEST_STATUS) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Replaces the status file atomically.
+    pub(crate) fn write(&self, path: &Path) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(self)?;
+        text.push(b'\n');
+        plain_file::replace(path, &text)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Module {
+    file: String,
+    /// Digest of the running code.
+    runs: String,
+    /// Digest of the last healthy code.
+    good: Option<String>,
+    /// Reason why the running code is unhealthy.
+    unhealthy: Option<String>,
+    rejected: Option<Rejected>,
+}
+
+/// Health of the watched libraries. Reads no clock: the caller passes the time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Health {
+    window: Duration,
+    modules: Vec<Module>,
+    /// Time at which the open window was opened.
+    opened: Option<Duration>,
+}
+
+/// Decision after a call of the health function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Wait,
+    /// The window has passed: the running code is the last healthy code.
+    Keep,
+    /// Load the last healthy code of these modules again.
+    Return(Vec<usize>),
+    /// No module has an earlier library.
+    Stuck,
+}
+
+impl Health {
+    /// Starts with an open window: code that was just loaded is not known to be healthy. `modules` contains names and digests of files.
+    pub(crate) fn new(window: Duration, now: Duration, modules: impl IntoIterator<Item = (String, String)>) -> Self {
+        let module = |(file, runs)| Module { file, runs, good: None, unhealthy: None, rejected: None };
+        Self { window, modules: modules.into_iter().map(module).collect(), opened: Some(now) }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.opened.is_some()
+    }
+
+    pub(crate) fn runs(&self, module: usize) -> &str {
+        &self.modules[module].runs
+    }
+
+    /// Returns the digest of the last healthy code, or of the running code if none is known.
+    pub(crate) fn good(&self, module: usize) -> &str {
+        let module = &self.modules[module];
+        module.good.as_deref().unwrap_or(&module.runs)
+    }
+
+    /// Checks if a copy of the file with this digest may still be loaded.
+    pub(crate) fn needs(&self, digest: &str) -> bool {
+        self.modules.iter().any(|module| module.runs == digest || module.good.as_deref() == Some(digest))
+    }
+
+    /// Compares the digests of the files on disk, and returns the modules to load. Content that was rejected is not loaded again until the
+    /// file has had another content.
+    pub(crate) fn found(&mut self, digests: &[String]) -> Vec<usize> {
+        let mut load = Vec::new();
+        for (at, (module, found)) in self.modules.iter_mut().zip(digests).enumerate() {
+            if module.rejected.as_ref().is_some_and(|rejected| rejected.digest == *found) {
+                continue;
+            }
+            module.rejected = None;
+            if module.runs != *found {
+                load.push(at);
+            }
+        }
+        load
+    }
+
+    /// Records a commit, which opens the window.
+    pub(crate) fn committed(&mut self, now: Duration, loaded: &[usize], digests: &[String]) {
+        for &at in loaded {
+            let module = &mut self.modules[at];
+            module.runs.clone_from(&digests[at]);
+            (module.unhealthy, module.rejected) = (None, None);
+            self.opened = Some(now);
+        }
+    }
+
+    /// Records a reload that was rolled back.
+    pub(crate) fn refused(&mut self, tried: &[usize], digests: &[String], reason: &str) {
+        for &at in tried {
+            let (digest, reason) = (digests[at].clone(), reason.to_owned());
+            self.modules[at].rejected = Some(Rejected { digest, by: RejectedBy::Load, reason });
+        }
+    }
+
+    /// Decides after a call of the health function in an open window.
+    pub(crate) fn judge(&mut self, now: Duration, answer: &Result<(), String>) -> Verdict {
+        let Some(opened) = self.opened else { return Verdict::Wait };
+        let Err(reason) = answer else {
+            if now.saturating_sub(opened) < self.window {
+                return Verdict::Wait;
+            }
+            self.opened = None;
+            for module in &mut self.modules {
+                module.good = Some(module.runs.clone());
+                module.unhealthy = None;
+            }
+            return Verdict::Keep;
+        };
+        self.opened = None;
+        let mut back = Vec::new();
+        for (at, module) in self.modules.iter_mut().enumerate() {
+            match &module.good {
+                Some(good) if *good == module.runs => {}
+                Some(_) => back.push(at),
+                None => module.unhealthy = Some(reason.clone()),
+            }
+        }
+        if back.is_empty() { Verdict::Stuck } else { Verdict::Return(back) }
+    }
+
+    /// Records the reload of the last healthy code of `modules`, which were unhealthy for `reason`. An error is the failure of that reload.
+    pub(crate) fn returned(&mut self, modules: &[usize], reason: &str, outcome: &Result<(), String>) {
+        for &at in modules {
+            let module = &mut self.modules[at];
+            match (outcome, module.good.clone()) {
+                (Ok(()), Some(good)) => {
+                    let digest = std::mem::replace(&mut module.runs, good);
+                    module.rejected = Some(Rejected { digest, by: RejectedBy::Health, reason: reason.to_owned() });
+                }
+                (Ok(()), None) => {}
+                (Err(error), _) => {
+                    module.unhealthy = Some(format!("{reason}; the earlier library was not loaded again: {error}"));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn status(&self, process: u32, generation: u64) -> HostStatus {
+        let is_open = self.is_open();
+        let status = |module: &Module| ModuleStatus {
+            file: module.file.clone(),
+            digest: module.runs.clone(),
+            state: match &module.unhealthy {
+                Some(reason) => ModuleState::Unhealthy { reason: reason.clone() },
+                None if is_open && module.good.as_ref() != Some(&module.runs) => ModuleState::Checking,
+                None => ModuleState::Running,
+            },
+            rejected: module.rejected.clone(),
+        };
+        HostStatus { process, generation, modules: self.modules.iter().map(status).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    use super::{Health, ModuleState, Verdict};
+
+    const WINDOW: Duration = Duration::from_secs(2);
+
+    /// Runs steps, one second apart, and returns the state of the modules `a` and `b` after each step. Steps: `a2` finds and commits build 2
+    /// of `a`, `a2!` finds it and the reload is rolled back, `+` and `-` are answers of the health function, `-!` is an answer whose return
+    /// fails.
+    fn run(steps: &str) -> Vec<String> {
+        let mut health =
+            Health::new(WINDOW, Duration::ZERO, ["a", "b"].map(|file| (file.to_owned(), format!("{file}1"))));
+        let mut disk = ["a1".to_owned(), "b1".to_owned()];
+        let mut lines = Vec::new();
+        for (step, second) in steps.split_whitespace().zip(1..) {
+            let now = Duration::from_secs(second);
+            let (word, fails) = step.strip_suffix('!').map_or((step, false), |word| (word, true));
+            match word {
+                "+" | "-" => {
+                    let answer = if word == "+" { Ok(()) } else { Err("sick".to_owned()) };
+                    if let Verdict::Return(back) = health.judge(now, &answer) {
+                        let outcome = if fails { Err("no".to_owned()) } else { Ok(()) };
+                        health.returned(&back, "sick", &outcome);
+                    }
+                }
+                build => {
+                    disk[usize::from(build.starts_with('b'))] = build.to_owned();
+                    let load = health.found(&disk);
+                    if fails { health.refused(&load, &disk, "no") } else { health.committed(now, &load, &disk) }
+                }
+            }
+            lines.push(line(&health));
+        }
+        lines
+    }
+
+    /// Formats the modules: `?` is an open window, `!` unhealthy code, and `-a2` a rejected build.
+    fn line(health: &Health) -> String {
+        let status = health.status(1, 1);
+        let module = |module: &super::ModuleStatus| {
+            let mark = match module.state {
+                ModuleState::Checking => "?",
+                ModuleState::Running => "",
+                ModuleState::Unhealthy { .. } => "!",
+            };
+            let rejected = module.rejected.as_ref().map(|rejected| format!("-{}", rejected.digest)).unwrap_or_default();
+            format!("{}{mark}{rejected}", module.digest)
+        };
+        status.modules.iter().map(module).collect::<Vec<_>>().join(" ")
+    }
+
+    fn check(steps: &str, last: &str) {
+        assert_eq!(run(steps).last().map(String::as_str), Some(last), "{steps}: {:?}", run(steps));
+    }
+
+    #[test]
+    fn code_that_is_healthy_for_the_window_stays() {
+        check("+", "a1? b1?");
+        check("+ +", "a1 b1");
+        check("+ + a2", "a2? b1");
+        check("+ + a2 + +", "a2 b1");
+    }
+
+    #[test]
+    fn unhealthy_code_is_replaced_by_the_last_healthy_code() {
+        check("+ + a2 -", "a1-a2 b1");
+        check("+ + a2 + -", "a1-a2 b1");
+        check("+ + a2 + + a3 b2 -", "a2-a3 b1-b2");
+    }
+
+    #[test]
+    fn without_healthy_code_the_unhealthy_code_stays_and_is_marked() {
+        check("-", "a1! b1!");
+        check("- a2 + +", "a2 b1");
+        check("+ + a2 -!", "a2! b1");
+    }
+
+    #[test]
+    fn rejected_content_is_not_loaded_until_the_file_was_replaced() {
+        check("+ + a2!", "a1-a2 b1");
+        check("+ + a2 - a2", "a1-a2 b1");
+        check("+ + a2 - a1", "a1 b1");
+        check("+ + a2 - a1 a2", "a2? b1");
+        check("+ + a2 - b2", "a1-a2 b2?");
+    }
+
+    /// Walks all sequences of up to six steps.
+    #[test]
+    fn the_last_healthy_code_is_never_lost() {
+        let steps = ["+", "-", "a1", "a2", "a2!", "b2"];
+        let mut sequences = vec![String::new()];
+        let mut seen = BTreeSet::new();
+        for _ in 0..6 {
+            sequences = sequences
+                .iter()
+                .flat_map(|sequence| steps.iter().map(move |step| format!("{sequence} {step}")))
+                .collect();
+            for sequence in &sequences {
+                let lines = run(sequence);
+                let [.., before, after] = lines.as_slice() else { continue };
+                // Unhealthy code is never followed by other code that was not healthy, unless a file has changed.
+                if sequence.ends_with('-') && before.contains('?') {
+                    assert!(!after.contains('?'), "{sequence}: {lines:?}");
+                }
+                seen.insert(after.clone());
+            }
+        }
+        assert!(seen.contains("a1-a2 b1") && seen.contains("a2 b2") && seen.contains("a2! b1!"), "{seen:?}");
+    }
+}

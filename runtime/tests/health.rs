@@ -1,0 +1,202 @@
+//! Tests health windows: healthy code stays, unhealthy code is replaced by the last healthy library, and the status file reports both.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{Budget, Error, HealthWatch, HostStatus, ModuleState, ModuleStatus, RejectedBy, Runtime, Value};
+use tempfile::TempDir;
+
+use crate::support;
+
+const WINDOW: Duration = Duration::from_millis(300);
+
+/// Host that watches one library in its own folder.
+struct Host {
+    runtime: Runtime,
+    folder: TempDir,
+}
+
+impl Host {
+    /// Starts a host with build 1. `check` receives the number of the running build.
+    fn start(mut check: impl FnMut(u64) -> Result<(), String> + 'static) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::copy(support::tagged("magic-cube", &[], 1), folder.path().join("libmagic_cube.so"))
+            .expect("the first build");
+        let runtime = support::host(&[folder.path().join("libmagic_cube.so")]);
+        let watch = HealthWatch::new(WINDOW, move |runtime: &Runtime| check(tag(runtime)));
+        let host = Self { runtime, folder };
+        host.runtime.watch_health(watch.status_file(host.status_file())).expect("a folder to watch");
+        host
+    }
+
+    fn library(&self) -> PathBuf {
+        self.folder.path().join("libmagic_cube.so")
+    }
+
+    fn status_file(&self) -> PathBuf {
+        self.folder.path().join("status.json")
+    }
+
+    /// Replaces the library atomically.
+    fn deliver(&self, bytes: &[u8]) {
+        let part = self.folder.path().join("new");
+        fs::write(&part, bytes).and_then(|()| fs::rename(&part, self.library())).expect("the folder is writable");
+    }
+
+    fn deliver_build(&self, number: u64) {
+        self.deliver(&fs::read(support::tagged("magic-cube", &[], number)).expect("a build"));
+    }
+
+    /// Runs the host until its status file meets a condition.
+    fn until(&self, what: &str, is_so: impl Fn(&ModuleStatus) -> bool) -> ModuleStatus {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut last = None;
+        while Instant::now() < deadline {
+            self.runtime.tick(Budget::frame());
+            let status = HostStatus::read(&self.status_file()).expect("a complete file");
+            last = status.and_then(|status| status.modules.into_iter().next());
+            if let Some(status) = last.as_ref().filter(|status| is_so(status)) {
+                return status.clone();
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        panic!("in vain: {what}: {last:?}");
+    }
+
+    fn until_running(&self) -> ModuleStatus {
+        self.until("healthy code", |status| status.state == ModuleState::Running)
+    }
+
+    fn run_for(&self, time: Duration) {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            self.runtime.tick(Budget::frame());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Returns the number of the running build.
+fn tag(runtime: &Runtime) -> u64 {
+    match runtime.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]) {
+        Ok(Some(Value::U64(tag))) => tag,
+        other => panic!("the module does not answer: {other:?}"),
+    }
+}
+
+#[test]
+fn healthy_code_stays_and_the_status_names_its_digest() {
+    let host = Host::start(|_| Ok(()));
+    let first = host.until("an open window", |status| status.state == ModuleState::Checking);
+    assert_eq!(host.until_running().digest, first.digest);
+    host.deliver_build(2);
+    let second = host.until("the second build", |status| status.digest != first.digest);
+    assert_eq!((second.state, tag(&host.runtime)), (ModuleState::Checking, 2));
+    assert_eq!(second.file, "libmagic_cube.so");
+    assert!(second.digest.starts_with("sha256:") && second.digest.len() == 71, "{}", second.digest);
+    assert_eq!(host.until_running().digest, second.digest);
+}
+
+#[test]
+fn unhealthy_code_is_replaced_by_the_last_healthy_library() {
+    let host = Host::start(|build| if build == 2 { Err("no lamp is lit".to_owned()) } else { Ok(()) });
+    let first = host.until_running();
+    let cube = host.runtime.objects().spawn("/Script/Game.MagicCube").expect("a cube");
+    host.deliver_build(2);
+    let after = host.until("a rejected build", |status| status.rejected.is_some());
+    let rejected = after.rejected.expect("it is rejected");
+    assert_eq!((rejected.by, rejected.reason.as_str()), (RejectedBy::Health, "no lamp is lit"));
+    assert_eq!((after.digest, after.state, tag(&host.runtime)), (first.digest.clone(), ModuleState::Running, 1));
+    assert_eq!(host.runtime.conjugates().color_of(cube).map(drop), Some(()), "the cube has its plugin part again");
+    let reports = host.runtime.take_reloads();
+    assert_eq!(reports.len(), 2, "{reports:?}");
+    assert!(reports.iter().all(alcedo_runtime::ReloadReport::is_committed), "{reports:?}");
+    let remarks = reports[1].remarks().join("\n");
+    assert!(remarks.contains("libmagic_cube.so returned to the last healthy library: no lamp is lit"), "{remarks}");
+
+    // The file still has the rejected build, which is not loaded again.
+    host.deliver_build(2);
+    host.run_for(Duration::from_millis(300));
+    assert_eq!((host.runtime.take_reloads().len(), tag(&host.runtime)), (0, 1));
+    // The first build was never unloaded from the view of the status, so writing it back only ends the rejection.
+    host.deliver_build(1);
+    host.until("no rejection", |status| status.rejected.is_none());
+    host.deliver_build(3);
+    host.until("the third build", |status| status.digest != first.digest && status.state == ModuleState::Running);
+    assert_eq!(tag(&host.runtime), 3);
+}
+
+#[test]
+fn a_panic_or_an_error_at_the_end_of_the_window_is_unhealthy() {
+    let mut calls = 0;
+    let host = Host::start(move |build| {
+        calls = if build == 2 { calls + 1 } else { 0 };
+        assert!(calls < 5, "the lamp fell");
+        Ok(())
+    });
+    host.until_running();
+    host.deliver_build(2);
+    let after = host.until("a rejected build", |status| status.rejected.is_some());
+    let rejected = after.rejected.expect("it is rejected");
+    assert_eq!(rejected.reason, "the health function panicked: the lamp fell");
+    assert_eq!(tag(&host.runtime), 1);
+}
+
+#[test]
+fn a_refused_library_is_reported_under_its_own_path() {
+    let host = Host::start(|_| Ok(()));
+    let first = host.until_running();
+    host.deliver(b"no library");
+    let after = host.until("a rejected file", |status| status.rejected.is_some());
+    let rejected = after.rejected.expect("it is rejected");
+    assert_eq!((rejected.by, &after.digest, after.state), (RejectedBy::Load, &first.digest, ModuleState::Running));
+    let path = host.library().display().to_string();
+    assert!(rejected.reason.contains(&path), "{} names {path}", rejected.reason);
+    assert_eq!((host.runtime.generation(), tag(&host.runtime)), (1, 1));
+}
+
+#[test]
+fn a_change_during_a_window_is_loaded_after_the_window() {
+    let host = Host::start(|_| Ok(()));
+    let first = host.until_running();
+    host.deliver_build(2);
+    let second = host.until("the second build", |status| status.digest != first.digest);
+    host.deliver_build(3);
+    let third = host.until("the third build", |status| ![&first.digest, &second.digest].contains(&&status.digest));
+    assert_eq!(third.state, ModuleState::Checking);
+    // The second build passed its window, so it is the last healthy build.
+    assert_eq!(host.runtime.take_reloads().len(), 2);
+    host.until_running();
+}
+
+#[test]
+fn code_that_is_unhealthy_from_the_start_continues_and_is_marked() {
+    let host = Host::start(|build| if build == 1 { Err("no lamp is lit".to_owned()) } else { Ok(()) });
+    let marked = host.until("a mark", |status| matches!(status.state, ModuleState::Unhealthy { .. }));
+    assert_eq!((marked.state, tag(&host.runtime)), (ModuleState::Unhealthy { reason: "no lamp is lit".to_owned() }, 1));
+    host.deliver_build(2);
+    host.until_running();
+    assert_eq!(tag(&host.runtime), 2);
+}
+
+#[test]
+fn a_health_watch_needs_a_master_and_ends_with_the_next_watch() {
+    let watch = || HealthWatch::new(WINDOW, |_| Err("never called".to_owned()));
+    let host = support::builder().build().expect("a host");
+    let error = host.watch_health(watch()).expect_err("no Master");
+    assert!(matches!(error, Error::Load(alcedo_runtime::LoadError::NoMaster)), "{error}");
+
+    let host = Host::start(|build| if build == 2 { Err("unhealthy".to_owned()) } else { Ok(()) });
+    host.until_running();
+    host.runtime.watch().expect("a folder to watch");
+    host.deliver_build(2);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while tag(&host.runtime) != 2 && Instant::now() < deadline {
+        host.run_for(Duration::from_millis(10));
+    }
+    host.run_for(WINDOW);
+    assert_eq!(tag(&host.runtime), 2, "no health function is called");
+    let gone = host.runtime.shutdown();
+    gone.into_result().expect("it ends");
+}
