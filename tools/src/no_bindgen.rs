@@ -3,10 +3,8 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::bail;
-
 use crate::error::Error;
-use crate::install::installing;
+use crate::install::missing;
 
 /// Writes the Rust source through which plugins call a C library. This build of `alcedo` lacks it: install the feature `bindgen`.
 #[derive(Debug, clap::Args)]
@@ -17,10 +15,5 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(Args { arguments }: &Args) -> Result<ExitCode, Error> {
-    let arguments: String = arguments.iter().map(|argument| format!(" {}", argument.display())).collect();
-    bail!(
-        "this build of `alcedo` is without the feature `bindgen`, which reads C headers by libclang: {}, then `alcedo bindgen{arguments}` \
-         again",
-        installing(&["bindgen"])
-    )
+    Err(missing("bindgen", "which reads C headers by libclang", "bindgen", arguments))
 }
