@@ -37,7 +37,7 @@ pub(crate) fn installing(features: &[&str]) -> String {
 }
 
 /// Returns the error of a command that this build lacks, with the lines that install its feature and repeat the command.
-#[cfg_attr(feature = "bindgen", expect(dead_code, reason = "this build lacks no command"))]
+#[cfg_attr(all(feature = "bindgen", feature = "registry"), expect(dead_code, reason = "this build lacks no command"))]
 pub(crate) fn missing(feature: &str, reason: &str, command: &str, arguments: &[OsString]) -> Error {
     let arguments: String = arguments.iter().map(|argument| format!(" {}", argument.display())).collect();
     anyhow!(

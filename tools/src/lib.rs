@@ -1,6 +1,7 @@
 //! The `alcedo` command: `build` builds sealed libraries, `dev` keeps a world running while its plugins are edited, `demo` shows a reload
 //! with scripted edits, `inspect` prints the declarations of a library, `check-abi` compares two builds of a library, `glue` writes the
-//! source through which plugins use types of a library or of a host, `bindgen` writes the source through which plugins call a C library.
+//! source through which plugins use types of a library or of a host, `bindgen` writes the source through which plugins call a C library,
+//! `push`, `pull` and `follow` deliver signed libraries through OCI registries.
 //!
 //! `dev` and `demo` share `session`, the loop from a saved file to live code. The session prints nothing: it returns `session::Event`s, and
 //! each command prints them in its own format.
@@ -30,6 +31,8 @@ mod modules;
 mod new;
 mod pace;
 mod paint;
+#[cfg_attr(not(feature = "registry"), path = "no_registry.rs")]
+mod registry;
 mod reload_message;
 mod repl;
 mod screen;
@@ -63,6 +66,9 @@ enum Verb {
     Check(check::Args),
     Glue(glue::Args),
     Bindgen(bindgen::Args),
+    Push(registry::push::Args),
+    Pull(registry::pull::Args),
+    Follow(registry::follow::Args),
     Dev(dev::Args),
     Repl(repl::Args),
     #[command(hide = true)]
@@ -87,6 +93,9 @@ pub fn run() -> ExitCode {
         Verb::Check(args) => check::run(&args),
         Verb::Glue(args) => glue::run(&args),
         Verb::Bindgen(args) => bindgen::run(&args),
+        Verb::Push(args) => registry::push::run(&args),
+        Verb::Pull(args) => registry::pull::run(&args),
+        Verb::Follow(args) => registry::follow::run(&args),
         Verb::Dev(args) => dev::run(args),
         Verb::Repl(args) => repl::run(&args),
         Verb::DevWorld(args) => world::run_sample(args),

@@ -266,6 +266,10 @@ fn each_command_that_a_page_names_is_there() {
         let help = Command::new(env!("CARGO_BIN_EXE_alcedo")).args([verb, "--help"]).output().unwrap();
         assert!(help.status.success(), "{verb}: {}", String::from_utf8_lossy(&help.stderr));
         let help = String::from_utf8(help.stdout).unwrap();
+        // A build without the feature of a command lists no options.
+        if help.contains("This build of `alcedo` lacks it") {
+            continue;
+        }
         let words: BTreeSet<_> = help.split(|letter: char| !letter.is_alphanumeric() && letter != '-').collect();
         for option in options {
             assert!(words.contains(option), "`alcedo {verb}` has no option {option}:\n{help}");

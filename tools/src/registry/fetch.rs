@@ -1,0 +1,73 @@
+//! From a reference to a checked library: each step compares digests, then the signature is verified, then the manifest is read.
+
+use alcedo_runtime::development::plain_file::sha256;
+use alcedo_runtime::{ManifestInfo, PublicKey};
+use anyhow::{anyhow, bail};
+use oci_client::Reference;
+use oci_client::manifest::OciManifest;
+
+use super::artifact;
+use super::client::Registry;
+use crate::error::Error;
+
+/// Library whose digest, signature and manifest were checked.
+pub(super) struct Fetched {
+    pub(super) info: ManifestInfo,
+    /// Digest of the file.
+    pub(super) digest: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Parses a reference.
+///
+/// # Errors
+/// The text is not a reference.
+pub(super) fn parse(text: &str) -> Result<Reference, Error> {
+    text.parse::<Reference>().map_err(|error| {
+        anyhow!("`{text}` is not a reference ({error}): write `registry.example.com/plugins/weather@sha256:…`, or a tag for the digest")
+    })
+}
+
+/// Returns the library of a module for a target. `stored` returns a library of this digest that was fetched earlier.
+///
+/// # Errors
+/// A step fails. The error names the reference, and nothing that the registry returned is used.
+pub(super) fn fetch(
+    registry: &Registry,
+    reference: &Reference,
+    target: &str,
+    trusted: &[PublicKey],
+    stored: impl FnOnce(&str) -> Option<Vec<u8>>,
+) -> Result<Fetched, Error> {
+    let refused = |error: Error| anyhow!("{reference} is refused: {error}");
+    let manifest = match registry.manifest(reference)? {
+        (OciManifest::Image(manifest), _) => manifest,
+        (OciManifest::ImageIndex(index), _) => {
+            let digest = artifact::select(&index, target).map_err(refused)?;
+            match registry.manifest(&reference.clone_with_digest(digest.to_owned()))? {
+                (OciManifest::Image(manifest), _) => manifest,
+                (OciManifest::ImageIndex(_), _) => {
+                    bail!("{reference} is refused: its artifact for {target} is an index; push the module again")
+                }
+            }
+        }
+    };
+    let layer = artifact::layer(&manifest).map_err(refused)?;
+    let bytes = match stored(layer.digest) {
+        Some(bytes) => bytes,
+        None => registry.blob(reference, layer.digest, layer.size)?,
+    };
+    let digest = layer.digest.to_owned();
+    let info = admit(&reference.to_string(), &bytes, trusted)?;
+    artifact::check(&manifest, &info, target).map_err(refused)?;
+    Ok(Fetched { info, digest, bytes })
+}
+
+/// Checks the signature of a library, and returns its manifest. `name` replaces the path in errors.
+///
+/// # Errors
+/// No trusted key has signed the library, or no host of this version can load it.
+pub(super) fn admit(name: &str, bytes: &[u8], trusted: &[PublicKey]) -> Result<ManifestInfo, Error> {
+    ManifestInfo::peek_signed(name, bytes, trusted)
+        .map_err(|error| anyhow!("{name} is refused: {error} (digest {})", sha256(bytes)))
+}

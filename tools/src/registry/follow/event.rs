@@ -1,0 +1,71 @@
+//! Events of `alcedo follow`, as lines for people and as JSON objects for programs.
+
+use std::fmt;
+use std::io::{Write as _, stdout};
+
+use alcedo_runtime::printable;
+use serde::Serialize;
+
+/// Event. The JSON form has the field `event`; programs should ignore unknown fields and events.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(super) enum Event<'a> {
+    /// A library was fetched and checked.
+    Fetched { module: &'a str, version: String, digest: &'a str },
+    /// The files of a host were replaced.
+    Written { host: &'a str },
+    /// A host has reported that the new code is healthy.
+    Healthy { host: &'a str },
+    /// A host has refused a file, was unhealthy, ended, or reported nothing.
+    Unhealthy { host: &'a str, reason: &'a str },
+    /// A host runs its last good files again.
+    Returned { host: &'a str },
+    /// The last good files of a host were not written, or the host does not report them.
+    NotReturned { host: &'a str, reason: &'a str },
+    /// All hosts run the modules of the document.
+    Done { hosts: usize },
+    /// The desired state has failed, and is not tried again.
+    Failed { host: &'a str, reason: &'a str },
+    /// The document cannot be followed now, and is tried again.
+    Refused { error: &'a str },
+}
+
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fetched { module, version, digest } => write!(f, "fetched   {module} {version}  {digest}"),
+            Self::Written { host } => write!(f, "written   {host}"),
+            Self::Healthy { host } => write!(f, "healthy   {host}"),
+            Self::Unhealthy { host, reason } => write!(f, "unhealthy {host}: {reason}"),
+            Self::Returned { host } => write!(f, "returned  {host}: its last good files run"),
+            Self::NotReturned { host, reason } => {
+                write!(f, "not back  {host}: {reason}")
+            }
+            Self::Done { hosts: 1 } => write!(f, "done      1 host runs the modules of the document"),
+            Self::Done { hosts } => write!(f, "done      {hosts} hosts run the modules of the document"),
+            Self::Failed { host, reason } => write!(
+                f,
+                "failed    the modules of the document are not healthy on {host}: {reason}; change the document, or pass `--retry`"
+            ),
+            Self::Refused { error } => write!(f, "refused   {error}"),
+        }
+    }
+}
+
+/// Prints events on standard output.
+pub(super) struct Output {
+    pub(super) json: bool,
+}
+
+impl Output {
+    pub(super) fn print(&self, event: &Event<'_>) {
+        let line = match self.json {
+            // The event contains only strings and numbers, so its serialization cannot fail.
+            true => serde_json::to_string(event).unwrap_or_default(),
+            false => printable(&event.to_string().replace('\n', "\\n")).into_owned(),
+        };
+        // The reader has closed the output: the error is ignored.
+        let mut out = stdout();
+        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+    }
+}

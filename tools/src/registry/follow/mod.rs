@@ -1,0 +1,411 @@
+//! `alcedo follow`: brings hosts to the modules of a document. One host receives the files first, then the others in steps. After the first
+//! unhealthy host all hosts return to their last good files. Hosts are folders: this program writes libraries, the watch of each host loads
+//! them, and the status file of each host reports the result. `rollout.rs` decides.
+
+mod document;
+mod event;
+mod rollout;
+mod state;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::development::plain_file::{self, sha256};
+use alcedo_runtime::{HostStatus, ManifestInfo, PublicKey, Version};
+use anyhow::{anyhow, bail};
+
+use super::client::{Access, Registry};
+use super::{Trust, artifact, fetch, file_name, read_keys};
+use crate::error::{Error, file};
+use document::{Document, Host};
+use event::{Event, Output};
+use rollout::{Files, Next, Progress, check_age, next, observe};
+use state::{Failure, Library, State, Store};
+
+/// Time between two readings of status files.
+const POLL: Duration = Duration::from_millis(200);
+
+/// Shortest and longest wait before a document that was refused is tried again.
+const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// Maximum size of a document in bytes.
+const LARGEST_DOCUMENT: u64 = 1 << 20;
+
+/// Maximum size of a library in bytes, as in a host.
+const LARGEST: u64 = 1 << 30;
+
+/// Brings hosts to the modules of a document, one host first, and back to the last good files if a host is unhealthy.
+///
+/// The document names the content of each module by digest. All libraries are downloaded and checked before the first file of a host is
+/// replaced. A host reports the result by the status file of its health watch (`Runtime::watch_health`). Runs until it is ended, and follows
+/// each change of the document.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The document, a TOML file with `[modules]` and `[[hosts]]`. State is kept in a folder next to it, with `.state` appended to the name.
+    #[arg(value_name = "DOCUMENT")]
+    document: PathBuf,
+    #[command(flatten)]
+    trust: Trust,
+    /// End after the present document: with exit code 0 if all hosts run its modules, otherwise with 1.
+    #[arg(long)]
+    once: bool,
+    /// Try a document again that has failed.
+    #[arg(long)]
+    retry: bool,
+    /// Permit versions that are older than those of the hosts.
+    #[arg(long)]
+    allow_older: bool,
+    /// Target of the libraries, if it differs from the target of this program.
+    #[arg(long, value_name = "TRIPLE")]
+    target: Option<String>,
+    /// Print each event as a JSON object on a separate line.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    access: Access,
+}
+
+/// Result of one attempt to follow the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// All hosts run the modules.
+    Done,
+    /// A host was unhealthy, and all hosts have returned.
+    Failed,
+    /// The document has changed.
+    Superseded,
+}
+
+/// Follows the document.
+///
+/// # Errors
+/// A key cannot be read, or the saved state is in use or damaged. Other errors are printed, and the document is tried again.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
+    let path = std::path::absolute(&args.document).map_err(file("find", &args.document))?;
+    let keys = read_keys(&args.trust)?;
+    let store = Store::open(&path)?;
+    let mut state = store.state()?;
+    if args.retry {
+        state.failed = None;
+    }
+    let target = args.target.clone().unwrap_or_else(artifact::own_target);
+    let out = Output { json: args.json };
+    let mut follower = Follower { args, path, keys, target, store, state, out };
+    let mut wait = RETRY.0;
+    loop {
+        let text = plain_file::read_text(&follower.path, LARGEST_DOCUMENT);
+        let outcome = match &text {
+            Ok(text) => Document::parse(text).and_then(|document| follower.follow(&document, text)),
+            Err(error) => Err(anyhow!("could not read {}: {error}; write the document there", follower.path.display())),
+        };
+        if let Err(error) = &outcome {
+            follower.out.print(&Event::Refused { error: &format!("{error:#}") });
+        }
+        if args.once {
+            return Ok(if matches!(outcome, Ok(Outcome::Done)) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        let text = text.unwrap_or_default();
+        match outcome {
+            Ok(Outcome::Superseded) => wait = RETRY.0,
+            Ok(Outcome::Done | Outcome::Failed) => {
+                wait = RETRY.0;
+                while !follower.has_changed(&text) {
+                    thread::sleep(POLL);
+                }
+            }
+            Err(_) => {
+                let end = Instant::now() + wait;
+                wait = RETRY.1.min(wait * 2);
+                while Instant::now() < end {
+                    if follower.has_changed(&text) {
+                        wait = RETRY.0;
+                        break;
+                    }
+                    thread::sleep(POLL);
+                }
+            }
+        }
+    }
+}
+
+struct Follower<'a> {
+    args: &'a Args,
+    /// The document.
+    path: PathBuf,
+    keys: Vec<PublicKey>,
+    target: String,
+    store: Store,
+    state: State,
+    out: Output,
+}
+
+/// Host during a rollout.
+struct Target {
+    name: String,
+    host: Host,
+    /// Time at which the files were written, and the process that ran at that time. `None` if the host does not have the files.
+    written: Option<(Instant, Option<u32>)>,
+    /// Set after the event was printed.
+    is_reported: bool,
+    /// Reason why the files could not be written.
+    failure: Option<String>,
+}
+
+impl Follower<'_> {
+    /// Checks if the document differs from `text`. An unreadable document has not changed yet.
+    fn has_changed(&self, text: &str) -> bool {
+        plain_file::read_text(&self.path, LARGEST_DOCUMENT).is_ok_and(|present| present != text)
+    }
+
+    /// Follows the document to its end.
+    ///
+    /// # Errors
+    /// A library or a host is refused. No file of a host was changed.
+    fn follow(&mut self, document: &Document, text: &str) -> Result<Outcome, Error> {
+        if let Some(failure) = self.state.failed.clone().filter(|failure| failure.document == document.id) {
+            if !failure.is_undone {
+                self.go_back(document)?;
+            }
+            self.out.print(&Event::Failed { host: &failure.host, reason: &failure.reason });
+            return Ok(Outcome::Failed);
+        }
+        let libraries = self.resolve(document)?;
+        let expected: Files =
+            libraries.iter().map(|library| (file_name(&library.module), library.digest.clone())).collect();
+        let mut targets = self.prepare(document, &libraries, &expected)?;
+        loop {
+            let progress: Vec<_> =
+                targets.iter().map(|target| progress_of(target, &expected, document.patience)).collect();
+            for (target, progress) in targets.iter_mut().zip(&progress) {
+                if *progress == Progress::Healthy && !target.is_reported {
+                    target.is_reported = true;
+                    self.out.print(&Event::Healthy { host: &target.name });
+                }
+            }
+            match next(&progress, document.step) {
+                Next::Write(wave) => {
+                    for at in wave {
+                        self.write(&mut targets[at], &expected);
+                    }
+                }
+                Next::Wait => {
+                    thread::sleep(POLL);
+                    if !self.args.once && self.has_changed(text) {
+                        return Ok(Outcome::Superseded);
+                    }
+                }
+                Next::Back(culprit) => {
+                    let Progress::Unhealthy(reason) = &progress[culprit] else { continue };
+                    let host = &targets[culprit].name;
+                    self.out.print(&Event::Unhealthy { host, reason });
+                    // Saved before the first file is written, so that a restart of this program continues the return.
+                    let (host, reason) = (host.clone(), reason.clone());
+                    self.state.failed = Some(Failure { document: document.id.clone(), host, reason, is_undone: false });
+                    let saved = self.store.save(&self.state);
+                    let outcome = self.follow(document, text);
+                    return saved.and(outcome);
+                }
+                Next::Done => {
+                    for target in &targets {
+                        self.state.good.insert(target.name.clone(), expected.clone());
+                    }
+                    let references: Vec<_> = document.modules.values().map(ToString::to_string).collect();
+                    self.state.resolved.retain(|reference, _| references.contains(reference));
+                    self.store.save(&self.state)?;
+                    self.store.prune(&self.state);
+                    self.out.print(&Event::Done { hosts: targets.len() });
+                    return Ok(Outcome::Done);
+                }
+            }
+        }
+    }
+
+    /// Returns the libraries of the document, which are stored and checked. A library that was resolved earlier needs no registry.
+    ///
+    /// # Errors
+    /// A library is refused, or a registry does not have it.
+    fn resolve(&mut self, document: &Document) -> Result<Vec<Library>, Error> {
+        let registry = Registry::new(&self.args.access, document.modules.values())?;
+        let mut libraries = Vec::new();
+        for (module, reference) in &document.modules {
+            let known = self.state.resolved.get(&reference.to_string());
+            let known = known.and_then(|library| Some((library.clone(), self.store.get(&library.digest)?)));
+            let library = match known {
+                Some((library, bytes)) => {
+                    // The trusted keys may have changed since the library was stored.
+                    fetch::admit(&reference.to_string(), &bytes, &self.keys)?;
+                    library
+                }
+                None => {
+                    let stored = |digest: &str| self.store.get(digest);
+                    let fetched = fetch::fetch(&registry, reference, &self.target, &self.keys, stored)?;
+                    self.store.put(&fetched.digest, &fetched.bytes)?;
+                    let (version, digest) = (fetched.info.version.clone(), fetched.digest);
+                    let library = Library { module: fetched.info.name, version, digest };
+                    let version = library.version.to_string();
+                    self.out.print(&Event::Fetched { module: &library.module, version, digest: &library.digest });
+                    self.state.resolved.insert(reference.to_string(), library.clone());
+                    library
+                }
+            };
+            if library.module != *module {
+                bail!(
+                    "{reference} is refused: it is the module `{}`, and the document calls it `{module}`",
+                    library.module
+                );
+            }
+            libraries.push(library);
+        }
+        self.store.save(&self.state)?;
+        Ok(libraries)
+    }
+
+    /// Checks all hosts, and records the last good files of each host before the first file is written.
+    ///
+    /// # Errors
+    /// A host does not have a library of the document, or has a newer version.
+    fn prepare(&mut self, document: &Document, libraries: &[Library], expected: &Files) -> Result<Vec<Target>, Error> {
+        let mut targets = Vec::new();
+        for host in &document.hosts {
+            let name = host.name();
+            let status = HostStatus::read(&host.status).unwrap_or_default();
+            let mut has_all = true;
+            for library in libraries {
+                let file_name = file_name(&library.module);
+                let path = host.plugins.join(&file_name);
+                let bytes = plain_file::read(&path, LARGEST).map_err(|error| missing(&path, &error))?;
+                let digest = sha256(&bytes);
+                if digest == library.digest {
+                    continue;
+                }
+                has_all = false;
+                let present: Option<Version> =
+                    ManifestInfo::peek_bytes(&file_name, &bytes).ok().map(|info| info.version);
+                check_age(&library.module, present.as_ref(), &library.version, self.args.allow_older)
+                    .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
+                let known = self.state.good.get(&name).and_then(|files| files.get(&file_name));
+                // An operator may have replaced the file by hand, and the host reports it as healthy.
+                let is_healthy = status.as_ref().is_some_and(|status| runs(status, &file_name, &digest));
+                if known.is_none_or(|known| self.store.get(known).is_none()) || is_healthy {
+                    self.store.put(&digest, &bytes)?;
+                    self.state.good.entry(name.clone()).or_default().insert(file_name, digest);
+                }
+            }
+            let written = has_all.then(|| (Instant::now(), status.map(|status| status.process)));
+            targets.push(Target { name, host: host.clone(), written, is_reported: false, failure: None });
+        }
+        for (file, digest) in expected {
+            if self.store.get(digest).is_none() {
+                bail!("the stored library {file} is damaged: follow the document again");
+            }
+        }
+        self.store.save(&self.state)?;
+        Ok(targets)
+    }
+
+    /// Replaces the files of a host. A failure makes the host unhealthy.
+    fn write(&self, target: &mut Target, expected: &Files) {
+        let status = HostStatus::read(&target.host.status).ok().flatten();
+        target.written = Some((Instant::now(), status.map(|status| status.process)));
+        match self.replace(&target.host, expected) {
+            Ok(_) => self.out.print(&Event::Written { host: &target.name }),
+            Err(error) => target.failure = Some(error.to_string()),
+        }
+    }
+
+    /// Replaces the files of a host that differ from the stored libraries. Returns `true` if a file was replaced.
+    ///
+    /// # Errors
+    /// A file cannot be written, or its library is not stored.
+    fn replace(&self, host: &Host, files: &Files) -> Result<bool, Error> {
+        let mut is_changed = false;
+        for (name, digest) in files {
+            let path = host.plugins.join(name);
+            if plain_file::read(&path, LARGEST).is_ok_and(|bytes| sha256(&bytes) == *digest) {
+                continue;
+            }
+            let bytes = self.store.get(digest);
+            let bytes =
+                bytes.ok_or_else(|| anyhow!("the stored library {digest} for {} is missing", path.display()))?;
+            plain_file::replace(&path, &bytes).map_err(file("write", &path))?;
+            is_changed = true;
+        }
+        Ok(is_changed)
+    }
+
+    /// Returns all hosts of the document to their last good files, and waits until they report these files.
+    ///
+    /// # Errors
+    /// The state cannot be saved. Failures of a host are printed.
+    fn go_back(&mut self, document: &Document) -> Result<(), Error> {
+        let mut waiting = Vec::new();
+        for host in &document.hosts {
+            let name = host.name();
+            let Some(files) = self.state.good.get(&name).cloned() else {
+                let reason = "no earlier files are known";
+                self.out.print(&Event::NotReturned { host: &name, reason });
+                continue;
+            };
+            match self.replace(host, &files) {
+                Ok(true) => waiting.push((name, host, files)),
+                Ok(false) => {}
+                Err(error) => self.out.print(&Event::NotReturned { host: &name, reason: &error.to_string() }),
+            }
+        }
+        let end = Instant::now() + document.patience;
+        while !waiting.is_empty() {
+            waiting.retain(|(name, host, files)| {
+                let is_back = HostStatus::read(&host.status)
+                    .ok()
+                    .flatten()
+                    .is_some_and(|status| files.iter().all(|(file, digest)| runs(&status, file, digest)));
+                if is_back {
+                    self.out.print(&Event::Returned { host: name });
+                }
+                !is_back
+            });
+            if Instant::now() >= end {
+                break;
+            }
+            thread::sleep(POLL);
+        }
+        for (name, ..) in &waiting {
+            let reason =
+                format!("the host has not reported them after {} s: does it run?", document.patience.as_secs());
+            self.out.print(&Event::NotReturned { host: name, reason: &reason });
+        }
+        if let Some(failure) = &mut self.state.failed {
+            failure.is_undone = true;
+        }
+        self.store.save(&self.state)
+    }
+}
+
+fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progress {
+    if let Some(reason) = &target.failure {
+        return Progress::Unhealthy(reason.clone());
+    }
+    let Some((since, process)) = target.written else { return Progress::Pending };
+    // A damaged status file is replaced by the next status.
+    let status = HostStatus::read(&target.host.status).ok().flatten();
+    observe(expected, status.as_ref(), process, (since.elapsed(), patience))
+}
+
+/// Checks if a host runs the file with this digest, and has rejected no other file in its place.
+fn runs(status: &HostStatus, file: &str, digest: &str) -> bool {
+    let module = status.modules.iter().find(|module| module.file == file);
+    module.is_some_and(|module| {
+        module.digest == digest && module.state == alcedo_runtime::ModuleState::Running && module.rejected.is_none()
+    })
+}
+
+/// Returns the error for a library that a host does not have.
+fn missing(path: &Path, error: &io::Error) -> Error {
+    anyhow!(
+        "could not read {}: {error}; a watch replaces only libraries that its host has loaded, so put the first build there and start the host",
+        path.display()
+    )
+}

@@ -1,0 +1,173 @@
+//! Saved state of `alcedo follow`, next to its document: the last good files of each host, and the content of these files. So a host can
+//! return to its last good files while no registry answers, and after a restart of this program.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use alcedo_runtime::Version;
+use alcedo_runtime::development::plain_file::{self, sha256};
+use anyhow::{anyhow, bail};
+use serde::{Deserialize, Serialize};
+
+use super::rollout::Files;
+use crate::error::{Error, file};
+
+/// Maximum size of the saved state in bytes.
+const LARGEST_STATE: u64 = 1 << 24;
+
+/// Maximum size of a library in bytes, as in a host.
+const LARGEST: u64 = 1 << 30;
+
+/// Saved state.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct State {
+    /// Last good files of each host.
+    pub(super) good: BTreeMap<String, Files>,
+    /// Libraries of references that were fetched. A reference names a content, so its library never changes.
+    pub(super) resolved: BTreeMap<String, Library>,
+    pub(super) failed: Option<Failure>,
+}
+
+/// Library of a module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Library {
+    pub(super) module: String,
+    pub(super) version: Version,
+    /// Digest of the file.
+    pub(super) digest: String,
+}
+
+/// Desired state that failed, which is not tried again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Failure {
+    /// Id of the document.
+    pub(super) document: String,
+    pub(super) host: String,
+    pub(super) reason: String,
+    /// Set after all hosts have their last good files again.
+    pub(super) is_undone: bool,
+}
+
+/// Folder with the saved state and the libraries. Only one process uses it.
+pub(super) struct Store {
+    folder: PathBuf,
+    _lock: File,
+}
+
+impl Store {
+    /// Opens the folder of a document, and creates it if it does not exist.
+    ///
+    /// # Errors
+    /// The folder cannot be created, or another process uses it.
+    pub(super) fn open(document: &Path) -> Result<Self, Error> {
+        let mut folder = document.as_os_str().to_owned();
+        folder.push(".state");
+        let folder = PathBuf::from(folder);
+        fs::create_dir_all(&folder).map_err(file("make", &folder))?;
+        let path = folder.join("lock");
+        let lock = File::create(&path).map_err(file("write", &path))?;
+        if lock.try_lock().is_err() {
+            bail!("another `alcedo follow` follows {}: end that process first", document.display());
+        }
+        Ok(Self { folder, _lock: lock })
+    }
+
+    fn state_file(&self) -> PathBuf {
+        self.folder.join("state.json")
+    }
+
+    fn library(&self, digest: &str) -> PathBuf {
+        self.folder.join(digest.replace(':', "-"))
+    }
+
+    /// Returns the saved state.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(super) fn state(&self) -> Result<State, Error> {
+        let path = self.state_file();
+        match plain_file::read(&path, LARGEST_STATE) {
+            Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+                anyhow!(
+                    "could not read {}: {error}; delete the file to take the present files of the hosts as good",
+                    path.display()
+                )
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::default()),
+            Err(error) => Err(file("read", &path)(error)),
+        }
+    }
+
+    /// Saves the state.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn save(&self, state: &State) -> Result<(), Error> {
+        let path = self.state_file();
+        plain_file::replace(&path, &serde_json::to_vec_pretty(state)?).map_err(file("write", &path))
+    }
+
+    /// Returns the library with this digest, if it is stored and undamaged.
+    pub(super) fn get(&self, digest: &str) -> Option<Vec<u8>> {
+        plain_file::read(&self.library(digest), LARGEST).ok().filter(|bytes| sha256(bytes) == digest)
+    }
+
+    /// Stores a library.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(super) fn put(&self, digest: &str, bytes: &[u8]) -> Result<(), Error> {
+        if self.get(digest).is_some() {
+            return Ok(());
+        }
+        let path = self.library(digest);
+        plain_file::replace(&path, bytes).map_err(file("write", &path))
+    }
+
+    /// Removes libraries that neither a host nor the resolved references need. Ignores errors: the files only occupy space.
+    pub(super) fn prune(&self, state: &State) {
+        let good = state.good.values().flat_map(|files| files.values());
+        let needed: Vec<_> = good.chain(state.resolved.values().map(|library| &library.digest)).collect();
+        let needed: Vec<_> = needed.into_iter().map(|digest| self.library(digest)).collect();
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let is_library = entry.file_name().to_string_lossy().starts_with("sha256-");
+            if is_library && !needed.contains(&entry.path()) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use alcedo_runtime::development::plain_file::sha256;
+
+    use super::{Files, State, Store};
+
+    #[test]
+    fn a_store_keeps_the_good_libraries_and_detects_damage() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let document = dir.path().join("plugins.toml");
+        let store = Store::open(&document).expect("a store");
+        let other = Store::open(&document).err().expect("it is in use").to_string();
+        assert!(other.starts_with("another `alcedo follow` follows "), "{other}");
+        let (old, new) = (sha256(b"old"), sha256(b"new"));
+        store.put(&old, b"old").expect("written");
+        store.put(&new, b"new").expect("written");
+        assert_eq!(store.get(&new).as_deref(), Some(&b"new"[..]));
+        let mut state = store.state().expect("no state yet");
+        state.good.insert("a".into(), Files::from([("lib.so".to_owned(), old.clone())]));
+        store.save(&state).expect("written");
+        store.prune(&store.state().expect("the saved state"));
+        assert_eq!((store.get(&new), store.get(&old).as_deref()), (None, Some(&b"old"[..])));
+        fs::write(store.library(&old), b"odd").expect("damaged");
+        assert_eq!(store.get(&old), None);
+        store.put(&old, b"old").expect("repaired");
+        assert_eq!(store.get(&old).as_deref(), Some(&b"old"[..]));
+        assert!(State::default().failed.is_none());
+    }
+}
