@@ -28,6 +28,8 @@ mod own_host;
 mod pages;
 mod panics;
 mod random_saves;
+#[cfg(feature = "registry")]
+mod registry;
 mod saves;
 mod screens;
 mod scripts;
