@@ -262,6 +262,25 @@ mod scripts {
 }
 
 #[rustfmt::skip]
+mod deliver {
+    use alcedo_runtime::{HealthWatch, Runtime};
+    use std::time::Duration;
+    use super::Done;
+
+    fn run() -> Done {
+        let runtime = Runtime::builder().build()?;
+        runtime.create_master(&["/srv/game/plugins/libweather.so"])?;
+        let healthy = |runtime: &Runtime| match runtime.objects().iter().len() {
+            0 => Err("the world has no objects".to_owned()),
+            _ => Ok(()),
+        };
+        let watch = HealthWatch::new(Duration::from_secs(10), healthy);
+        runtime.watch_health(watch.status_file("/srv/game/status.json"))?;
+        Ok(())
+    }
+}
+
+#[rustfmt::skip]
 mod trust {
     use alcedo_runtime::Runtime;
     use super::Done;
