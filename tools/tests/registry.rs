@@ -165,7 +165,7 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     let crashing = builds.signed("1.3.0");
     let mut fleet = Fleet::start(HOSTS, &older, builds.key.public(), CRASHING);
 
-    // One host first, then three at a time.
+    // Writes to one host first, then to three at a time.
     let good_reference = push(&registry, &good, "1.1.0", &key);
     let document = fleet.document("plugins.toml", &good_reference, 60);
     let (is_done, events) = fleet.follow(&document, &key, &[], |_| ());

@@ -46,7 +46,7 @@ pub(super) fn own_target() -> String {
     }
 }
 
-/// Returns the platform of a target in the words of other OCI tools, if they have a word for it.
+/// Returns the platform of a target as other OCI tools name it. Returns `None` for a target without such a name.
 fn platform(target: &str) -> Option<Platform> {
     let architecture = match target.split('-').next()? {
         "x86_64" => "amd64",

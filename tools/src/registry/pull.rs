@@ -13,8 +13,8 @@ use crate::error::{Error, file};
 
 /// Downloads a module from an OCI registry, checks digest and signature, and writes its library to a folder.
 ///
-/// A reference with a digest names one content. A tag may name another content each time, and the printed digest is that of the library.
-/// None of the code of the library runs.
+/// A reference with a digest names one content. A tag may name another content each time. The output has the digest of the library. No code of
+/// the library runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The module: `registry.example.com/plugins/my-plugin@sha256:…`, or a tag.
