@@ -156,6 +156,21 @@ pub(super) fn select<'a>(index: &'a OciImageIndex, target: &str) -> Result<&'a s
     })
 }
 
+/// Checks that a digest has the form of the digests that this program computes. A digest becomes a part of addresses and file names.
+///
+/// # Errors
+/// The digest has another form.
+pub(super) fn ensure_digest(digest: &str) -> Result<(), Error> {
+    let digits = digest.strip_prefix("sha256:").unwrap_or_default();
+    let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    if digits.len() != 64 || !digits.bytes().all(is_digit) {
+        bail!(
+            "`{digest}` is not a SHA-256 digest: write `sha256:` and 64 lower-case digits, as `alcedo push` prints them"
+        );
+    }
+    Ok(())
+}
+
 /// Layer of an artifact: the library file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layer<'a> {
@@ -180,6 +195,7 @@ pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
     if layer.media_type != LIBRARY {
         bail!("its layer is of the type {}, and a library has {LIBRARY}: push the module again", layer.media_type);
     }
+    ensure_digest(&layer.digest)?;
     match u64::try_from(layer.size) {
         Ok(size) if size <= LARGEST => Ok(Layer { digest: &layer.digest, size }),
         _ => bail!("its library has {} bytes, and {LARGEST} are the most", layer.size),
@@ -248,6 +264,13 @@ mod tests {
         manifest.layers.push(manifest.config.clone());
         assert!(refused(&manifest).starts_with("its layer is of the type"), "{}", refused(&manifest));
         manifest.layers[0].media_type = LIBRARY.to_owned();
+        for digest in
+            ["", "sha256:", "sha256:../../../../etc/passwd", "sha512:00", &format!("sha256:{}", "A".repeat(64))]
+        {
+            manifest.layers[0].digest = digest.to_owned();
+            assert!(refused(&manifest).contains("is not a SHA-256 digest"), "{}", refused(&manifest));
+        }
+        manifest.layers[0].digest = format!("sha256:{}", "a".repeat(64));
         for size in [-1, 1 << 40] {
             manifest.layers[0].size = size;
             assert!(refused(&manifest).contains("bytes"), "{}", refused(&manifest));

@@ -44,6 +44,7 @@ pub(super) fn fetch(
         (OciManifest::Image(manifest), _) => manifest,
         (OciManifest::ImageIndex(index), _) => {
             let digest = artifact::select(&index, target).map_err(refused)?;
+            artifact::ensure_digest(digest).map_err(refused)?;
             match registry.manifest(&reference.clone_with_digest(digest.to_owned()))? {
                 (OciManifest::Image(manifest), _) => manifest,
                 (OciManifest::ImageIndex(_), _) => {

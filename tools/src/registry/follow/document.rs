@@ -1,6 +1,6 @@
 //! Desired state: a TOML document that names the content of each module by digest, and the hosts that load the modules.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use oci_client::Reference;
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::registry::fetch;
+use crate::registry::{artifact, fetch};
 
 /// Time for which a host may leave new files unreported, if the document does not state it.
 const PATIENCE: u64 = 60;
@@ -77,24 +77,24 @@ impl Document {
         if modules.is_empty() || hosts.is_empty() {
             bail!("the document names {} modules and {} hosts: name at least one of each", modules.len(), hosts.len());
         }
-        let mut seen = BTreeSet::new();
-        for host in &hosts {
+        for (at, host) in hosts.iter().enumerate() {
             if !host.plugins.is_absolute() || !host.status.is_absolute() {
                 bail!("the paths of the host {} are relative: write absolute paths", host.name());
             }
-            if !seen.insert(&host.plugins) {
+            if hosts[..at].iter().any(|other| other.plugins == host.plugins) {
                 bail!("the host {} is listed twice: remove one entry", host.name());
             }
         }
         let lines: String = modules.iter().map(|(name, reference)| format!("{name} {reference}\n")).collect();
         let pinned = |(name, text): (String, String)| {
             let reference = fetch::parse(&text)?;
-            if reference.digest().is_none() {
+            let Some(digest) = reference.digest() else {
                 bail!(
                     "the module `{name}` has no digest, so its content could change: write `…@sha256:…` instead of `{text}`, as \
                      `alcedo push` prints it"
                 );
-            }
+            };
+            artifact::ensure_digest(digest)?;
             Ok((name, reference))
         };
         let modules = modules.into_iter().map(pinned).collect::<Result<_, Error>>()?;
