@@ -9,8 +9,8 @@ use alcedo_runtime::host::BatchReport;
 use alcedo_runtime::native::{Obj, Object};
 use alcedo_runtime::zcall::{Answer, Observed, PlainProtocol, ZCallName};
 use alcedo_runtime::{
-    AnyConjugate, Budget, CallError, Declined, NetNames, ObjectHandle, ReloadScope, Runtime, Signature, Value,
-    ZCallFunction,
+    AnyConjugate, Budget, CallError, Declined, HealthWatch, NetNames, ObjectHandle, ReloadScope, Runtime, Signature,
+    Value, ZCallFunction,
 };
 
 /// Effect of a verb on borrowed slices.
@@ -137,6 +137,8 @@ pub(crate) const VERBS: &[Verb] = &[
         Ok(())
     }),
     ("take_reloads", Nothing, quiet!(|host, tools| host.take_reloads())),
+    // The next verb ends this watch, so no other verb meets a health function.
+    ("watch_health", Nothing, quiet!(|host, tools| host.watch_health(HealthWatch::new(Duration::ZERO, |_| Ok(()))))),
     ("watch", Nothing, quiet!(|host, tools| host.watch())),
     ("watch_changed", Nothing, quiet!(|host, tools| host.watch_changed())),
     ("generation", Nothing, quiet!(|host, tools| host.generation())),
