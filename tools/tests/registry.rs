@@ -203,7 +203,7 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
 
     // A build that aborts on one host: the second step is stopped, and all hosts return.
     let crashing_reference = push(&registry, &crashing, "1.3.0", &key);
-    fleet.document("plugins.toml", &crashing_reference, 15);
+    fleet.document("plugins.toml", &crashing_reference, 30);
     let (is_done, events) = fleet.follow(&document, &key, &[], |_| ());
     assert!(!is_done, "{events:#?}");
     let count = |word: &str| events.iter().filter(|event| event.starts_with(word)).count();

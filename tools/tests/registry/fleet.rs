@@ -32,7 +32,9 @@ pub(super) fn run_host() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else { return };
     let key: PublicKey = env::var(KEY).unwrap().parse().unwrap();
     let builder = Runtime::builder().package("Game").natives(alcedo_engine::natives()).trust(key);
-    let runtime = builder.canary(Canary::Program(env!("CARGO_BIN_EXE_alcedo").into())).build().unwrap();
+    // Eight canaries may run at a time.
+    let builder = builder.canary(Canary::Program(env!("CARGO_BIN_EXE_alcedo").into()));
+    let runtime = builder.canary_deadline(Duration::from_secs(60)).build().unwrap();
     runtime.create_master(&[folder.join("plugins").join(LIBRARY)]).unwrap();
     runtime.objects().spawn("/Script/Game.MagicCube").unwrap();
     let mut sick_since = None;
@@ -128,7 +130,7 @@ impl Fleet {
             if host.process.try_wait().unwrap().is_some() {
                 assert!(host.crashes, "a host has ended: {}", log(&host.folder));
                 host.restarts += 1;
-                thread::sleep(Duration::from_millis(100));
+                thread::sleep(Duration::from_millis(500));
                 host.process = Host::start(&host.folder, self.key, host.crashes);
             }
         }
