@@ -489,8 +489,10 @@ impl NativeClass {
         hook: impl Fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle)) + 'static,
     ) -> Self {
         let hook = Guarded::new(hook);
-        self.0.add_references =
-            Some(Rc::new(move |context, object, visit| hook(object::World::of(context), object, visit)));
+        self.0.add_references = Some(Rc::new(move |context, object, visit| {
+            hook(object::World::of(context), object, visit);
+            Ok(())
+        }));
         self
     }
 

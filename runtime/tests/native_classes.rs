@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use alcedo_runtime::native::{Obj, Object, This, uclass, uinterface, ustruct};
-use alcedo_runtime::{CallError, EnumValue, Error, ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::{Budget, CallError, EnumValue, Error, ObjectHandle, Runtime, Value, natives};
 
 use crate::support;
 
@@ -434,6 +434,72 @@ fn the_collection_traces_references_in_rust_fields() {
 
 /// Base class of the meter, unrelated to the lamp.
 const METER_BASE: &str = "/Script/Engine.Actor";
+
+thread_local! {
+    /// Action that [`Keeper::work`] performs during its exclusive borrow.
+    static DURING_WORK: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
+}
+
+/// Object that keeps another object by a Rust field.
+#[uclass(package = "Test")]
+#[derive(Default)]
+pub(crate) struct Keeper {
+    kept: Obj<Object>,
+}
+
+#[uclass]
+impl Keeper {
+    #[ufunction]
+    fn keep(&mut self, object: Obj<Object>) {
+        self.kept = object;
+    }
+
+    #[ufunction]
+    fn work(&mut self) {
+        DURING_WORK.with_borrow(|action| action.as_ref().expect("the test sets the action")());
+    }
+
+    #[add_references]
+    fn references(&self, visit: &mut dyn FnMut(ObjectHandle)) {
+        visit(self.kept.handle());
+    }
+}
+
+#[test]
+fn no_collection_runs_while_a_method_borrows_the_references_exclusively() {
+    let host = support::builder().natives(natives![Keeper]).build().unwrap_or_else(|error| panic!("{error}"));
+    let keeper = spawn(&host, "/Script/Test.Keeper");
+    let keep = || {
+        let kept = host.objects().spawn_in("/Script/Core.Object", keeper).expect("spawned");
+        assert_eq!(call_text(&host, keeper, "keep", &[Value::Object(kept)]), "nothing");
+        kept
+    };
+    let during_work = |action: fn(&Runtime)| {
+        let weak = host.downgrade();
+        DURING_WORK.set(Some(Box::new(move || action(&weak.upgrade().expect("the host exists")))));
+        assert_eq!(call_text(&host, keeper, "work", &[]), "nothing");
+    };
+    let kept = keep();
+    during_work(|host| {
+        let error = host.collection().collect().expect_err("the references are unknown").to_string();
+        assert!(error.contains("`work` of Test.Keeper (Keeper_1) borrows the Rust fields"), "{error}");
+    });
+    assert!(host.objects().is_alive(kept));
+    let previous = keep();
+    assert_eq!((previous != kept, host.collection().collect().expect("collected")), (true, 1));
+
+    // An incremental collection begins again after the method.
+    let kept = keep();
+    host.collection().begin_in_slices();
+    during_work(|host| (0..3).for_each(|_| host.tick(Budget::seconds(0.01))));
+    assert!([previous, kept].iter().all(|object| host.objects().is_alive(*object)));
+    assert!(host.collection().take_done().is_empty());
+    support::until("the collection is complete", || {
+        host.tick(Budget::seconds(0.01));
+        !host.collection().take_done().is_empty()
+    });
+    assert_eq!([previous, kept].map(|object| host.objects().is_alive(object)), [false, true]);
+}
 
 #[test]
 fn two_runtimes_on_two_threads_have_fields_of_their_own() {

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 /// Context of a hook call, which refers to a world. [`World::of`](crate::World::of) returns that world.
@@ -36,5 +37,7 @@ pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<
 pub(crate) type EndHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle)>;
 
 /// Reports references of a native class's objects outside their properties. No store is borrowed during the call. A mark
-/// tracks the hook's writes, new objects and new roots as if they happened between two slices.
-pub(crate) type AddReferences = Rc<dyn Fn(HookContext<'_>, ObjectHandle, &mut dyn FnMut(ObjectHandle))>;
+/// tracks the hook's writes, new objects and new roots as if they happened between two slices. An error means that some
+/// references are unknown.
+pub(crate) type AddReferences =
+    Rc<dyn Fn(HookContext<'_>, ObjectHandle, &mut dyn FnMut(ObjectHandle)) -> Result<(), CallError>>;

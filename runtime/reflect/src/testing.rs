@@ -104,7 +104,10 @@ pub fn end_hook(hook: fn(&World, ObjectHandle)) -> EndHook {
 
 /// Wraps a function as an `add_references` hook with access to the world.
 pub fn references_hook(hook: fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandle))) -> AddReferences {
-    Rc::new(move |context, object, visit| hook(World::of(context), object, visit))
+    Rc::new(move |context, object, visit| {
+        hook(World::of(context), object, visit);
+        Ok(())
+    })
 }
 
 /// Deterministic pseudorandom number generator.

@@ -178,12 +178,9 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     if let Some(references) = add_references {
         let parts = Rc::clone(&parts);
         decl.add_references = Some(Rc::new(move |context, object, visit| {
-            let Some(part) = parts.there(object) else { return };
+            let Some(part) = parts.there(object) else { return Ok(()) };
             let this = This::new(object::World::of(context), object);
-            let visited = part.share(object, "add_references", |part| references(part, this, visit));
-            if let Err(error) = visited {
-                tracing::error!(class = C::PATH, %error, "the references of the Rust fields are unknown");
-            }
+            part.share(object, "add_references", |part| references(part, this, visit))
         }));
     }
     decl

@@ -60,7 +60,8 @@ impl Collection<'_> {
     ///
     /// # Errors
     /// Returns an error if plugin code is on the stack, and then requests the collection for the next safe point. Returns an error if an
-    /// `add_references` hook of a native class panics, and then destroys no object.
+    /// `add_references` hook of a native class panics, or if a method with `&mut self` of an object with such a hook is running and has not
+    /// lent its `self`. Then no object is destroyed.
     ///
     /// # Examples
     /// ```rust
@@ -75,9 +76,15 @@ impl Collection<'_> {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     pub fn collect(&self) -> Result<usize, Error> {
-        let core = &self.0.inner.core;
-        let _busy = self.0.exclusively(A_COLLECTION).inspect_err(|_| core.collection.request(Requested::Whole))?;
-        Ok(core.collect()?)
+        self.0.collect().map_err(|error| match error {
+            Error::Call(CallError::ReentrantBorrow { object, held, .. }) => CallError::other(format!(
+                "nothing is collected: `{held}` of {} borrows the Rust fields, so their references are unknown; collect after \
+                 `{held}` returns, or in `this.lend(self, …)`",
+                self.0.inner.core.world.objects.display(object)
+            ))
+            .into(),
+            error => error,
+        })
     }
 
     /// Requests an incremental collection. From the next safe point on, each tick continues the mark within its [`Budget`](crate::Budget).
@@ -101,6 +108,12 @@ impl Collection<'_> {
 }
 
 impl Runtime {
+    fn collect(&self) -> Result<usize, Error> {
+        let core = &self.inner.core;
+        let _busy = self.exclusively(A_COLLECTION).inspect_err(|_| core.collection.request(Requested::Whole))?;
+        Ok(core.collect()?)
+    }
+
     /// Runs a requested collection, and continues an incremental collection for at most `time`. A collection in one step has no time limit.
     pub(super) fn tend_collections(&self, time: Duration) {
         let core = &self.inner.core;
@@ -109,7 +122,7 @@ impl Runtime {
             core.begin_collecting();
         }
         match core.collection.take() {
-            Some(Requested::Whole) => match self.collection().collect() {
+            Some(Requested::Whole) => match self.collect() {
                 Ok(objects) => {
                     // The interrupted incremental collection does not start again, so this report includes its destroyed objects.
                     let objects = objects + core.collection.swept.take();
@@ -118,6 +131,7 @@ impl Runtime {
                 Err(error @ Error::NotASafePoint { .. }) => {
                     tracing::debug!(%error, "a collection waits for the next safe point");
                 }
+                Err(Error::Call(CallError::ReentrantBorrow { .. })) => core.collection.request(Requested::Whole),
                 Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
             // The current sweep does not destroy objects that have become unreachable since its mark.
@@ -137,6 +151,8 @@ impl Runtime {
         match core.go_on_collecting(&mut || begun.elapsed() < time) {
             Ok(Some((objects, slices))) => self.note_collected(Collected { objects, slices }),
             Ok(None) => {}
+            // The collection begins again in the next tick.
+            Err(CallError::ReentrantBorrow { .. }) => {}
             Err(error) => {
                 self.inner.slicing.set(false);
                 core.collection.swept.set(0);
@@ -152,7 +168,7 @@ impl Runtime {
 }
 
 impl Core {
-    /// Destroys all unreachable objects, and returns their number. Must be called at a safe point. If an `add_references` hook panics,
+    /// Destroys all unreachable objects, and returns their number. Must be called at a safe point. If an `add_references` hook fails,
     /// returns the error and destroys no object.
     fn collect(&self) -> Result<usize, CallError> {
         Ok(self.end_all(&unreachable(&self.world, self)?))

@@ -30,7 +30,8 @@ pub use crate::marker::{RootSource, Sweep};
 /// Aborts an incremental mark in progress. Call at safe points only; runs no code except `add_references` of natives.
 ///
 /// # Errors
-/// Fails if an `add_references` hook panics.
+/// Fails if an `add_references` hook panics, or returns an error, as it does while a method borrows the Rust fields exclusively
+/// ([`CallError::ReentrantBorrow`]).
 pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectHandle>, CallError> {
     world.objects.abandon_mark();
     begin(world, others);
@@ -55,7 +56,7 @@ pub fn begin(world: &World, others: &dyn RootSource) {
 /// complete mark remains in progress for [`next_dead`] or [`end_mark`]; a later call completes it again. Call at safe points only.
 ///
 /// # Errors
-/// Fails if an `add_references` hook panics; the mark is then aborted.
+/// Returns the errors of [`unreachable`]; the mark is then aborted.
 pub fn mark(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     finish(world, others, has_time).inspect_err(|_| world.objects.abandon_mark())
 }
@@ -86,7 +87,7 @@ pub fn end_mark(world: &World) -> Vec<ObjectHandle> {
 /// [`mark`] has returned true in the same slice.
 ///
 /// # Errors
-/// Fails if an `add_references` hook panics; the mark is then aborted.
+/// Returns the errors of [`unreachable`]; the mark is then aborted.
 pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sweep, CallError> {
     let has_queued = world.objects.with_marker(|marker| marker.has_queued()) == Some(true);
     if has_queued && !run(world, has_time).inspect_err(|_| world.objects.abandon_mark())? {
@@ -116,7 +117,8 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
 /// called again.
 ///
 /// # Errors
-/// Fails if a hook panics, because the references of the hook's object are then unknown, or if hooks create too many objects.
+/// Fails if a hook panics or returns an error, because the references of the hook's object are then unknown, or if hooks create too
+/// many objects.
 fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     loop {
         let pending = {
@@ -150,10 +152,12 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
 fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
     let mut found = Vec::new();
     let called = catch_panics(|| {
-        class.hooks.iter().for_each(|hook| hook(world.context(), object, &mut |object| found.push(object)));
-        Ok(())
+        class.hooks.iter().try_for_each(|hook| hook(world.context(), object, &mut |object| found.push(object)))
     });
     called.map_err(|error| {
+        if matches!(error, CallError::ReentrantBorrow { .. }) {
+            return error;
+        }
         let why = "so nothing is collected, because its references are unknown";
         let object = world.objects.display(object);
         CallError::other(format!("add_references of {} failed on {object}, {why}: {error}", class.path))
