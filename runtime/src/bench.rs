@@ -24,12 +24,12 @@ impl Runtime {
 }
 
 impl Stores<'_> {
-    /// Returns the id of a class.
+    /// Returns the id of the class with this path.
     pub fn class(&self, path: &str) -> Option<u32> {
         Some(self.0.world.types.class_by_path(path)?.id.0)
     }
 
-    /// Returns all registered types of a package as text, without their origins. Includes the parts of classes that [`Declared`] omits.
+    /// Returns all registered types of a package as text, without their origins. Includes the class data that [`Declared`] omits.
     ///
     /// [`Declared`]: crate::Declared
     pub fn types_of(&self, package: &str) -> String {
@@ -47,7 +47,7 @@ impl Stores<'_> {
         text
     }
 
-    /// Returns the plugin part of an object for a class, by the same lookup as a call into a module.
+    /// Returns the plugin part of an object for a class. Uses the lookup of calls into modules.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
         Some(self.0.pairs.find_part(&self.0.world.objects, object, ClassId(class))?.0)
@@ -58,7 +58,7 @@ impl Stores<'_> {
         unreachable(&self.0.world, &no_roots()).expect("no native class adds references")
     }
 
-    /// Begins a mark in slices; until its end, writes pass the write barrier.
+    /// Begins a mark in slices. Writes pass the write barrier until the mark ends.
     pub fn begin_mark(&self) {
         begin(&self.0.world, &no_roots());
     }
@@ -95,8 +95,8 @@ impl Stores<'_> {
     }
 }
 
-/// Returns the number of open borrows of stores on this thread. The number is zero while plugin code or host callbacks run, and always in
-/// release builds.
+/// Returns the number of open borrows of stores on this thread. The number is zero while plugin code or host callbacks run. Release builds
+/// always return zero.
 pub fn open_borrows() -> u32 {
     crate::cells::open_borrows()
 }

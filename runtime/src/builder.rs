@@ -1,4 +1,5 @@
-//! Configures a host before it starts: packages, native classes, listeners. [`Builder::build`] starts the host; no plugin code runs before.
+//! Configures a host before it starts: packages, native classes, listeners. [`Builder::build`] starts the host. Plugin code runs only after
+//! the start.
 
 use std::cell::Cell;
 #[cfg(feature = "script")]
@@ -49,7 +50,7 @@ pub struct Builder {
     canary_deadline: Option<Duration>,
     watchdog: Option<Duration>,
     on_hang: Vec<Registered<Listener>>,
-    /// Bytes of a thread's stack that calls leave free.
+    /// Number of stack bytes that calls leave free on each thread.
     stack_reserve: Option<usize>,
     unloads: UnloadPolicy,
     owned_values_are_no_roots: bool,
@@ -72,8 +73,8 @@ impl Runtime {
 }
 
 impl Builder {
-    /// Declares a package for the types of modules; `Game` declares `/Script/Game`. [`Builder::build`] fails if the name is not an
-    /// identifier.
+    /// Declares a package, in which modules can declare types. The name `Game` declares the package `/Script/Game`. [`Builder::build`]
+    /// fails if the name is not an identifier.
     ///
     /// # Examples
     /// ```rust
@@ -179,8 +180,8 @@ impl Builder {
         self
     }
 
-    /// Accepts only libraries that are signed with this key, or with a key from another call of this method; see `alcedo keygen` and
-    /// `alcedo build --sign`. Applies to every module in every context, whether loaded from a file or from memory.
+    /// Accepts only libraries that are signed with this key; see `alcedo keygen` and `alcedo build --sign`. Several calls of this method
+    /// accept several keys. Applies to every module in every context, also to modules that are loaded from memory.
     /// `runtime/docs/trusting-files.md` explains the guarantees and limits of a signature.
     ///
     /// ```
@@ -194,7 +195,8 @@ impl Builder {
         self
     }
 
-    /// Sets the maximum size of a library file in bytes. The default is 1 GiB. Larger files are rejected before they are read.
+    /// Sets the maximum size of a library file in bytes. The default is 1 GiB. The runtime checks the size before the read, and rejects
+    /// larger files.
     ///
     /// # Examples
     /// ```rust
@@ -208,7 +210,7 @@ impl Builder {
         self
     }
 
-    /// Sets the canary: a process that loads new modules before this host loads them, in every context; see [`Canary`].
+    /// Sets the canary of all contexts: a child process that loads new modules before this host loads them; see [`Canary`].
     /// [`LoadContext::set_canary`](crate::LoadContext::set_canary) sets the canary of one context.
     ///
     /// # Examples
@@ -225,7 +227,8 @@ impl Builder {
         self
     }
 
-    /// Sets the time limit for a canary, which loads all modules of one generation or one load. The default is ten seconds.
+    /// Sets the time limit for one canary process. A canary process loads all modules of one generation or one load. The default is ten
+    /// seconds.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -245,8 +248,8 @@ impl Builder {
         self
     }
 
-    /// Starts a thread that logs every call into a module, reload phase and finalizer that takes longer than `limit`. Costs about ten
-    /// nanoseconds per call into a module.
+    /// Starts a thread that logs calls into modules, reload phases and finalizers that take longer than `limit`. Each call into a module
+    /// then takes about ten nanoseconds longer.
     ///
     /// # Examples
     /// ```rust
@@ -263,8 +266,8 @@ impl Builder {
         self
     }
 
-    /// Adds a listener that the watchdog calls on its own thread, while the reported call still hangs. Has no effect unless
-    /// [`Builder::watchdog`] sets a limit.
+    /// Adds a listener for hangs. The watchdog calls the listener on the thread of the watchdog, while the reported call still hangs. Has
+    /// an effect only if [`Builder::watchdog`] sets a limit.
     ///
     /// # Examples
     /// ```rust
@@ -285,8 +288,8 @@ impl Builder {
     }
 
     /// Names the last callback that was added to this builder: a ticker, or a listener for events or hangs. At run time,
-    /// [`Runtime::registrations`] returns registrations with their names, for example to remove one. Several callbacks may have the same
-    /// name.
+    /// [`Runtime::registrations`] returns registrations with their names, for example to remove a callback. Several callbacks may have the
+    /// same name.
     ///
     /// ```
     /// use alcedo_runtime::{Budget, Runtime};
@@ -309,10 +312,10 @@ impl Builder {
 
     /// Sets the number of stack bytes that calls into modules and calls of host functions leave free: 256 KiB by default, at most three
     /// quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or the Default. A
-    /// call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so unbounded recursion returns
-    /// an error and does not end the process. Destruction of objects leaves a quarter of the reserve free. Two kinds of calls into a Slim,
-    /// a pinned context or the Default are not checked: calls through function pointers, and calls on the stack of a coroutine, whose size
-    /// is unknown.
+    /// call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep). Unbounded recursion therefore
+    /// returns an error, and the process continues. The destruction of objects may use three quarters of the reserve. Two kinds of calls
+    /// into a Slim, a pinned context or the Default are not checked: calls through function pointers, and calls on the stack of a
+    /// coroutine. The size of a coroutine's stack is unknown.
     ///
     /// # Examples
     /// ```rust
@@ -348,7 +351,8 @@ impl Builder {
         self
     }
 
-    /// Sets the time after which a blocked generation is parked: its images stay mapped permanently, and the report lists the blockers.
+    /// Sets the time after which a blocked generation is parked: the images of the generation stay mapped permanently, and the report lists
+    /// the blockers.
     ///
     /// # Examples
     /// ```rust
@@ -366,7 +370,7 @@ impl Builder {
         self.unloads(|policy| policy.park_after = Some(after))
     }
 
-    /// Sets the maximum number of parked images. Beyond this number, no further modules are loaded.
+    /// Sets the maximum number of parked images. When the runtime has parked more images, loads of modules fail.
     #[must_use]
     pub fn parked_budget(self, images: usize) -> Self {
         self.unloads(|policy| policy.parked_budget = images)
@@ -403,19 +407,18 @@ impl Builder {
 
     /// Connects to `alcedo dev` if `alcedo dev` started this program. Otherwise has no effect.
     ///
-    /// The tool builds the plugins. [`Runtime::create_master`] ignores its argument, waits for the first build, and loads its plugins.
-    /// [`Runtime::tick`] loads each later build. Only one runtime per process can connect.
+    /// `alcedo dev` builds the plugins. [`Runtime::create_master`] ignores its argument, waits for the first build, and loads the plugins
+    /// of this build. [`Runtime::tick`] loads each later build. Only one runtime per process can connect.
     ///
-    /// The tool reports a crash with its module and line, and reports a call that does not return within a second as a hang. In both cases
-    /// the next process of this program restores a world that was saved a few seconds earlier: the first safe point with plugins calls
-    /// [`Worlds::load`](crate::Worlds::load), so earlier handles become stale.
+    /// `alcedo dev` reports a crash with its module and line. A call that runs for more than a second is reported as a hang. In both cases
+    /// the next process of this program restores a world that was saved a few seconds earlier. The first safe point with plugins calls
+    /// [`Worlds::load`](crate::Worlds::load), which makes earlier handles stale.
     ///
-    /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. The tool treats any other exit as a crash caused by a plugin, and
-    /// restarts the host.
+    /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. `alcedo dev` treats each exit without these steps as a crash of a
+    /// plugin, and restarts the host.
     ///
-    /// Before an image is unmapped, memory is searched for references to the image
-    /// ([`UnloadPolicy::search_references`](crate::UnloadPolicy::search_references)). A later call of [`Builder::unloads`] can disable the
-    /// search.
+    /// Enables [`UnloadPolicy::search_references`](crate::UnloadPolicy::search_references): before an image is unmapped, the runtime
+    /// searches memory for references to the image. A later call of [`Builder::unloads`] can disable this search.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -436,8 +439,8 @@ impl Builder {
         self
     }
 
-    /// For tests only: sets the last serial number of slots for objects and conjugates, so that slots are soon used up. Stale handles still
-    /// never refer to another object, but used-up slots occupy memory.
+    /// For tests only: sets the last serial number of slots for objects and conjugates. A small number soon uses a slot up. Stale handles
+    /// remain invalid, but used-up slots occupy memory.
     #[doc(hidden)]
     #[must_use]
     pub fn last_serial(mut self, last: u32) -> Self {
@@ -453,9 +456,9 @@ impl Builder {
         self
     }
 
-    /// Allows modules to bind classes to the C libraries of this folder (`#[uclass(dll_bind = "Name")]`). The caller that created the
-    /// [`UserCode`](alcedo_dll_bind::UserCode) also vouches for the declarations that modules make for these libraries. Without this
-    /// setting, the functions of such classes do nothing.
+    /// Allows modules to bind classes to the C libraries of this folder (`#[uclass(dll_bind = "Name")]`). The creator of the
+    /// [`UserCode`](alcedo_dll_bind::UserCode) also guarantees that the declarations of modules for these libraries are correct. Without
+    /// this setting, the functions of such classes do nothing.
     #[cfg(feature = "dll-bind")]
     #[must_use]
     pub fn user_code(mut self, code: &alcedo_dll_bind::UserCode) -> Self {
@@ -487,15 +490,15 @@ impl Builder {
         for folder in folders {
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.as_ref().to_owned());
             let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
-            // Loading the package rejects a folder whose name is not a package name.
+            // The load of the package reports an invalid folder name.
             self.packages.extend(name.map(str::to_owned));
             self.scripts.push(folder);
         }
         self
     }
 
-    /// Sets the limits of scripts: the maximum depth of nested script calls, and the maximum number of loop iterations in one call from
-    /// outside. A script that exceeds a limit fails with an error.
+    /// Sets the limits of scripts: the maximum depth of nested script calls, and the maximum number of loop iterations in one call from the
+    /// host or a plugin. A script that exceeds a limit fails with an error.
     ///
     /// # Examples
     /// ```rust

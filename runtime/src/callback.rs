@@ -1,8 +1,8 @@
 //! Callbacks that a host has registered, each with its kind and its location in the host's source.
 //!
-//! A callback that owns a handle of its own host creates a reference cycle. Reference counts do not distinguish this handle from handles in
-//! use elsewhere. But the handles that are dropped with a callback can be counted. So a runtime or context that ends drops its callbacks
-//! one by one, which breaks every cycle, and logs the callbacks that owned a handle.
+//! A callback that owns a handle of its own host creates a reference cycle. The reference count of the host does not show that a callback
+//! owns a handle. The end of a runtime or context therefore drops its callbacks one by one, and counts the handles that each drop releases.
+//! This breaks every cycle. The log lists the callbacks that owned a handle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use crate::panic_guard;
 use crate::sync::lock;
 
-/// Name prefix of classes whose objects are closures bound to delegates. These classes exist in this process only, and are never saved in a
-/// world file.
+/// Name prefix of the classes that the host generates for closures bound to delegates. These classes exist in this process only. World
+/// files contain no objects of these classes.
 pub(crate) const CLOSURE: &str = "HostClosure";
 
 /// Identity and source location of a registered callback.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
-    /// Unique in the process.
+    /// Number of the registration, unique in the process.
     number: u64,
     kind: &'static str,
     name: Option<&'static str>,
@@ -46,12 +46,12 @@ impl Site {
         }
     }
 
-    /// Checks if both sites belong to the same registration.
+    /// Checks if both sites belong to one registration.
     pub(crate) fn is(&self, other: Self) -> bool {
         self.number == other.number
     }
 
-    /// Returns `false` if the callback has no captures, so that it owns no values.
+    /// Returns `true` if the callback has captures.
     pub(crate) fn owns(&self) -> bool {
         self.owns
     }
@@ -71,11 +71,11 @@ pub(crate) struct Registered<C> {
     pub site: Site,
 }
 
-/// Callbacks of one kind in call order: by ascending priority, then in the order of registration. Can be used on any thread if the
-/// callbacks can.
+/// Callbacks of one kind in call order: by ascending priority, then in the order of registration. Can be used on any thread if `C` allows
+/// this.
 pub(crate) struct Callbacks<C>(Mutex<Listed<C>>);
 
-/// Callbacks with their priorities. A round of calls uses the list that was current when the round began.
+/// Callbacks with their priorities. A round of calls uses the list at the start of the round.
 type Listed<C> = Arc<Vec<(i32, Registered<C>)>>;
 
 impl<C> Default for Callbacks<C> {
@@ -124,8 +124,8 @@ impl<C: Clone> Callbacks<C> {
         Arc::unwrap_or_clone(list).into_iter().map(|(_priority, callback)| callback).collect()
     }
 
-    /// Calls each callback and passes its priority. Skips callbacks that are removed during the round. No lock is held during a call.
-    /// Returns the callbacks whose last reference the round holds.
+    /// Calls each callback and passes its priority. Skips callbacks that are removed during the round. No lock is held during a call. If
+    /// the list has changed during the round, returns the callbacks of the old list for the caller to drop.
     #[must_use]
     pub(crate) fn round(&self, mut call: impl FnMut(i32, &Registered<C>)) -> Vec<Registered<C>> {
         let round = Arc::clone(&*self.list());
@@ -147,11 +147,11 @@ impl<C: Clone> Callbacks<C> {
     }
 }
 
-/// A registered callback. Dropping this value does not remove the callback; `remove` does.
+/// A registered callback. Only `remove` removes the callback. Dropping this value has no effect.
 ///
-/// A removed callback is not called for later events. A round of calls that has begun on another thread may still call the callback. Values
-/// that the callback owns are dropped when the last of these calls has returned. Removal has no effect if the context or runtime has ended,
-/// if another callback has replaced this callback, or if it was already removed.
+/// Later events do not call a removed callback. A round of calls that has begun on another thread may still call the callback. The captures
+/// of the callback are dropped when the last of these calls has returned. Removal has no effect if the context or runtime has ended, or if
+/// the callback was already removed or replaced.
 ///
 /// Methods that register a callback with a running host return this type. [`Runtime::registrations`](crate::Runtime::registrations) also
 /// returns the registrations made with a [`Builder`](crate::Builder) or [`Natives`](crate::native::Natives).
@@ -186,7 +186,7 @@ impl LocalRegistration {
 }
 
 impl<F: ?Sized + FnOnce()> Registration<F> {
-    /// Returns the name of the callback, if it has one; see [`Builder::named`](crate::Builder::named).
+    /// Returns the name of the callback. Returns `None` if the host set no name with [`Builder::named`](crate::Builder::named).
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
         self.site.name
@@ -236,12 +236,12 @@ impl<F: ?Sized + FnOnce()> Drop for RegistrationGuard<F> {
     }
 }
 
-/// Identity of a host; equal for a runtime and its load contexts.
+/// Identity of a host. A runtime and its load contexts have equal identities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct HostId(usize);
 
 impl HostId {
-    /// Returns the identity of the host that owns `shared`. Identities of hosts that exist at the same time differ.
+    /// Returns the identity of the host that owns `shared`. Hosts that exist at the same time have different identities.
     pub(crate) fn of<T>(shared: &Weak<T>) -> Self {
         Self(shared.as_ptr().addr())
     }
@@ -250,7 +250,7 @@ impl HostId {
 /// Owned or shared code of the host. Dropping this value does not panic: panics of captured values are logged.
 pub(crate) struct Guarded<C>(Option<C>);
 
-/// Shared callback that is held during a call. If the callback was removed during the call, dropping this value drops the captures of the
+/// Reference to a callback during a call. If the callback was removed during the call, dropping this reference drops the captures of the
 /// callback.
 pub(crate) type Share<C> = Guarded<Arc<C>>;
 
@@ -288,11 +288,11 @@ impl<C> Drop for Guarded<C> {
 }
 
 thread_local! {
-    /// Host whose handles are counted on this thread, with the number of dropped handles.
+    /// Host whose dropped handles this thread currently counts, with their number.
     static COUNTED: Cell<(Option<HostId>, u32)> = const { Cell::new((None, 0)) };
 }
 
-/// Counts the drop of a handle. `host` is called only while handles are counted.
+/// Counts the drop of a handle. Calls `host` only while this thread counts handles.
 #[inline]
 pub(crate) fn handle_goes(host: impl FnOnce() -> HostId) {
     let (counted, count) = COUNTED.get();
@@ -301,7 +301,7 @@ pub(crate) fn handle_goes(host: impl FnOnce() -> HostId) {
     }
 }
 
-/// Returns the number of handles of `host` that are dropped while `code` runs on this thread.
+/// Runs `code`, and returns the number of handles of `host` that `code` drops on this thread.
 fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
     let before = COUNTED.replace((Some(host), 0));
     code();
@@ -315,8 +315,8 @@ fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
     count
 }
 
-/// Drops callbacks of `host` one by one, and logs the callbacks that owned a handle of `host`. The callbacks must not be borrowed, and no
-/// lock may be held, because dropping captures may reenter this code.
+/// Drops callbacks of `host` one by one, and logs the callbacks that owned a handle of `host`. The caller must hold no lock and no borrow
+/// of the callbacks, because dropping captures may reenter this code.
 pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Registered<C>>) {
     for Registered { code, site } in callbacks {
         let handles = handles_that_go(host, || drop_caught(Registered { code, site }));
@@ -331,7 +331,7 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
     }
 }
 
-/// Drops a callback with its captures. No lock may be held, because dropping captures may reenter this code.
+/// Drops a callback with its captures. The caller must hold no lock, because dropping captures may reenter this code.
 pub(crate) fn drop_caught<C>(Registered { code, site }: Registered<C>) {
     if let Err(message) = panic_guard::caught(|| drop(code)) {
         tracing::error!(callback = %site, message, "a value owned by a callback panicked when it was dropped");

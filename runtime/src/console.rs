@@ -1,5 +1,4 @@
-//! Executes text commands that a user types into a running host, and returns one answer per line of input. Commands use only the public
-//! API.
+//! Executes text commands that a user types into a running host. Each line of input has one answer. Commands use only the public API.
 
 #[cfg(feature = "script")]
 mod eval;
@@ -35,8 +34,8 @@ const COMMANDS: &[(&str, &str)] = &[
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Runtime {
-    /// Executes a command line and returns the answer; `help` lists the commands. Errors are also returned as answers. Answers are safe to
-    /// print to a terminal: strings of plugins and unknown input are escaped.
+    /// Executes a command and returns the answer. The command `help` lists all commands. An error is also returned as an answer. Answers
+    /// are safe to print to a terminal, because strings of plugins and unknown input are escaped.
     ///
     /// # Examples
     /// ```rust
@@ -156,7 +155,7 @@ impl Runtime {
     }
 }
 
-/// Returns the part of a line after its first `words` words.
+/// Returns the remainder of a line after its first `words` words.
 fn behind(line: &str, words: usize) -> &str {
     (0..words)
         .fold(line.trim(), |rest, _| rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start()))

@@ -19,11 +19,11 @@ pub struct Counters {
     pub objects: u64,
     /// Constructed objects.
     pub constructions: u64,
-    /// Plugin parts built, by constructions and reloads.
+    /// Plugin parts that constructions and reloads have built.
     pub conjugates_built: u64,
-    /// Class constructors run on objects other than class default objects.
+    /// Runs of class constructors on instances. Runs on class default objects do not count.
     pub class_constructors_run: u64,
-    /// Class constructors that ran twice on an object. Always zero unless the host has a defect.
+    /// Class constructors that ran twice on an object. Nonzero only if the runtime has a defect.
     pub class_constructors_rerun: u64,
     /// Reloads that were committed.
     pub reloads: u64,

@@ -1,19 +1,19 @@
-//! Host part of the crash guard, for development. A crashing host writes a report; its supervisor (`alcedo dev`, or `alcedo guard` for any
-//! host) reads the report and locates the crash. Hosts without a supervisor are not affected.
+//! Host part of the crash guard, for development. A crashing host writes a report. The supervisor of this host (`alcedo dev`, or `alcedo
+//! guard` for any host) reads the report and locates the crash. The guard has no effect in a host without a supervisor.
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Environment variable with the folder for crash reports, set by a supervisor.
+/// Environment variable with the folder for crash reports. A supervisor sets this variable.
 #[doc(hidden)]
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 
 /// Environment variable for supervised hosts. If it is `1`, the host also records backtraces of panics in plugin code.
 pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
 
-/// For a supervisor: keeps the library copies of the host that reports into `folder` until the result is dropped, even after the host has
-/// ended. Otherwise the start of any other host would remove these copies. Must be called before the supervised host starts.
+/// For a supervisor: keeps the library copies of the host that reports into `folder` until the result is dropped. Without this call, after
+/// the end of that host, the next start of a host would remove these copies. Must be called before the supervised host starts.
 ///
 /// # Errors
 /// If the folder cannot be opened or locked.
@@ -21,12 +21,12 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
     alcedo_sys::crash::keep_copies(folder)
 }
 
-/// Arms the guard if this process is supervised. Returns `true` if the guard is armed. A fatal signal is recorded with registers, stack and
-/// mappings, and then has its normal effect. With [`BACKTRACE`], panics in plugin code are also recorded: at most one per second, from at
-/// most sixteen locations.
+/// Arms the guard if this process is supervised. Returns `true` if the guard is armed. The guard records a fatal signal with registers,
+/// stack and mappings. The signal then has its normal effect. With [`BACKTRACE`], panics in plugin code are also recorded: at most one per
+/// second, from at most sixteen locations.
 ///
 /// Call this function near the start of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
-/// game thread. Then stack overflows of that thread are also reported.
+/// game thread. The guard then also reports stack overflows of the game thread.
 ///
 /// # Errors
 /// If the folder cannot be written, or if the guard is already armed.

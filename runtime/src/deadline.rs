@@ -1,10 +1,10 @@
-//! Computes deadlines of waits. An unlimited wait has the maximum duration, which would overflow the clock.
+//! Computes deadlines of waits. An unlimited wait has the maximum duration. Adding this duration to the current time would overflow.
 
 use std::time::{Duration, Instant};
 
 const FAR: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// Returns the time after `wait` from now. If this overflows the clock, returns a time in the distant future.
+/// Returns the current time plus `wait`. If the sum overflows, returns a time in the distant future.
 pub(crate) fn after(wait: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(wait).unwrap_or(now + FAR)

@@ -1,12 +1,13 @@
-//! Counts active calls without a shared counter. Each thread has a record with slots for its open calls. An unload shuts the gate and then
-//! reads the records of all threads. So a call only writes memory of its own thread.
+//! Counts active calls without a shared counter. Each thread has a record with slots for its open calls. A call only writes memory of its
+//! own thread. An unload shuts the gate, and then reads the records of all threads.
 //!
-//! A caller writes its slot *before* it reads the gate, and an unload shuts the gate *before* it reads the slots; all four accesses are
-//! sequentially consistent. So either the caller reads a shut gate and returns, or the unload reads the slot and waits. When an image is
-//! unmapped, no call is inside it. The records contain only numbers and static locations, so they contain no dangling pointers.
+//! A caller writes its slot *before* it reads the gate. An unload shuts the gate *before* it reads the slots. All four accesses are
+//! sequentially consistent. Therefore either the caller reads a shut gate and returns, or the unload reads the slot and waits. When an
+//! image is unmapped, no call is inside the image. The records contain only numbers and `'static` locations, which stay valid after an
+//! unload.
 //!
-//! A gate rejects a call if the stack of the thread is nearly exhausted: unbounded recursion of calls by name returns an error, as in the
-//! Master.
+//! A gate rejects a call if the stack of the thread is nearly exhausted. Unbounded recursion of calls by name therefore returns an error,
+//! as in the Master.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -29,13 +30,13 @@ const EMPTY: u64 = 0;
 
 /// Slot for an open call of a thread.
 struct CallerSlot {
-    /// Number of the gate. Written last and cleared first.
+    /// Number of the gate that admitted the call. Written last and cleared first.
     gate: AtomicU64,
-    /// Id of the function, which the owner of the gate assigns.
+    /// Id of the called function. The owner of the gate assigns these ids.
     function: AtomicU64,
     /// Start of the call, in nanoseconds of [`coarse_clock`].
     since: AtomicU64,
-    /// Call site in the host; null for calls by modules.
+    /// Call site in host code; null if a module made the call.
     from: CallSite,
 }
 
@@ -52,9 +53,9 @@ static ROWS: Mutex<Vec<Arc<Row>>> = Mutex::new(Vec::new());
 struct Own {
     row: Arc<Row>,
     depth: Cell<usize>,
-    /// Number of open calls that hold a lease.
+    /// Number of open calls on the slow path, each of which holds a lease.
     leases: Cell<usize>,
-    /// Stack of the thread. Calls on this stack end in reverse order; calls on the stack of a coroutine may end in any order.
+    /// Stack of the thread. Calls on this stack end in reverse order. Calls on the stack of a coroutine may end in any order.
     stack: StackSpan,
 }
 
@@ -82,7 +83,7 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // All calls of the thread have returned, because a thread drops this value only when the thread ends.
+        // All calls of the thread have returned, because only the end of the thread drops this record.
         rows().retain(|row| !Arc::ptr_eq(row, &self.row));
     }
 }
@@ -91,7 +92,7 @@ fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
     lock(&ROWS)
 }
 
-/// Checks if this thread has open calls. Any thread; also works while the thread ends.
+/// Checks if this thread has open calls. Can be called on any thread, also while the thread ends.
 pub(crate) fn are_calls_open_here() -> bool {
     calls_open_here() != 0
 }
@@ -100,7 +101,7 @@ fn calls_open_here() -> usize {
     OWN.try_with(|own| own.depth.get() + own.leases.get()).unwrap_or(0)
 }
 
-/// Gate of one generation: admits calls, and lists the admitted calls. Any thread.
+/// Gate of one generation: admits calls, and lists the admitted calls. Can be used on any thread.
 pub(crate) struct EntryGate {
     number: u64,
     shut: AtomicBool,
@@ -109,7 +110,7 @@ pub(crate) struct EntryGate {
     leases: Arc<Leases>,
 }
 
-/// Rejects a call, because the stack of the thread is nearly exhausted.
+/// Error of a call that a gate rejects because the stack of the thread is nearly exhausted.
 #[derive(Debug)]
 pub(crate) struct NoRoom {
     /// Number of open calls of the thread.
@@ -118,13 +119,13 @@ pub(crate) struct NoRoom {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Calling {
-    /// Id of the function, which the owner of the gate assigns.
+    /// Id of the called function. The owner of the gate assigns these ids.
     pub function: u64,
-    /// Call site in the host; `None` for calls by modules.
+    /// Call site in host code; `None` if a module made the call.
     pub from: Option<&'static Location<'static>>,
 }
 
-/// An admitted call. Dropping this value ends the call, on the thread that began the call.
+/// An admitted call. Dropping this value ends the call. Must be dropped on the thread that began the call.
 pub(crate) struct Inside<'a> {
     admission: Admission,
     /// Ties this value to the lifetime of the gate, and to one thread.
@@ -134,7 +135,8 @@ pub(crate) struct Inside<'a> {
 enum Admission {
     /// Index of the slot in the thread's record.
     Slot(usize),
-    /// Slow path, used if the record is full, the thread is ending, a coroutine calls, or a caller's lease admits the call.
+    /// Slow path: a lease admits the call. Used if the record of the thread is full, the thread is ending, a coroutine calls, or the caller
+    /// passes a lease.
     Lease(Option<Lease>),
 }
 
@@ -175,7 +177,7 @@ impl EntryGate {
                 Err(_sealed) => return Ok(None),
             },
         };
-        // Reads the flag after writing the slot: an unload that shuts the gate after this read reads the slot afterwards.
+        // Reads the flag after writing the slot. If an unload shuts the gate after this read, the unload reads the slot later and waits.
         Ok((!self.shut.load(Ordering::SeqCst)).then_some(inside))
     }
 
@@ -194,8 +196,8 @@ impl EntryGate {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the admitted calls, longest first. Omits calls on the slow path, which are listed as leases. May include a call that is just
-    /// being rejected.
+    /// Returns the admitted calls on the fast path, longest first. Calls on the slow path are listed as leases. May include a call that the
+    /// gate is about to reject.
     pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
         let now = coarse_clock();
         let rows: Vec<_> = rows().clone();
@@ -230,7 +232,8 @@ impl Drop for Inside<'_> {
         match &mut self.admission {
             Admission::Slot(at) => {
                 let at = *at;
-                // Cannot fail: the thread-local variable existed when the call began, and a thread ends after its calls.
+                // Cannot fail: the thread-local variable existed when the call began, and exists until all calls of the thread have
+                // returned.
                 let _gone = OWN.try_with(|own| {
                     // A thread that reads the empty slot also sees all writes of the call.
                     own.row.slots[at].gate.store(EMPTY, Ordering::Release);
@@ -246,7 +249,7 @@ impl Drop for Inside<'_> {
 }
 
 mod call_site {
-    //! Stores a pointer to a source location in a slot.
+    //! Stores the pointer to a source location in a slot.
     #![expect(unsafe_code, reason = "a row holds the address of a source location")]
 
     use std::panic::Location;

@@ -50,7 +50,7 @@ pub enum Error {
     UnknownClass {
         /// Path of the class.
         path: String,
-        /// Number of dormant objects of this class. Nonzero if the loaded modules no longer declare the class.
+        /// Number of dormant objects of this class. Nonzero if a reload has removed the class and kept its objects.
         waiting: u64,
     },
     /// The class of the object does not have this member.
@@ -71,7 +71,7 @@ pub enum Error {
         /// Innermost open call.
         frame: String,
     },
-    /// A list was filled by another runtime than the runtime of the batch. No object was called.
+    /// The list belongs to another runtime than the batch. No object was called.
     #[error(
         "`{name}` was not called: the list has objects of another runtime, and their handles refer to other objects here; refresh the \
          list with the runtime of `{name}`"
@@ -86,10 +86,10 @@ pub enum Error {
     /// An operation on a Slim, a pinned context or the Default failed.
     #[error(transparent)]
     Context(#[from] crate::load::error::context::ContextError),
-    /// Files cannot be watched.
+    /// A file watch cannot be started.
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),
-    /// `alcedo dev`, which runs this host, requested the host to end.
+    /// `alcedo dev` runs this host and has requested its shutdown.
     #[error("the end of this host was requested before any plugin was loaded: return from `main`")]
     Ended,
     /// A world was not saved or loaded.
@@ -98,7 +98,7 @@ pub enum Error {
 }
 
 impl From<Error> for CallError {
-    /// Converts errors of the runtime in function bodies of the host. A [`CallError`] is returned unchanged.
+    /// Converts an error of the runtime, for use of `?` in function bodies of the host. Returns a [`CallError`] unchanged.
     fn from(error: Error) -> Self {
         match error {
             Error::Call(error) => error,
@@ -107,7 +107,7 @@ impl From<Error> for CallError {
     }
 }
 
-/// Returns a hint for performing the action at the next safe point.
+/// Returns a hint for error messages: the method that requests the action at the next safe point.
 fn later(action: &str) -> &'static str {
     match action {
         A_COLLECTION => "it is done at the next safe point",

@@ -1,5 +1,5 @@
-//! Fault injection: makes a chosen step of a reload fail or panic, so that tests can verify the rollback of each step. Steps outside of
-//! this list are not tested. Not for hosts. If no fault is armed, a step costs one read of a thread-local flag.
+//! Fault injection: makes a chosen step of a reload fail or panic. Tests then verify the rollback of this step. Only the steps of
+//! [`ReloadStep`] can fail by injection. Not for hosts. If no fault is armed, a step costs one read of a thread-local flag.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -15,7 +15,7 @@ pub enum ReloadStep {
     Check,
     /// A library was copied.
     Copy,
-    /// All copies exist; before the canary loads them.
+    /// All copies exist, and the canary has not loaded the copies.
     Canary,
     /// A library was mapped.
     Map,
@@ -25,13 +25,13 @@ pub enum ReloadStep {
     Attach,
     /// Old names are set aside and shadow types are active.
     Shadow,
-    /// Types are declared, but no cell is filled yet.
+    /// Types are declared. The import cells are still empty.
     Declare,
     /// Classes, exports and own cells of a module are registered.
     Enroll,
     /// Imported types and functions of a module are stored in its cells.
     FillCells,
-    /// Before the `suspend` of a module runs.
+    /// Before the `suspend` function of a module runs.
     Suspend,
     /// Unloading callbacks have run, and the modules to replace are suspended.
     Callbacks,
@@ -65,7 +65,7 @@ pub enum ReloadStep {
     AddSubobject,
     /// Before the plugin part of one object is rebuilt.
     RebuildObject,
-    /// The values of an object whose body stays in place were copied, before their first write.
+    /// The values of an object whose body stays in place were copied. The first write follows.
     UndoCopy,
     /// Before the kept fields of one object are restored.
     LoadKept,
@@ -130,7 +130,7 @@ pub enum FaultKind {
 pub struct Fault {
     /// Step that fails.
     pub step: ReloadStep,
-    /// Number of times that the step succeeds before it fails. Applies to steps that run once per module, class or object.
+    /// Number of times that the step succeeds before the failure. Applies to steps that run once per module, class or object.
     pub nth: u64,
     /// Kind of the failure.
     pub kind: FaultKind,
@@ -157,7 +157,8 @@ struct ArmedFault {
 }
 
 thread_local! {
-    // Only the game thread that armed a fault reads it, so nested steps of a load need no parameter for the fault.
+    // Thread-local, because only the game thread that armed a fault reads the fault. Nested steps of a load need no parameter for the
+    // fault.
     static IS_ARMED: Cell<bool> = const { Cell::new(false) };
     static ARMED: RefCell<Option<ArmedFault>> = const { RefCell::new(None) };
 }
@@ -188,7 +189,7 @@ impl Drop for Armed {
     }
 }
 
-/// Reports that a step was reached.
+/// Marks that a step was reached, and injects the fault that is armed for the step.
 ///
 /// # Errors
 /// If an error is armed for the step.

@@ -1,7 +1,7 @@
 //! Rust types of module classes, for use by a host. `alcedo glue --for-host` generates these types as calls of
-//! [`host_class!`](crate::host_class). Glue is compiled into the host, so it may be older than the module. The first use of a member checks
-//! that the class has this member; so does the first use after a reload. Glue does not keep a module loaded, and never calls code that a
-//! reload has replaced.
+//! [`host_class!`](crate::host_class). Glue is compiled into the host and may be older than the loaded module. The first use of a member
+//! therefore checks that the class has this member. The first use after a reload repeats the check. Glue does not keep a module loaded, and
+//! always calls the current code.
 //!
 //! ```no_run
 //! use alcedo_runtime::host::*;
@@ -64,7 +64,7 @@ pub use list::{ClassList, ObjectList};
 pub use member::{DynamicFunctionOf, FunctionOf, PropertyOf};
 pub use property::TypedProperty;
 
-/// A class that extends `B`, or `B` itself, according to the glue.
+/// Marks `B` and each class that extends `B` according to the glue.
 ///
 /// # Examples
 /// ```rust

@@ -1,7 +1,7 @@
 //! Leases: counted, named reasons for which a module's code must stay mapped. An image is unmapped only when no lease remains. The report
-//! about a blocked unload lists the holder, thread, duration and source location of each lease.
+//! of a blocked unload lists the holder, thread, duration and source location of each lease.
 //!
-//! Only host code drops leases, so no return address into the image remains after the last lease.
+//! Only host code drops leases. Therefore no thread has to return into the image after the last lease was dropped.
 
 use std::cell::Cell;
 use std::fmt;
@@ -44,7 +44,7 @@ pub enum LeaseKind {
     Borrow,
     /// A thread that the module started.
     Thread,
-    /// A contextual scope that is still open.
+    /// A contextual scope that code of the module has opened and not closed.
     Scope,
     /// A dependent module.
     Dependent,
@@ -66,15 +66,15 @@ pub enum LeaseKind {
     Stream,
     /// An address in the module that is stored in longer-lived memory, such as a callback in a library's table.
     Reference,
-    /// An io_uring of the module, through which the kernel may write to memory of the module.
+    /// An io_uring of the module. The kernel may write to memory of the module through this io_uring.
     Ring,
     /// An alternate signal stack that the module has set for a thread. Only this thread can restore the previous stack.
     SignalStack,
-    /// A request of the module that a thread of the C library is processing.
+    /// An asynchronous request of the module that a thread of the C library is processing.
     Request,
-    /// A C library that is bound to a class of the module. The library is open while one of its functions is in use.
+    /// A C library that is bound to a class of the module. The C library stays open while one of its functions is in use.
     Library,
-    /// An exit hook that runs at a safe point, after many finalizers.
+    /// An exit hook that is queued for a safe point, after many finalizers.
     ExitHook,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for LeaseKind {
 }
 
 impl LeaseKind {
-    /// Returns the noun for a number of leases of this kind.
+    /// Returns the name of this kind of lease, in the plural if `count` is not 1.
     pub(crate) fn counted(self, count: usize) -> String {
         match (self, count) {
             (_, 1) | (Self::Borrow, _) => self.to_string(),
@@ -116,7 +116,7 @@ impl LeaseKind {
     }
 }
 
-/// Lease in a report of blockers.
+/// Description of a lease that blocks an unload.
 ///
 /// # Examples
 /// ```rust
@@ -140,7 +140,7 @@ pub struct Blocker {
     pub thread: String,
     /// Time since the lease was taken.
     pub age: Duration,
-    /// Source file and line, if known.
+    /// Source file and line that took the lease, if known.
     pub place: Option<String>,
 }
 
@@ -194,7 +194,7 @@ impl fmt::Display for ModuleBlocker {
     }
 }
 
-/// Error of a lease request after the unload has begun.
+/// Error of a request for a lease on a module or context that is already unloading.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -212,7 +212,7 @@ impl fmt::Display for ModuleBlocker {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{owner} has been unloading for {:.1} s and accepts no new {kind}: use its replacement", since.as_secs_f64())]
 pub struct Sealed {
-    /// Owner of the leases.
+    /// Name of the module or context.
     pub owner: String,
     /// Requested kind of lease.
     pub kind: LeaseKind,
@@ -234,15 +234,15 @@ pub(crate) fn location_text(at: &Location<'_>) -> Arc<str> {
 }
 
 thread_local! {
-    /// Location in the host that called the public function which currently runs on this thread.
+    /// Call site, in host code, of the public function that runs on this thread.
     static CALLED_FROM: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 
-/// Records that a public function of the host is running on this thread. Dropping this value removes the record.
+/// Records that a public function of the runtime is running on this thread. Dropping this value restores the previous record.
 pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*const ()>);
 
-/// Records the calling public function as running. Leases that are taken in it record the location of its caller. Must be called directly
-/// in the public function.
+/// Records that the calling public function is running. Leases that this function takes record the location of its caller. Must be called
+/// directly in the public function.
 #[track_caller]
 pub(crate) fn host_verb() -> HostVerb {
     // Called outside of the closure: in the closure, `Location::caller` would return a line of this function.
@@ -252,7 +252,7 @@ pub(crate) fn host_verb() -> HostVerb {
 
 impl Drop for HostVerb {
     fn drop(&mut self) {
-        // Fails only if the thread is ending. Then it takes no more leases.
+        // Fails only if the thread is ending. An ending thread takes no more leases.
         let _gone = CALLED_FROM.try_with(|location| location.set(self.0));
     }
 }
@@ -263,20 +263,20 @@ struct Held {
     sealed: Option<Instant>,
 }
 
-/// Leases on one module or load context. Any thread.
+/// Leases on one module or load context. Can be used on any thread.
 pub(crate) struct Leases {
     owner: Arc<str>,
     held: Mutex<Held>,
 }
 
 impl Leases {
-    /// Returns an empty set of leases. `owner` is the name used in errors and reports.
+    /// Returns an empty set of leases. `owner` is the name of the module or context in errors and reports.
     #[must_use]
     pub(crate) fn new(owner: impl Into<Arc<str>>) -> Arc<Self> {
         Arc::new(Self { owner: owner.into(), held: Mutex::default() })
     }
 
-    /// Returns the name of the owner.
+    /// Returns the name of the module or context.
     #[must_use]
     pub(crate) fn owner(&self) -> &str {
         &self.owner
@@ -285,17 +285,17 @@ impl Leases {
     /// Takes a lease for `owner` and records the caller's location.
     ///
     /// # Errors
-    /// [`Sealed`] after the unload has begun.
+    /// [`Sealed`] if the unload has begun.
     #[track_caller]
     pub(crate) fn take(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
         self.take_at(kind, owner, Some(location_text(Location::caller())))
     }
 
-    /// Takes a lease for `owner` inside a public function. Records the location from which the host called this function, as stored by the
-    /// innermost [`host_verb`] on this thread. Records no location outside of public functions.
+    /// Takes a lease for `owner` inside a public function. Records the location that the innermost [`host_verb`] on this thread has stored:
+    /// the call of the public function in the host. Records no location outside of public functions.
     ///
     /// # Errors
-    /// [`Sealed`] after the unload has begun.
+    /// [`Sealed`] if the unload has begun.
     pub(crate) fn take_inside(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
         self.take_at(kind, owner, CALLED_FROM.with(Cell::get).map(location_text))
     }
@@ -303,7 +303,7 @@ impl Leases {
     /// Takes a lease for `owner` with the source location `place`.
     ///
     /// # Errors
-    /// [`Sealed`] after the unload has begun.
+    /// [`Sealed`] if the unload has begun.
     pub(crate) fn take_at(
         self: &Arc<Self>,
         kind: LeaseKind,
@@ -329,17 +329,17 @@ impl Leases {
         Lease { leases: Arc::clone(self), key, also: Vec::new() }
     }
 
-    /// Rejects new leases, but keeps current leases. Has no effect if the leases are already sealed.
+    /// Rejects requests for new leases. Current leases remain. Has no effect if the leases are already sealed.
     pub(crate) fn seal(&self) {
         self.lock().sealed.get_or_insert_with(Instant::now);
     }
 
-    /// Accepts new leases again, after an unload was aborted.
+    /// Accepts new leases again. Called after an unload was aborted.
     pub(crate) fn unseal(&self) {
         self.lock().sealed = None;
     }
 
-    /// Returns `true` if new leases are rejected.
+    /// Returns `true` if requests for new leases are rejected.
     #[must_use]
     pub(crate) fn is_sealed(&self) -> bool {
         self.lock().sealed.is_some()
@@ -388,7 +388,7 @@ impl Entry {
     }
 }
 
-/// Keeps a module's code mapped until dropped, on any thread.
+/// Keeps the code of a module mapped until this value is dropped. Can be dropped on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -410,7 +410,8 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes another lease on the same module or context. Also possible after sealing, because a holder may continue its work.
+    /// Takes another lease on the module or context of this lease. Also succeeds after sealing, because the holder of a lease may finish
+    /// its operation.
     pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
         self.leases.take_in_unload(kind, owner, place)
     }
@@ -419,7 +420,7 @@ impl Lease {
         std::ptr::eq(&*self.leases, leases)
     }
 
-    /// Merges leases into one lease; dropping it ends all of them. Returns `None` for an empty list.
+    /// Merges leases into one lease. Dropping the result drops all merged leases. Returns `None` for an empty list.
     pub(crate) fn of_all(leases: Vec<Self>) -> Option<Self> {
         let mut leases = leases.into_iter();
         let mut first = leases.next()?;

@@ -1,11 +1,11 @@
 //! Host side of Alcedo: reflected objects whose code can be replaced while the objects stay alive.
 //!
-//! A host builds a [`Runtime`], declares its packages and native classes, loads plugins into the Master load context, and calls
-//! [`Runtime::tick`] in its own loop. When the libraries change, a reload replaces the code and keeps the objects. If the new code fails to
+//! A host builds a [`Runtime`] with its packages and native classes, and loads plugins into the Master load context. The main loop of the
+//! host calls [`Runtime::tick`]. When the libraries change, a reload replaces the code and keeps the objects. If the new code fails to
 //! start, the reload is rolled back, and the old code continues.
 //!
-//! The thread that builds the runtime is the game thread; the runtime cannot be moved to another thread. Plugins are native code. The ABI
-//! boundary limits the effects of mistakes; it is not a sandbox against malicious code.
+//! The thread that builds the runtime is the game thread. The compiler prevents a move of the runtime to another thread. Plugins are native
+//! code. The ABI boundary limits the effects of mistakes, but does not protect against malicious code.
 
 // Modules of the lower-level crates, under the names used in this crate.
 use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table, panic_guard};

@@ -1,8 +1,9 @@
-//! Forwards events and spans of plugins, with their nesting, to the host's `tracing` subscriber. A plugin has its own copy of `tracing`,
-//! whose callsites are unmapped with the plugin. So the host creates a callsite for each distinct statement of a plugin. The same statement
-//! in the next generation reuses this callsite. Filters by target and level work as for host code. Memory grows with the number of
-//! statements, not with the number of reloads. Records of a thread without a subscriber are sent to the subscriber of the thread that built
-//! the host. So if a process has several hosts, for example in tests, each host receives the records of its own modules.
+//! Forwards events and spans of plugins, with their nesting, to the host's `tracing` subscriber. A plugin has its own copy of `tracing`.
+//! The callsites of this copy are unmapped with the plugin. The host therefore creates a callsite for each distinct log statement of a
+//! plugin. An equal statement in the next generation reuses this callsite. Filters by target and level work as for host code. Memory grows
+//! with the number of distinct statements. A reload without new statements uses no more memory. If a thread has no subscriber, its records
+//! are sent to the subscriber of the thread that built the host. If a process has several hosts, for example in tests, each host receives
+//! the records of its own modules.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,25 +23,25 @@ use crate::conjugate::gate::ModuleTag;
 use crate::sync::lock;
 use crate::unheard;
 
-/// Maximum number of fields of one statement, not counting message, module and generation. Further fields are omitted.
+/// Maximum number of fields of one statement, in addition to message, module and generation. Further fields are omitted.
 const MOST_FIELDS: usize = 13;
 const OWN_FIELDS: usize = 3;
-/// Target of log records for panics that no call reports to the host.
+/// Target of the log records for panics that no call returns to the host.
 const PANICS: &str = "alcedo::panic";
 
 /// Receives the log records of all modules of one runtime. Any thread.
 #[derive(Default)]
 pub(crate) struct Logs {
     modules: Mutex<HashMap<u64, ModuleTag>>,
-    /// Open spans, each with the id of its module.
+    /// Open spans by span id, each with the id of its module.
     spans: Mutex<HashMap<u64, (u64, Span)>>,
     next_span: AtomicU64,
-    /// Subscriber that the thread which built the host had at that time. The host keeps the subscriber alive.
+    /// Subscriber of the thread that built the host, at the time of the build. The host keeps this subscriber alive.
     home: Dispatch,
 }
 
 impl Logs {
-    /// Registers a module, so that its records contain its name and generation.
+    /// Registers a module. Log records of the module then contain its name and generation.
     pub(crate) fn introduce(&self, tag: &ModuleTag) {
         lock(&self.modules).insert(tag.id.0, tag.clone());
     }
@@ -49,7 +50,7 @@ impl Logs {
     pub(crate) fn forget(&self, tag: &ModuleTag) {
         lock(&self.modules).remove(&tag.id.0);
         let open: Vec<_> = lock(&self.spans).extract_if(|_, (module, _)| *module == tag.id.0).collect();
-        // Drops the spans without holding the lock, because the drop calls subscribers.
+        // Drops the spans after releasing the lock, because dropping a span calls subscribers.
         drop(open);
     }
 
@@ -67,7 +68,7 @@ impl Logs {
         });
     }
 
-    /// Opens a span of a module. Returns zero if no subscriber is interested in the span.
+    /// Opens a span of a module and returns its id. Returns zero if no subscriber accepts the span.
     pub(crate) fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
         let Some(tag) = self.tag(module) else { return 0 };
         let callsite = callsite(record, Kind::SPAN);
@@ -98,11 +99,10 @@ impl Logs {
     }
 
     /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses the subscriber of the thread that built the
-    /// host. A record that is sent during a call of a subscriber is dropped: `tracing` prevents this recursion, but `with_default` would
-    /// allow it.
+    /// host. Does not run `send` during a call of a subscriber: `tracing` prevents this recursion, but `with_default` would allow it.
     fn with_subscriber(&self, send: impl FnOnce()) {
         let has_none = |dispatch: &Dispatch| dispatch.is::<NoSubscriber>();
-        // `get_current` returns `None` during a call of a subscriber, where `get_default` returns an empty subscriber. `get_current` is
+        // During a call of a subscriber, `get_current` returns `None`, while `get_default` returns an empty subscriber. `get_current` is
         // public, but not documented.
         let is_silent = tracing_core::dispatcher::get_current(has_none).unwrap_or(false);
         if has_none(&self.home) || !is_silent {
@@ -117,8 +117,8 @@ impl Logs {
     }
 }
 
-/// Returns the file and line of a failure, which identify repeated failures. A failure without a location is identified by its message.
-/// Digits in the message are removed, because object numbers differ.
+/// Returns the file and line of a failure, as the key for repeated failures. For a failure without a location, the key is the message
+/// without digits, because object numbers differ.
 pub(crate) fn location(error: &CallError) -> (String, u32) {
     match error {
         CallError::InScript { stack, .. } if !stack.is_empty() => (stack[0].function.clone(), stack[0].line),
@@ -143,7 +143,8 @@ pub(crate) fn loudest() -> LogLevel {
     }
 }
 
-/// Callsite for a statement of a plugin. The metadata refers to the callsite that contains it, so it is set after the callsite is created.
+/// Callsite for a log statement of a plugin. The metadata is set after the creation of the callsite, because the metadata contains a
+/// reference to this callsite.
 struct PluginCallsite {
     metadata: OnceLock<Metadata<'static>>,
 }
@@ -178,7 +179,7 @@ struct Key {
     fields: Vec<String>,
 }
 
-/// Returns the host's callsite for a statement of a plugin. Callsites are never freed, because `tracing` requires this.
+/// Returns the host's callsite for a log statement of a plugin. `tracing` requires that callsites are never freed.
 fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
     static KNOWN: OnceLock<Mutex<HashMap<Key, &'static PluginCallsite>>> = OnceLock::new();
     let is_span = kind == Kind::SPAN;
@@ -205,7 +206,7 @@ fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
 fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let mut names = vec!["message", "module", "generation"];
-    // Renames plugin fields that would hide the host's fields `module` and `generation`.
+    // Renames fields of the plugin that have the names of the host's fields `module` and `generation`.
     names.extend(
         key.fields
             .iter()
@@ -269,7 +270,7 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
-    /// Counts events, and runs the function during each of the first three events.
+    /// Subscriber that counts events, and runs the function during each of the first three events.
     struct Counter(Arc<AtomicU64>, fn());
 
     impl Subscriber for Counter {

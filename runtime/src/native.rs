@@ -1,5 +1,5 @@
-//! Classes, structs and enums that the host declares in Rust. They have the same declarations as types that modules emit, so reflection
-//! handles native and emitted types in the same way.
+//! Classes, structs and enums that the host declares in Rust. Native types and the types of modules have declarations of the same form.
+//! Reflection handles both alike.
 
 #[doc(hidden)]
 pub mod __private;
@@ -64,10 +64,10 @@ use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
 
-/// Called once per tick, with the seconds since the previous tick. The cell is empty during the call.
+/// Callback for each tick, which receives the seconds since the previous tick. The cell is empty while the callback runs.
 pub(crate) type Ticker = Rc<Cell<Option<Box<dyn FnMut(&Runtime, f32)>>>>;
 
-/// Called before the host destroys an object.
+/// Hook that runs before the host destroys an object.
 pub(crate) type DestroyHook = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 /// Native types of a crate, with their tickers and hooks.
@@ -92,9 +92,9 @@ pub struct Natives {
     pub(crate) tickers: Vec<Registered<Ticker>>,
     pub(crate) before_destroy: Vec<Registered<DestroyHook>>,
     pub(crate) net_structs: net::NetStructs,
-    /// Structs whose `f64` fields are `float` in C functions.
+    /// Paths of the structs whose `f64` fields are `float` in C.
     pub(crate) c_floats: Vec<String>,
-    /// Functions that are bound to C libraries, each with class path and name.
+    /// Functions that are bound to C libraries.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,
 }
@@ -124,7 +124,8 @@ impl Natives {
     }
 
     /// Declares that the `f64` fields of the struct with this path are `float` in C. Calls of C libraries convert these fields in both
-    /// directions. Scripts can pass a native struct with such fields to C only if its C layout is stated.
+    /// directions. Scripts can pass a native struct with `f64` fields to C only after this declaration, or if the folder of C libraries
+    /// states the C layout of the struct.
     #[must_use]
     pub fn c_floats(mut self, path: &str) -> Self {
         self.c_floats.push(path.to_owned());
@@ -152,7 +153,8 @@ impl Natives {
         self
     }
 
-    /// Adds an interface of `package` that no native class implements. Interfaces that native classes implement are declared automatically.
+    /// Adds an interface of `package` without functions. Required only if no native class implements the interface: other interfaces are
+    /// declared automatically.
     #[must_use]
     pub fn interface(mut self, package: &str, name: &str, doc: &str) -> Self {
         let doc = doc.to_owned();
@@ -160,8 +162,8 @@ impl Natives {
         self
     }
 
-    /// Adds an interface with functions. A class that implements the interface must have a function with the same name for each function of
-    /// the interface.
+    /// Adds an interface with functions. For each function of the interface, a class that implements the interface must have a function
+    /// with an equal name.
     #[must_use]
     pub fn interface_with_functions(mut self, interface: NativeInterface) -> Self {
         self.batch.interfaces.push(interface.0);
@@ -177,7 +179,7 @@ impl Natives {
         self
     }
 
-    /// Adds a hook that runs before the host destroys an object. The object is still intact.
+    /// Adds a hook that runs before the host destroys an object. The object is intact while the hook runs.
     ///
     /// # Examples
     /// ```rust
@@ -345,8 +347,7 @@ impl NativeClass {
         self
     }
 
-    /// Sets the doc comment of the property or function with this name, for editors and glue. The member must already be added; an unknown
-    /// name has no effect.
+    /// Sets the doc comment of the property or function `name`, for editors and glue. Has an effect only if the member was already added.
     #[must_use]
     pub fn member_doc(mut self, name: &str, doc: &str) -> Self {
         let Self(ClassDecl { properties, functions, .. }) = &mut self;
@@ -362,15 +363,15 @@ impl NativeClass {
         docs.iter().fold(self, |class, (name, doc)| class.member_doc(name, doc))
     }
 
-    /// Adds a property. `default` is parsed as a value of the property's kind; an empty string means zero. [`NativeClass::add_property`]
-    /// also returns a handle, which bodies of the class can use.
+    /// Adds a property. `default` is parsed as a value of the property's kind. An empty string means zero. [`NativeClass::add_property`]
+    /// also returns a handle, by which the native functions of the class access the property.
     #[must_use]
     pub fn property(mut self, name: &str, (kind, type_path): NativeType, flags: u64, default: &str) -> Self {
         self.0.properties.push(property(name, kind, type_path, flags, default));
         self
     }
 
-    /// Adds a function with a native body, which reads its parameters from the frame.
+    /// Adds a function with a native body. The body reads the parameters from a call frame.
     #[must_use]
     pub fn function(
         self,
@@ -396,8 +397,8 @@ impl NativeClass {
         self.with_function(name, params, None, function_flags::NATIVE_EVENT, idle())
     }
 
-    /// Implements the interface with this path, so that references to the interface can refer to objects of the class. Also declares the
-    /// interface, unless it is declared elsewhere.
+    /// Declares that the class implements the interface with this path. References to the interface can then refer to objects of the class.
+    /// Also declares the interface if no other declaration exists.
     #[must_use]
     pub fn implements(mut self, interface: &str) -> Self {
         self.0.interfaces.push(interface.to_owned());
@@ -435,7 +436,8 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook that runs when the destruction of an object begins, before the hooks of its base classes. The object is still intact.
+    /// Sets a hook that runs when the destruction of an object begins. The hook of a derived class runs before the hooks of its base
+    /// classes. The object is intact while the hook runs.
     ///
     /// # Examples
     /// ```rust
@@ -462,8 +464,9 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook that reports references of an object to the collector, in addition to the references in properties. The hook must not
-    /// change the world. An incremental collection calls the hook when it visits the object, and again at the end of the mark.
+    /// Sets a hook that reports references of an object to the garbage collector. The collector finds references in properties without this
+    /// hook. The hook must not change the world. An incremental collection calls the hook when it visits the object, and again at the end
+    /// of the mark.
     ///
     /// # Examples
     /// ```rust
@@ -540,7 +543,7 @@ impl NativeInterface {
         self
     }
 
-    /// Sets the doc comment of the function with this name. The function must already be added.
+    /// Sets the doc comment of the function `name`. Has an effect only if the function was already added.
     #[must_use]
     pub fn function_doc(mut self, name: &str, doc: &str) -> Self {
         let functions = self.0.functions.iter_mut().filter(|found| found.name == name);
@@ -574,7 +577,7 @@ impl NativeStruct {
 
     /// Declares a struct whose Rust type is declared with [`plain_struct!`](crate::plain_struct).
     pub fn plain<T: PlainStruct>() -> Self {
-        // The macro call contains the path as a literal. An invalid path is reported when the struct is declared.
+        // An invalid path is reported when the struct is declared.
         Self(StructDecl::plain::<T>().unwrap_or_else(|_| StructDecl::new("", T::PATH, Origin::Native)))
     }
 
@@ -591,7 +594,7 @@ impl NativeStruct {
         self.field_with_default(name, ty, "")
     }
 
-    /// Adds a field. `default` is parsed as a value of the field's kind; an empty string means zero.
+    /// Adds a field. `default` is parsed as a value of the field's kind. An empty string means zero.
     #[must_use]
     pub fn field_with_default(mut self, name: &str, (kind, type_path): NativeType, default: &str) -> Self {
         self.0.fields.push(property(name, kind, type_path, 0, default));

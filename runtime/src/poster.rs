@@ -7,7 +7,8 @@ use crate::bridge::tasks::Inbox;
 use crate::callback::Guarded;
 use crate::runtime::Runtime;
 
-/// Posts closures to the game thread. Can be used on any thread. Clones post to the same runtime. Does not keep the runtime alive.
+/// Posts closures to the game thread. Can be used on any thread. A clone posts to the runtime of the original. Does not keep the runtime
+/// alive.
 ///
 /// # Examples
 /// ```rust
@@ -39,10 +40,11 @@ impl Poster {
         Self { inbox: Arc::clone(inbox) }
     }
 
-    /// Runs `code` on the game thread at the next safe point, after the closures that were posted before. Returns `false` if the runtime
-    /// was dropped. Closures that have not run are dropped with the runtime.
+    /// Runs `code` on the game thread at the next safe point, after all earlier posted closures. Returns `false` if the runtime was
+    /// dropped. The drop of the runtime also drops the pending closures.
     ///
-    /// A panic of `code` is logged and does not propagate. A safe point in `code` runs the next closures, up to a depth of 8.
+    /// A panic of `code` is logged and does not propagate. A safe point inside `code` runs the next posted closures. The maximum nesting is
+    /// 8.
     ///
     /// # Examples
     /// ```rust

@@ -1,4 +1,4 @@
-//! Root of the host, which owns and connects the stores. No static variable contains a runtime, so a process may have several runtimes,
+//! Runtime of a host. Owns and connects the stores of the host. No static variable contains a runtime. A process may have several runtimes,
 //! each on a separate thread.
 
 mod closures;
@@ -80,11 +80,11 @@ struct Inner {
     tickers: Callbacks<Ticker>,
     before_destroy: Callbacks<DestroyHook>,
     on_hang: Arc<Callbacks<Listener>>,
-    /// Set during calls of tickers.
+    /// Set while tickers run.
     ticking: Cell<bool>,
     /// Native structs with custom network serialization.
     net_structs: NetStructs,
-    /// Functions, protocols and resolvers that the host has registered. Their code is dropped when the host ends.
+    /// Functions, protocols and resolvers that the host has registered. The end of the host drops their code.
     registered: RefCell<Vec<Registered<Rc<dyn TakeBody>>>>,
     /// Set after the callbacks of the host were dropped.
     has_ended: Cell<bool>,
@@ -97,7 +97,7 @@ struct Inner {
     health: RefCell<Option<Box<Watching>>>,
     committed: Cell<u64>,
     rolled_back: Cell<u64>,
-    /// Set from the request of an incremental collection until the collection ends.
+    /// Set while an incremental collection is requested or in progress.
     slicing: Cell<bool>,
     collected: History<Collected, 256>,
     unloads: History<Unload, 64>,
@@ -106,7 +106,7 @@ struct Inner {
 }
 
 impl Drop for Runtime {
-    /// Dropping the last handle performs a shutdown. The host exists during the shutdown, because callbacks receive a handle.
+    /// Shuts the host down if this handle is the last handle. The host exists during the shutdown, because callbacks receive a handle.
     #[inline]
     fn drop(&mut self) {
         handle_goes(|| self.inner.loads.registry.id());
@@ -122,7 +122,7 @@ impl Runtime {
     fn end(&mut self) {
         let red = &self.inner.core.red;
         if red.depth() != 0 {
-            // Code of a module is on the stack and uses the stores, so the end of the host is deferred until this code returns.
+            // Code of a module is on the stack and uses the stores of the host. The host therefore ends only after this code returns.
             let last = Self { inner: Rc::clone(&self.inner) };
             red.afterwards(Box::new(move || drop(last)));
             return;
@@ -152,8 +152,9 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// A host: its objects, its classes and its loaded modules. Clones are handles of the same host. The host ends when its last handle is
-/// dropped, so its callbacks should not own a handle; see [`Runtime::downgrade`]. Game thread only, enforced by the compiler.
+/// A host: its objects, its classes and its loaded modules. A clone is another handle of this host. The host ends when its last handle is
+/// dropped. Callbacks of the host should therefore own a weak handle; see [`Runtime::downgrade`]. Game thread only, enforced by the
+/// compiler.
 ///
 /// # How it ends
 ///
@@ -211,14 +212,14 @@ pub struct WeakRuntime {
 }
 
 impl WeakRuntime {
-    /// Returns a handle of the host, if the host still has a handle.
+    /// Returns a handle of the host. Returns `None` if all handles of the host were dropped.
     #[must_use]
     #[inline]
     pub fn upgrade(&self) -> Option<Runtime> {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }
 
-    /// Returns `true` if the host still has a handle.
+    /// Returns `true` if a handle of the host exists.
     #[inline]
     fn is_there(&self) -> bool {
         self.inner.strong_count() != 0
@@ -232,7 +233,7 @@ impl std::fmt::Debug for WeakRuntime {
 }
 
 impl Runtime {
-    /// Builds a host from complete stores.
+    /// Builds a host from these stores and callbacks.
     pub(crate) fn of(
         core: Rc<Core>,
         loads: Loads,
@@ -271,7 +272,7 @@ impl Runtime {
                 runtime.inner.before_destroy.each(|_priority, hook| (hook.code)(&runtime, object));
             }
         };
-        // The core is new and belongs to this runtime only, so the cell is empty.
+        // Cannot fail: the core is new, so this cell is empty.
         let _first = runtime.inner.core.before_end.set(Box::new(notify));
         let weak = runtime.downgrade();
         let run = move |job: HostJob| {
@@ -285,9 +286,9 @@ impl Runtime {
     }
 
     /// Returns all registered callbacks: tickers, hooks before a destroy, listeners for events and hangs, and unloading callbacks.
-    /// Callbacks of one kind are listed in call order. The list includes callbacks that a builder, natives or the running host registered.
-    /// Each registration can remove its callback; [`Registration::name`](crate::Registration::name) returns its name. Callbacks of `alcedo
-    /// dev` have the name `alcedo dev`.
+    /// Callbacks of one kind are listed in call order. The list includes callbacks of a builder, of native types, and of the running host.
+    /// Each registration can remove its callback. [`Registration::name`](crate::Registration::name) returns the name of the callback.
+    /// Callbacks of `alcedo dev` have the name `alcedo dev`.
     ///
     /// Callbacks can be removed on the game thread at any time, even by a callback or during a reload. Other threads use
     /// [`Poster::post`](crate::Poster::post).
@@ -320,7 +321,8 @@ impl Runtime {
         all.map(|(site, remove)| self.registration(site, remove)).collect()
     }
 
-    /// Returns the registration of a callback. Its `remove` method calls `remove` with the host.
+    /// Returns the registration of a callback. [`Registration::remove`](crate::Registration::remove) then calls the argument `remove` with
+    /// the host.
     fn registration(&self, site: Site, remove: Remove) -> LocalRegistration {
         let weak = self.downgrade();
         LocalRegistration::local(site, move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site)))
@@ -328,11 +330,11 @@ impl Runtime {
 
     /// Returns a weak handle, which callbacks may own.
     ///
-    /// A callback that owns a [`Runtime`] creates a reference cycle. If the host then drops its last other handle, the runtime does not
-    /// end: no module is unloaded, no listener is called, and the folder of private copies remains until the next start of a host of this
-    /// user. The cycle is only detected when the thread ends. Then a warning in the log lists the callbacks that may own a handle.
-    /// [`Runtime::shutdown`] breaks these cycles: it finally drops the callbacks, and logs a warning with kind and location for each
-    /// callback that owned a handle. Most callbacks receive a handle as an argument and do not need to own one.
+    /// A callback that owns a [`Runtime`] creates a reference cycle. The runtime then stays alive after the host has dropped its handles:
+    /// no module is unloaded, and no listener is called. The folder of the library copies remains until this user starts a host again. The
+    /// cycle is only detected when the thread ends. A warning in the log then lists the callbacks that may own a handle.
+    /// [`Runtime::shutdown`] breaks these cycles by dropping the callbacks. For each callback that owned a handle, the shutdown logs a
+    /// warning with the kind and location of the callback. Most callbacks receive a handle as an argument and need no own handle.
     ///
     /// ```
     /// use alcedo_runtime::Runtime;
@@ -363,7 +365,7 @@ impl Runtime {
         Types(self)
     }
 
-    /// Returns access to functions by name: call, register, resolve.
+    /// Returns access to calls by name: call, register and resolve functions.
     pub fn calls(&self) -> Calls<'_> {
         Calls(self)
     }
@@ -378,12 +380,12 @@ impl Runtime {
         Links(self)
     }
 
-    /// Returns access to conjugates: values with a handle, which may be borrowed, owned or expired.
+    /// Returns access to conjugates: values that have a handle. A conjugate is borrowed, owned or expired.
     pub fn conjugates(&self) -> Conjugates<'_> {
         Conjugates(self)
     }
 
-    /// Returns access to unloads of generations: leases, tickets, reports.
+    /// Returns access to the unloading of generations: leases, tickets, reports.
     pub fn unloads(&self) -> Unloads<'_> {
         Unloads(self)
     }
@@ -405,7 +407,7 @@ impl Runtime {
         Contexts::of(&self.inner.loads.registry)
     }
 
-    /// Checks that the contexts belong to this runtime.
+    /// Checks if `contexts` are the load contexts of this runtime.
     pub(crate) fn owns(&self, contexts: &WeakContexts) -> bool {
         contexts.is_of(&self.inner.loads.registry)
     }
@@ -439,12 +441,12 @@ impl Runtime {
         modules.iter().map(of).collect()
     }
 
-    /// Returns the folder of the private library copies.
+    /// Returns the folder in which the runtime stores its copies of loaded libraries.
     pub fn stage_dir(&self) -> PathBuf {
         self.inner.loads.stage_dir.path().to_owned()
     }
 
-    /// Interns a string, and returns its name.
+    /// Interns a string, and returns the [`Name`] that represents it.
     ///
     /// # Examples
     /// ```rust
@@ -460,12 +462,12 @@ impl Runtime {
         self.inner.core.world.names.intern(text)
     }
 
-    /// Returns the string of a name.
+    /// Returns the string that a [`Name`] represents.
     pub fn text(&self, name: Name) -> String {
         self.inner.core.world.names.text(name).to_string()
     }
 
-    /// Returns the world, by which native code accesses objects.
+    /// Returns the world, through which native code accesses objects.
     pub fn world(&self) -> &World {
         &self.inner.core.world
     }
@@ -482,8 +484,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns `true` if `alcedo dev` runs this host and has requested it to end. The host should then return from `main`; otherwise the
-    /// tool ends the host a few seconds later. Always `false` without `alcedo dev`.
+    /// Returns `true` if `alcedo dev` runs this host and has requested its shutdown. The host should then return from `main`. Otherwise
+    /// `alcedo dev` kills the host a few seconds later. Always `false` without `alcedo dev`.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -502,7 +504,7 @@ impl Runtime {
         self.inner.agent.get().is_some_and(Agent::shutdown_requested)
     }
 
-    /// Returns the counters since the runtime was built.
+    /// Returns the event counts since the runtime was built, and the number of live objects.
     ///
     /// # Examples
     /// ```rust
@@ -530,8 +532,8 @@ impl Runtime {
         }
     }
 
-    /// Checks for a safe point and marks `action` as in progress while the guard is held. At a safe point no code of a plugin or script
-    /// and no hook of a native class is on the stack, and no exclusive operation is in progress.
+    /// Checks for a safe point, and marks `action` as in progress until the returned guard is dropped. At a safe point, the stack contains
+    /// no code of a plugin or script, and no hook of a native class. No exclusive operation is in progress.
     pub(crate) fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         let busy = self.exclusively(action)?;
         let world = &self.inner.core.world;
@@ -544,7 +546,7 @@ impl Runtime {
     }
 
     /// Checks for a safe point like [`Runtime::at_safe_point`], but also allows `action` in a hook of a native class. The action must not
-    /// replace or save objects, because the object of the hook is only partly constructed or destroyed.
+    /// replace or save objects: during the hook, one object is only partly constructed or destroyed.
     pub(crate) fn exclusively(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         self.inner.core.world.slices.allow_change(&action)?;
         if !self.inner.core.red.hot().stack().is_here() {

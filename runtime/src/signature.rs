@@ -1,5 +1,5 @@
 //! Signature strings, and the comparison of caller and callee signatures in calls by name. The signature string of a callee is parsed once,
-//! when its name is resolved. The result is cached with the resolved entry, so calls do not parse strings.
+//! when its name is resolved. The parsed signature is cached with the resolved name. Calls parse no strings.
 #![expect(unsafe_code, reason = "vouches that slots hold the types of the signature that callers are compared with")]
 
 use std::fmt;
@@ -48,7 +48,7 @@ impl fmt::Display for Signature {
 }
 
 impl Signature {
-    /// Computes the fingerprint by the same rules as a module.
+    /// Computes the fingerprint of the signature. Host and modules compute equal fingerprints for equal signatures.
     pub(crate) fn fingerprint(&self) -> u64 {
         const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
         let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
@@ -78,7 +78,7 @@ impl Signature {
     }
 }
 
-/// Specifies how a slot passes a value.
+/// Form in which a slot passes a value.
 pub(crate) enum Travel {
     /// The slot contains the value.
     Slot,
@@ -102,17 +102,17 @@ thread_local! {
     pub(crate) static READ: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// Parsed signature of a callee; cached when its name is resolved.
+/// Parsed signature of a callee. Cached when the name of the callee is resolved.
 type Types = Result<Signature, CallError>;
 
-/// Returns the signature of a callee whose slots are read by its own dispatcher only. If the string is invalid, callers with dynamic values
-/// receive an error.
+/// Returns the signature of a callee. Only the dispatcher of this callee reads the slots. If the string is invalid, callers with dynamic
+/// values receive an error.
 pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
     CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
 }
 
-/// Returns the signature string of a module if it matches the fingerprint, and otherwise the string in parentheses. A plugin author may
-/// have used other names for the types. Code with static types can still call the function, but callers with dynamic values cannot.
+/// Returns the signature string of a module if the string matches the fingerprint. Otherwise returns the string in parentheses, for example
+/// if the plugin has type aliases. Callers with static types can still call this function. Callers with dynamic values receive an error.
 pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> Rc<str> {
     let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
     if is_true { signature.into() } else { format!("({signature})").into() }
@@ -123,8 +123,8 @@ pub(crate) fn described_by_module(words: &str, fingerprint: u64) -> CallSignatur
     described(&honest_words(words, fingerprint), fingerprint)
 }
 
-/// Returns the types of a callee. Returns an error if the signature string is invalid, or if only the callee's dispatcher can determine the
-/// types.
+/// Returns the parsed signature of a callee. Returns an error if the signature string is invalid, or if only the dispatcher of the callee
+/// can determine the types.
 #[inline]
 pub(crate) fn types(callee: &Callee) -> Result<&Signature, CallError> {
     match callee.types::<Types>() {

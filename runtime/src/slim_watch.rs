@@ -1,5 +1,5 @@
-//! Watches the library of a Slim, and replaces the Slim when a build has written a new library. A Slim belongs to no thread, so each watch
-//! has a separate thread.
+//! Watches the library of a Slim. After a build has written a new library, the watch replaces the Slim. A Slim belongs to no thread, so
+//! each watch has a separate thread.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::sync::thread::{self, JoinHandle};
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// Replaces a Slim whenever its library file changes, until this value is dropped. Keeps the Slim alive, like other handles of the Slim.
+/// Replaces a Slim after each change of its library file, until this value is dropped. Keeps the Slim alive, like every handle of the Slim.
 /// Can be used on any thread.
 ///
 /// # Examples
@@ -45,10 +45,10 @@ pub struct SlimWatch {
 }
 
 impl SlimWatch {
-    /// Watches the library `path`. Calls [`LoadContext::replace`] with this path when the file was written and has been unchanged for some
-    /// milliseconds. `callback` receives the outcome of each replacement: the ticket of the replaced generation, or the error for which the
-    /// old generation continues. The callback and the mains of the new code run on the thread of the watch, `alcedo-slim-watch`. The watch
-    /// ends when the Slim unloads.
+    /// Watches the library `path`. Calls [`LoadContext::replace`] with this path after a write, as soon as the file has been unchanged for
+    /// some milliseconds. `callback` receives the outcome of each replacement: the ticket of the replaced generation, or an error. After an
+    /// error, the old generation continues. The callback and the mains of the new code run on the thread of the watch, `alcedo-slim-watch`.
+    /// The watch ends when the Slim unloads.
     ///
     /// # Errors
     /// If the context is not a Slim, the path is not absolute, the folder cannot be watched, or no thread can be started.
@@ -96,7 +96,7 @@ impl Watching {
 }
 
 impl Drop for SlimWatch {
-    /// Waits for a replacement in progress, unless this value is dropped on the thread of the watch.
+    /// Stops the watch, and waits for a replacement in progress. Does not wait on the thread of the watch itself.
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {

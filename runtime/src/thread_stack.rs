@@ -1,5 +1,5 @@
-//! Stack of the calling thread. Scopes that must nest are only allowed on this stack. A coroutine has a separate stack, can be suspended
-//! inside a scope, and can outlive the frames of its caller.
+//! Stack of the calling thread. Scopes that must nest are only allowed on this stack. A coroutine has a separate stack. Code can suspend a
+//! coroutine inside a scope, and a coroutine can outlive the frames of its caller.
 
 use alcedo_abi::stack::StackSpan;
 
@@ -14,12 +14,12 @@ fn find() -> StackSpan {
 
 /// Returns the stack of the calling thread. Returns `StackSpan::ANY` if the platform does not report the stack.
 pub(crate) fn span() -> StackSpan {
-    // Destructors of thread-local variables may also call this function.
+    // Computes the span again if a destructor calls this function after the thread-local variable is destroyed.
     SPAN.try_with(|span| *span).unwrap_or_else(|_| find())
 }
 
 /// Checks if the thread's stack is nearly exhausted: only the lowest `reserve` bytes remain, or the lowest quarter of a small stack.
-/// Returns `false` on the stack of a coroutine, whose size is unknown.
+/// Returns `false` on the stack of a coroutine, because the size of this stack is unknown.
 pub(crate) fn is_exhausted(reserve: usize) -> bool {
     let stack = span();
     stack.is_here() && !stack.above(reserve).is_here()

@@ -13,7 +13,7 @@ pub(crate) fn print(message: &dyn Display) {
     let is_lost = LevelFilter::current() == LevelFilter::OFF
         && dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>());
     if is_lost {
-        // Ignores the error, because a host continues if its error stream is closed.
+        // Ignores a write error: a host without an error stream continues.
         let _written = writeln!(stderr().lock(), "alcedo: {message}");
     }
 }
@@ -23,7 +23,7 @@ mod tests {
     use std::env;
     use std::process::Command;
 
-    /// Set in a child process that runs only this test, because other tests install subscribers.
+    /// Environment variable of a child process that runs only this test. Further tests in the process would install subscribers.
     const ALONE: &str = "ALCEDO_UNHEARD_TEST";
 
     #[test]

@@ -1,5 +1,5 @@
-//! Calls one method with the same arguments on many objects. The objects are grouped by class, and each group takes one boundary crossing.
-//! Objects of classes without a fast path are called separately on the slow path.
+//! Calls one method with equal arguments on many objects. The objects are grouped by class. The calls of a group need one boundary
+//! crossing. If a class has no fast path, each of its objects is called separately on the slow path.
 #![expect(unsafe_code, reason = "vouches for the objects that it hands to a batch")]
 
 use std::rc::Rc;
@@ -22,13 +22,14 @@ struct Group {
     fast_path: Option<MethodFastPath>,
     condition: Option<WordOffset<bool>>,
     items: Vec<BatchItem>,
-    /// Set if every object has a plugin part.
+    /// Set if every object of the group has a plugin part.
     is_whole: bool,
     /// Index of each object in the caller's list.
     indexes: Vec<u32>,
 }
 
-/// Grouped objects, with the population counter and the call epoch at the time of grouping. Valid until one of the two counters changes.
+/// Grouped objects, with the population counter and the call epoch at the time of grouping. Valid until the population counter or the call
+/// epoch changes.
 pub(crate) struct Groups {
     population: u64,
     resolved_at: u64,
@@ -49,7 +50,7 @@ pub(crate) struct ListChange {
     pub(crate) before: u64,
     /// Population counter after the change.
     pub(crate) after: u64,
-    /// Class epoch before and after the change. Different hosts have different class epochs.
+    /// Class epoch, which the change leaves equal. Different hosts have different class epochs.
     pub(crate) classes: u64,
     pub(crate) edits: Vec<ListEdit>,
 }
@@ -118,7 +119,7 @@ impl Groups {
         Ok(made)
     }
 
-    /// Applies a change of the grouped list. Returns `false` if the groups must be created again, for example if the list belongs to
+    /// Applies a change of the list to its groups. Returns `false` if the caller must create the groups again, for example for a list of
     /// another host.
     pub(crate) fn follow(&mut self, core: &Core, change: &ListChange) -> bool {
         let ListChange { before, after, classes, ref edits } = *change;
@@ -186,8 +187,8 @@ impl Groups {
         slow: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
     ) -> Done {
         let mut done = Done { ended: self.ended, passed: self.passed, ..Done::default() };
-        // The slow path may run host code without an open red frame, which may reach a safe point or a reload. After a change of the
-        // population, the remaining objects also take the slow path.
+        // The slow path may run host code without an open red frame. This host code may reach a safe point or a reload. After a change of
+        // the population, the remaining objects also take the slow path.
         let mut is_right = true;
         let mut slow = |object: ObjectHandle| {
             let before = core.fast_paths.population();
@@ -255,7 +256,7 @@ impl Group {
     fn insert(&mut self, core: &Core, at: usize, (object, memory): (ObjectHandle, *mut u8), index: u32) {
         let part =
             self.fast_path.and_then(|fast_path| core.pairs.find_part(&core.world.objects, object, fast_path.owner()));
-        // Objects without a plugin part take the slow path, which reports the reason.
+        // Objects without a plugin part take the slow path. The slow path reports the reason.
         let part = part.map_or(std::ptr::null_mut(), |part| part.0);
         self.is_whole &= !part.is_null();
         self.items.insert(at, BatchItem { object, memory, part });

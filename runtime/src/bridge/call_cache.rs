@@ -26,7 +26,7 @@ pub(crate) struct CallCache {
     by_class: [Cell<Option<MethodFastPath>>; CLASSES],
     /// Host functions, indexed by class id.
     own: RefCell<[Option<OwnTarget>; CLASSES]>,
-    /// Failed resolutions, indexed by class id: the epoch of the resolution, and the class.
+    /// Failed resolutions, indexed by class id. Each contains the epoch of the resolution, and the class.
     none: [Cell<Option<(u64, ClassId)>>; CLASSES],
 }
 
@@ -60,7 +60,7 @@ impl CallCache {
     }
 
     /// Calls the method with [plain](is_plain) Rust types on an object with a cached target. If the conversion of the arguments changes the
-    /// cache, `function` resolves the target again. Returns the error of the callee.
+    /// cache, resolves the target again through `function`. Returns the error of the callee.
     #[inline]
     pub(crate) fn call_typed<A: SlotRow, R: NativeResult>(
         &self,
@@ -84,7 +84,7 @@ impl CallCache {
         R::from_slot(slot).ok_or_else(other_result)
     }
 
-    /// Calls the method on an object if its target is cached, with the arguments in `slots`. `clean_up` is called if work remains when the
+    /// Calls the method on an object if its target is cached, with the arguments in `slots`. Calls `clean_up` if operations remain when the
     /// red frame closes. The caller keeps the host alive during the call.
     #[inline]
     pub(crate) fn call(
@@ -172,8 +172,8 @@ impl OwnTarget {
     }
 }
 
-/// Checks if calls with these Rust types can use fast paths: all values fit in slots, and no argument is an object whose class
-/// must be checked.
+/// Checks if calls with these Rust types can use fast paths. All values must fit in slots, and no argument may be an object, because the
+/// class of an object must be checked.
 pub(crate) const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS
 }

@@ -1,5 +1,5 @@
 //! Call cache for direct calls of object functions. Holds one target for each class of receivers: the function's native body, a function of
-//! a module, or a call through slots. Entries are valid until the version of direct calls changes.
+//! a module, or a call through slots. The cached targets are valid until the version of direct calls changes.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -48,8 +48,8 @@ const FEW: u32 = 8;
 /// Maximum number of cache entries.
 const MANY: u32 = 1024;
 
-/// Direct-mapped cache, indexed by the low bits of the class id. Reloads assign new ids to classes, so several classes share an entry. The
-/// cache grows when two classes of the same version need the same entry.
+/// Direct-mapped cache, indexed by the low bits of the class id. Reloads assign new ids to classes, so several classes may share an index.
+/// The cache grows when two classes of one version need one index.
 struct KnownCallees(Row<Known>);
 
 impl KnownCallees {
@@ -63,7 +63,7 @@ impl KnownCallees {
         self.0.get(self.index(class)).filter(|known| known.class == class)
     }
 
-    /// Returns the index of a class; the index is out of range while the cache is empty.
+    /// Returns the index of a class. The index is out of range while the cache is empty.
     #[inline(always)]
     fn index(&self, class: ClassId) -> u32 {
         class.0 & self.0.count().wrapping_sub(1)
@@ -85,7 +85,7 @@ impl KnownCallees {
 /// Call cache of one function. Game thread only.
 pub(crate) struct Callees {
     function: Rc<Function>,
-    /// Resolves fast paths into modules, if any are possible.
+    /// Resolves fast paths into modules. `None` if the function cannot have a fast path.
     call: Option<MethodCall>,
     /// Set if the function has a native body for direct calls.
     is_native: bool,
@@ -134,7 +134,7 @@ impl Callees {
                 return None;
             }
             let fast_path = self.call.as_ref().and_then(|call| call.fast_path(core, object));
-            // Callers pass one word for each argument of this function, so an override must have the same number of arguments.
+            // Callers pass one word for each argument of this function. An override must therefore have an equal number of arguments.
             let fast_path = fast_path.filter(|fast_path| fast_path.accepts(self.function.arguments().len()));
             fast_path.map_or(Callee::WithSlots, Callee::Module)
         };
@@ -188,8 +188,8 @@ pub(crate) fn answer_of(called: Called) -> DirectAnswer {
     }
 }
 
-/// Performs the work that remains after the red frame of a direct call has closed. The call itself is complete, so a panic of this work is
-/// logged and not returned as an error.
+/// Performs the operations that remain after the red frame of a direct call has closed. The call itself is complete. A panic of these
+/// operations is therefore logged, and not returned as an error.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean_up(core: &Core, height: usize) {
@@ -209,7 +209,7 @@ mod tests {
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
         let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });
         let version = |class| known.of(ClassId(class)).map(|known| known.version);
-        // A class gets a new id in each of many reloads, so its ids are far apart.
+        // A class receives a new id in each of many reloads. The ids of the class are far apart.
         for reload in 1..=1000_u32 {
             keep(reload.into(), reload * 1000);
             assert_eq!(version(reload * 1000), Some(reload.into()));

@@ -1,4 +1,4 @@
-//! Calls reflected functions, and finds the target of virtual calls.
+//! Calls reflected functions, and finds the targets of virtual calls.
 
 use std::rc::Rc;
 
@@ -22,8 +22,8 @@ pub(crate) fn is_static(function: &Function) -> bool {
     function.flags & function_flags::STATIC != 0
 }
 
-/// Returns the function that a call of `function` on `object` runs. Returns an error if the object is destroyed, or not of the function's
-/// class.
+/// Returns the target of a call of `function` on `object`: the function or its override. Returns an error if the object is destroyed, or is
+/// not of the class of the function.
 pub(crate) fn target(
     world: &World,
     function: &Rc<Function>,
@@ -54,8 +54,8 @@ pub(crate) fn target(
     }))
 }
 
-/// Returns the implementation of an interface function in a class. Interface functions have no body, so the result is a function of the
-/// class or of a base class.
+/// Returns the implementation of an interface function in a class. Interface functions have no body. The implementation is a function of
+/// the class or of a base class.
 fn implemented(
     world: &World,
     function: &Function,

@@ -1,6 +1,6 @@
-//! Performs ZCalls for callers without static types. These callers pass values that do not fit in a slot as conjugate handles. The
-//! signature of the callee determines the slots. Inputs are copied, because the callee may end their conjugates. Outputs become owned
-//! values of the calling module.
+//! Performs ZCalls for callers without static types. A value that does not fit in a slot is passed as the handle of a conjugate. The
+//! signature of the callee determines the slots. Inputs are copied, because the callee may end the conjugates of the inputs. Outputs become
+//! owned values of the calling module.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -30,11 +30,11 @@ pub(crate) fn call(
     buffer: &mut BufferMut<'_>,
 ) -> Result<(), CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // This call returns the error for the invalid handle, and accesses no slot.
+        // The handle is invalid. This call returns the error, and accesses no slot.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
     call_of(core, module, (handle, &callee), buffer).map_err(|error| match error {
-        // Adds the name of the call, which errors of slot accesses do not contain.
+        // Adds the name of the call, because errors of slot accesses do not contain this name.
         CallError::Buffer { message } if !message.starts_with('`') => {
             CallError::Buffer { message: format!("`{}`: {message}", callee.name()) }
         }
@@ -74,7 +74,7 @@ fn call_of(
 /// has no parsed signature.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // This call returns the error for the invalid handle.
+        // The handle is invalid. This call returns the error.
         return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
     };
     let unknown = || mismatch(callee.name(), &callee.signature().text(), &"types that the host knows");

@@ -1,5 +1,5 @@
-//! Looks up conjugates by handle: their state, validity and address. A handle may refer to a red or a black conjugate; callers do not need
-//! to distinguish the two.
+//! Looks up conjugates by handle: their state, validity and address. A handle may refer to a red or a black conjugate. The functions of
+//! this file accept both colors.
 #![expect(unsafe_code, reason = "reads and writes the values that conjugates refer to")]
 
 use std::rc::Rc;
@@ -43,8 +43,8 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }
 
-/// Returns the address of a conjugate's value. The address is valid until plugin code returns or the black conjugate is released. Returns
-/// an error with the kind and age of the conjugate if it has expired.
+/// Returns the address of a conjugate's value. The address is valid until plugin code returns or the black conjugate is released. If the
+/// conjugate has expired, returns an error with its kind and age.
 pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<Opened, CallError> {
     match find(core, handle) {
         Some(opened) => Ok(opened),
@@ -52,8 +52,8 @@ pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     }
 }
 
-/// Opens a conjugate like [`open`], and checks that its value has the type `expected`. Returns an error with the kind and age of the
-/// conjugate if it has expired, and an error with both types if they differ.
+/// Opens a conjugate like [`open`], and checks that its value has the type `expected`. If the conjugate has expired, returns an error with
+/// its kind and age. If the types differ, returns an error with both types.
 pub(crate) fn open_as(
     core: &Core,
     handle: ConjugateHandle,
@@ -67,8 +67,8 @@ pub(crate) fn open_as(
     Err(mismatch(&"the value of a conjugate", &opened.ty, expected))
 }
 
-/// Creates a red conjugate that borrows the value of a property, or a part of that value, until the innermost frame closes. Returns an
-/// error if no frame is open, the object is destroyed, or the object has no such value at this address.
+/// Creates a red conjugate that borrows a property, or an element or field of its value, until the innermost frame closes. Returns an error
+/// if no frame is open, the object is destroyed, or the object has no such value at this address.
 ///
 /// # Safety
 /// The caller ensures that a value without an owner is valid for its type, and does not move until the innermost frame closes.
@@ -106,8 +106,8 @@ pub(crate) fn borrow_property(
     core.red.borrow_red(Opened { owner, at, ty, number: TypeNumber::NONE }, now)
 }
 
-/// Copies the value of a conjugate. Also returns the id of the value's type in the owning module. Returns an error with the kind and age of
-/// the conjugate if it has expired.
+/// Copies the value of a conjugate. Also returns the id of the value's type in the owning module. If the conjugate has expired, returns an
+/// error with its kind and age.
 pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<(OwnedValue, TypeNumber), CallError> {
     core.world.slices.allow_read(&"reading a conjugate")?;
     let may = |_: &Opened| Ok(());
@@ -183,7 +183,7 @@ fn with_value<T>(
     Ok(act(unsafe { PtrMut::new(opened.at, &opened.ty) }, opened.number))
 }
 
-/// Checks if a value of type `ty` is stored at `offset` in memory with these properties: as a property, or as a field of a struct.
+/// Checks if memory with these properties contains a value of type `ty` at `offset`. The value may be a property, or a field of a struct.
 fn has_value_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty: &PropertyType) -> bool {
     let mut properties = properties;
     properties.any(|property| {
@@ -197,7 +197,7 @@ fn has_value_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usiz
     })
 }
 
-/// Checks if `of` is the struct type `ty` or extends it.
+/// Checks if `of` is the struct type `ty`, or extends this struct.
 fn extends(of: &StructType, ty: &PropertyType) -> bool {
     matches!(ty, PropertyType::Struct(base) if of.is_a(base))
 }
@@ -215,7 +215,7 @@ fn expired(state: &State) -> CallError {
     CallError::Expired { what: format!("{} {kind}", state.color), age: state.facts.age.to_string() }
 }
 
-/// Converts an age for the ABI to whole nanoseconds. The flag is `true` if the actual age may be larger.
+/// Converts an age to whole nanoseconds, for the ABI. The flag is `true` if the nanoseconds are only a minimum.
 pub(crate) fn nanoseconds(age: Age) -> (u64, bool) {
     let whole = |age: Duration| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
     (whole(age.at_least()), !age.is_exact())

@@ -1,4 +1,4 @@
-//! Stores of one runtime, for calls by name, modules and reloads. Each store manages its own borrows, and no store is borrowed while plugin
+//! Stores of one runtime, for calls by name, modules and reloads. Each store manages its own borrows. No store is borrowed while plugin
 //! code runs.
 
 use std::cell::OnceCell;
@@ -41,7 +41,7 @@ pub(crate) struct Core {
     /// Id of the game thread.
     pub game_thread: GameThreadId,
     pub world: World,
-    /// State of the fast paths, which callers can hold without holding the `Core`.
+    /// State of the fast paths. Callers can hold this state without a reference to the `Core`.
     pub fast_paths: Rc<FastPaths>,
     /// Objects and their plugin parts.
     pub pairs: Rc<Pairs>,
@@ -64,16 +64,16 @@ pub(crate) struct Core {
     pub logs: Arc<Logs>,
     /// Counts repeated failures in the log.
     pub failures: Repeats,
-    /// Hook that is called before an object is destroyed explicitly, for example for end play. Set by `Runtime`.
+    /// Hook that runs before an object is destroyed explicitly. Set by `Runtime`.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
-    /// Reports threads that do not return from a call. Empty unless the host has enabled the watchdog.
+    /// Reports threads that do not return from a call. Set if the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,
     pub delegates: Delegates,
     pub collection: Collection,
-    /// Types of values, which modules refer to by id.
+    /// Types of values. Modules refer to these types by id.
     pub value_types: ValueTypes,
-    /// Frames of calls whose thunks are plugin code.
+    /// Frames of calls whose thunk is plugin code.
     pub frames: OpenFrames,
     /// Virtual machine of scripts.
     #[cfg(feature = "script")]
@@ -83,12 +83,12 @@ pub(crate) struct Core {
     /// C layouts of structs, from the host and from its library folder. Used to check script functions, and to open libraries of modules.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
-    /// C libraries that classes of modules can be bound to. Empty if the host has no library folder.
+    /// C libraries to which classes of modules can be bound. Empty if the host has no library folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
-/// Host that hooks of native classes can get from the world, their only argument.
+/// Host of a world. Hooks of native classes receive only the world, and find the host through this value.
 pub(crate) struct HostOfWorld {
     fast_paths: Rc<FastPaths>,
     core: Weak<Core>,
@@ -112,7 +112,7 @@ impl HostOfWorld {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // Invalidates cached fast paths, which code might use while the fields are dropped.
+        // Invalidates cached fast paths: the drop of a field may run code that uses a fast path.
         self.zcalls.epoch().shut();
     }
 }
@@ -173,7 +173,7 @@ impl Core {
         Rc::clone(&self.machine.borrow())
     }
 
-    /// Checks if code of a plugin or script is on the stack, which prevents a safe point.
+    /// Checks if code of a plugin or script is on the stack. Such code prevents a safe point.
     pub(crate) fn code_runs(&self) -> bool {
         #[cfg(feature = "script")]
         if self.machine.borrow().is_running() {
@@ -216,15 +216,15 @@ impl Core {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
 
-    /// Runs posted closures. No effect while code of a plugin or of a script is on the stack.
+    /// Runs posted closures. Has no effect while code of a plugin or script is on the stack.
     pub(crate) fn pump_posted(&self) {
         if !self.code_runs() {
             self.tasks.pump_posted(&self.world, &self.red);
         }
     }
 
-    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback the closures stay queued,
-    /// because their operations would be rejected.
+    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback, the closures stay queued: the
+    /// runtime would reject the operations of a closure.
     pub(crate) fn pump_while_waiting(&self) {
         if !self.world.mode.is_before_commit() {
             self.pump_posted();
@@ -261,7 +261,7 @@ impl Core {
         }
     }
 
-    /// Suspends all names that these modules offer, until [`Core::take_back`].
+    /// Suspends all names that these modules offer. [`Core::take_back`] resumes the names.
     pub(crate) fn set_aside(&self, modules: impl IntoIterator<Item = ModuleId>) {
         for module in modules {
             self.zcalls.suspend(module);

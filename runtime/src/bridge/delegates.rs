@@ -1,11 +1,11 @@
 //! Binds delegates by name, compares delegates by signature, and calls delegates through reflection. A delegate holds an object and a
-//! function name, but no address. Each call resolves the target, so overrides and reloads take effect, and a delegate keeps no module
-//! alive.
+//! function name, but no address. Each call resolves the target again. Overrides and reloads therefore take effect, and a delegate keeps no
+//! module alive.
 //!
-//! A broadcast calls the bindings that existed at its start, the last binding first. Bindings removed during the broadcast are not called,
-//! even if another callee removes them or the delegate moves. Bindings added during the broadcast are first called by the next broadcast.
-//! Bindings to destroyed objects are skipped and removed; bindings to dormant objects are skipped and kept. A failed call does not stop the
-//! remaining calls; the broadcast returns the first error.
+//! A broadcast calls the bindings that existed at its start, the last binding first. The broadcast skips bindings that a callee removes,
+//! even after the delegate has moved in memory. The next broadcast is the first to call bindings that a callee adds. Bindings to destroyed
+//! objects are skipped and removed. Bindings to dormant objects are skipped and kept. A failed call does not stop the remaining calls. The
+//! broadcast returns the first error.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -61,12 +61,12 @@ impl Delegates {
 struct Running {
     /// Mark of a multicast delegate.
     mark: DelegateMark,
-    /// Bindings that were not called yet, in reverse call order.
+    /// Remaining bindings of the call, in reverse call order.
     left: Vec<Binding>,
 }
 
-/// Number stored in a delegate, which identifies the delegate independently of its address. `None` for single delegates, and for delegates
-/// that were never called.
+/// Number that is stored in a delegate, and identifies the delegate independently of its address. `None` for single delegates, and for
+/// delegates before their first call.
 pub(crate) type DelegateMark = Option<NonZeroU32>;
 
 /// Removes the innermost call in progress when dropped, also on unwinding.
@@ -150,7 +150,7 @@ pub(crate) fn bindings(value: &Value) -> &[Binding] {
     }
 }
 
-/// Adds a binding to a delegate. A single delegate replaces its binding; a multicast delegate ignores a duplicate.
+/// Adds a binding to a delegate. A single delegate replaces its binding. A multicast delegate ignores a duplicate.
 pub(crate) fn with(delegate: Value, added: Binding) -> Value {
     let add = |mut bindings: Vec<Binding>| {
         if !bindings.contains(&added) {
@@ -180,7 +180,7 @@ pub(crate) fn keep(delegate: Value, is_kept: impl Fn(&Binding) -> bool) -> (Valu
     (left, removed as u32)
 }
 
-/// Checks if `object` and `function` match a binding. The object `NONE` matches all bindings; an empty function name matches all functions
+/// Checks if `object` and `function` match a binding. The object `NONE` matches all bindings. An empty function name matches all functions
 /// of the object.
 pub(crate) fn is_meant(world: &World, binding: &Binding, object: ObjectHandle, function: &str) -> bool {
     let is_object = object.is_none() || binding.object == object;
@@ -223,9 +223,9 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
 }
 
 impl Delegates {
-    /// Calls the bindings of a delegate: passes the function and object of each binding to `call`. The delegate itself is not accessed
-    /// during the calls. Returns [`CallError::NotFound`] if a single delegate has no target, [`CallError::TooDeep`] if delegate calls are
-    /// nested too deeply, and the error of the callee. With several bindings, returns the first error.
+    /// Calls the bindings of a delegate: passes the function and object of each binding to `call`. Does not access the delegate during the
+    /// calls. Returns [`CallError::NotFound`] if a single delegate has no target, and [`CallError::TooDeep`] if delegate calls are nested
+    /// too deeply. Returns the first error of a callee.
     pub(crate) fn call(
         &self,
         world: &World,
@@ -356,7 +356,8 @@ impl Delegates {
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
-    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`; fewer calls than that are in progress at any time.
+    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, but the number of calls in progress is always
+    /// smaller.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());

@@ -1,4 +1,4 @@
-//! Resolves fast paths: finds the target of a name, and the direct trampoline of the target, if there is one.
+//! Resolves fast paths: finds the target of a call, and the direct trampoline of the target.
 #![expect(unsafe_code, reason = "vouches for the trampolines that it finds")]
 
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub(crate) struct MethodCall {
     dispatch: Dispatch,
 }
 
-/// Returns the fast path into a static function of a module's class, if possible.
+/// Returns the fast path into a static function of a module's class. Returns `None` if no fast path is possible.
 pub(super) fn class_fast_path(core: &Core, function: &Function) -> Option<StaticFastPath> {
     if core.world.mode.is_before_commit() || !calls::is_static(function) {
         return None;
@@ -40,7 +40,8 @@ pub(super) fn parameters(export: &Export) -> Option<usize> {
     Some(export.signature.parse::<SignatureText>().ok()?.arguments.len())
 }
 
-/// Returns the fast path into a static function, if possible. `what` is the function's name in red frames.
+/// Returns the fast path into a static function that a module offers. Returns `None` if no fast path is possible. `what` is the name of the
+/// function in red frames.
 pub(super) fn export_fast_path(core: &Core, export: &Export, what: &Rc<str>) -> Option<StaticFastPath> {
     let (trampoline, gate, count) = (export.direct?, &export.gate, parameters(export)?);
     if core.world.mode.is_before_commit() || !gate.is_open() {
@@ -57,7 +58,8 @@ impl MethodCall {
         Self { function: Rc::clone(function), dispatch }
     }
 
-    /// Returns the fast path into the target of a call on `object`, if possible. The fast path is valid for all objects of the same class.
+    /// Returns the fast path into the target of a call on `object`. The fast path is valid for all objects of the class of `object`.
+    /// Returns `None` if no fast path is possible.
     pub(crate) fn fast_path(&self, core: &Core, object: ObjectHandle) -> Option<MethodFastPath> {
         let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;
@@ -84,7 +86,7 @@ impl MethodCall {
         calls::target(&core.world, &self.function, object, self.dispatch).ok()
     }
 
-    /// Returns the function, or the override of the function in a class.
+    /// Returns the override of the function in `class`. Returns the function itself if `class` has no override.
     pub(crate) fn answers(&self, class: &Class) -> Rc<Function> {
         match self.dispatch {
             Dispatch::Virtual => Rc::clone(class.dispatch(&self.function)),

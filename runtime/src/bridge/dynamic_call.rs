@@ -22,7 +22,7 @@ pub(crate) use crate::zcall::call::Effect;
 use crate::zcall::call::{Call, Callee, Dispatcher, Resolved, Slots};
 use crate::zcall::owned::DynBuffer;
 
-/// Resolves `name` and calls the result. For an object function, the first argument is the object. Returns an error if the name cannot be
+/// Resolves `name` and calls the function. For an object function, the first argument is the object. Returns an error if the name cannot be
 /// resolved, the arguments do not match the signature, or the callee fails.
 #[cfg(test)]
 pub(crate) fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Option<Value>, CallError> {
@@ -49,7 +49,7 @@ pub(crate) fn call_with_out_parameters(
 ) -> Result<(Option<Value>, Vec<Value>), CallError> {
     core.world.slices.allow_change(&"a call by name")?;
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The table returns the error for the invalid handle, and accesses no slot.
+        // The handle is invalid. The table returns the error, and accesses no slot.
         return core
             .zcalls
             .dispatch(core.here(), handle, DynBuffer::with_len(0).as_buffer_mut())
@@ -123,7 +123,7 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     core.zcalls.watched(callee.name().protocol(), "nd:/", call)
 }
 
-/// Type of a function's receiver: an object of any class, because the callee's thunk checks the class.
+/// Type of a function's receiver: an object of any class. The thunk of the callee checks the class.
 pub(crate) static RECEIVER: TypeText = TypeText::Reference(PropertyKind::OBJECT, String::new());
 
 /// Reads a property if there is one argument. Writes the property if there are two arguments.
@@ -202,7 +202,8 @@ fn type_of(core: &Core, word: &TypeText) -> Result<PropertyType, CallError> {
         .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be passed: {error}") })
 }
 
-/// Prepares a slot for a result. If the result does not fit in the slot, returns the value to which the callee writes by a pointer.
+/// Prepares a slot for a result. If the result does not fit in the slot, stores a pointer to a new value in the slot, and returns this
+/// value. The callee then writes the result to this value.
 fn await_result(
     core: &Core,
     buffer: &mut DynBuffer<'_>,
@@ -231,12 +232,12 @@ pub(crate) fn check_result(core: &Core, name: &str, signature: &Signature, value
     }
 }
 
-/// Checks if values of the type may contain objects; numbers and strings cannot.
+/// Checks if values of the type may contain objects. Numbers and strings contain no objects.
 fn may_name_objects(word: &TypeText) -> bool {
     word.kind() == PropertyKind::OBJECT || matches!(travel(word.kind()), Travel::Address)
 }
 
-/// Writes an argument to a slot. A value that does not fit in the slot is stored in `values` until the call returns.
+/// Writes an argument to a slot. If the argument does not fit in a slot, the argument is stored in `values` until the call returns.
 fn put<'a>(
     core: &Core,
     buffer: &mut DynBuffer<'a>,
@@ -248,7 +249,7 @@ fn put<'a>(
 ) -> Result<(), CallError> {
     match value {
         Value::Text(text) => buffer.text_in(at, text),
-        // The signature states no class for the receiver; the callee's thunk checks the class.
+        // The signature states no class for the receiver. The thunk of the callee checks this class.
         Value::Object(object) if !object.is_none() && !word.path().is_empty() => {
             core.world.check_objects(&type_of(core, word)?, value, location)?;
             set_plain(buffer, at, value)
@@ -351,8 +352,8 @@ struct ValueDispatcher {
     body: Body,
 }
 
-/// Registers a host function as `ex:/name`. Returns an error if the name is used or invalid, or if a type is missing or could change in a
-/// reload.
+/// Registers a host function as `ex:/name`. Returns an error if the name is used or invalid, if a type does not exist, or if a reload could
+/// change a type.
 pub(crate) fn register(
     core: &Core,
     name: &str,
@@ -364,7 +365,7 @@ pub(crate) fn register(
     Ok(core.explicit.register(name, function)?)
 }
 
-/// Creates a host function for calls by `path`. Returns an error if a type is missing or could change in a reload.
+/// Creates a host function for calls by `path`. Returns an error if a type does not exist, or if a reload could change a type.
 pub(crate) fn host_function(
     core: &Core,
     path: String,

@@ -13,14 +13,14 @@ use crate::handles::ModuleId;
 #[derive(Clone)]
 pub(crate) struct Export {
     pub gate: Rc<Gate>,
-    /// Path of the type; empty for functions of the protocol `ex`.
+    /// Path of the type that declares the function. Empty for functions of the protocol `ex`.
     pub type_path: Rc<str>,
     pub name: Rc<str>,
     pub fingerprint: u64,
     /// Signature string.
     pub signature: Rc<str>,
     pub invoke: ZCallInvoke,
-    /// Trampoline for direct calls, if all parameters and the result are plain values.
+    /// Trampoline for direct calls. `None` if a parameter or the result is not a plain value.
     pub direct: Option<DirectTrampoline>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn export_name(module: &str, type_path: &str, name: &str) -> String {
 /// Static functions of all modules. Game thread only.
 #[derive(Default)]
 pub(crate) struct Exports {
-    /// Ordered by module id, so the oldest module is first.
+    /// Static functions by module id. The oldest module is first.
     by_module: RefCell<BTreeMap<ModuleId, Vec<Export>>>,
 }
 

@@ -1,6 +1,6 @@
 //! Fast paths into functions of modules. A fast path is resolved once, and is valid until the epoch of calls changes. A call through a fast
-//! path reads three fields of the host, opens a red frame, and passes plain values in registers. All other calls take the slow path,
-//! which reports the reason for a rejected call.
+//! path reads three fields of the host, opens a red frame, and passes plain values in registers. If a fast path is invalid, the call takes
+//! the slow path. The slow path reports the reason for a rejected call.
 #![expect(unsafe_code, reason = "calls the direct trampolines of modules")]
 
 mod batch;
@@ -25,7 +25,8 @@ use crate::object::hot_columns::HotColumns;
 use crate::object::mode::ModeWord;
 use crate::object::slices::BorrowedSlices;
 
-/// State that calls through fast paths check. Can outlive its host, and then rejects all calls. Clones share the state. Game thread only.
+/// State that calls through fast paths check. Can outlive its host. After the end of the host, all checks fail. Clones share the state.
+/// Game thread only.
 #[derive(Clone)]
 pub(crate) struct FastPaths {
     hot: Rc<HotFrames>,
@@ -62,13 +63,13 @@ pub(crate) struct MethodFastPath {
 /// Number of entries of a call cache that is indexed by class.
 pub(crate) const CLASSES: usize = 4;
 
-/// Returns the cache entry for a class. The entry may contain another class.
+/// Returns the cache entry at the index of a class. The entry may contain another class with this index.
 #[inline]
 pub(crate) fn entry_of<T>(entries: &[Cell<T>; CLASSES], class: ClassId) -> &Cell<T> {
     &entries[class.0 as usize % CLASSES]
 }
 
-/// Result of a call through a fast path; `None` if the call must take the slow path.
+/// Result of a call through a fast path. `None` if the call must take the slow path.
 pub(crate) type Called = Option<Result<u64, Box<CallError>>>;
 
 /// Arguments of a call, as machine words or as slots.
@@ -103,12 +104,12 @@ impl Words for &[u64] {
     }
 }
 
-/// Static function whose module stays loaded while this value exists, because a red frame is open, or because the calling thread has
-/// entered the gate of the module's context.
+/// Static function whose module stays loaded while this value exists: a red frame is open, or the calling thread has entered the gate of
+/// the module's context.
 pub(crate) struct HotTrampoline<'a> {
     trampoline: DirectTrampoline,
     count: usize,
-    /// Borrowed slices of the Master; `None` for a module outside of the Master.
+    /// State of the borrowed slices of the Master. `None` for a module outside of the Master.
     slices: Option<&'a BorrowedSlices>,
 }
 
@@ -233,7 +234,7 @@ impl FastPaths {
         &self.columns
     }
 
-    /// Calls a static function. `clean_up` is called if work remains when the frame closes.
+    /// Calls a static function. Calls `clean_up` if operations remain when the frame closes.
     #[inline]
     pub(crate) fn call(&self, fast_path: &StaticFastPath, words: impl Words, clean_up: impl FnOnce(usize)) -> Called {
         if !self.are_open(fast_path.resolved_at) || words.count() != fast_path.count {
@@ -267,7 +268,7 @@ impl FastPaths {
         Some(done)
     }
 
-    /// Calls a method on an object, if the cache contains the fast path for the object's class.
+    /// Calls a method on an object. Returns `None` if the cache has no valid fast path for the class of the object.
     #[inline]
     pub(crate) fn call_on(
         &self,
@@ -292,7 +293,7 @@ impl FastPaths {
         version == self.mode.direct_version()
     }
 
-    /// Returns the current version of direct calls; `None` while they are not allowed.
+    /// Returns the current version of direct calls. Returns `None` while direct calls are not allowed.
     pub(super) fn version(&self) -> Option<u64> {
         let version = self.mode.direct_version();
         (version != CLOSED).then_some(version)
@@ -304,8 +305,8 @@ impl FastPaths {
         self.version().filter(|_| self.epoch().get() != Epoch::SHUT)
     }
 
-    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs, so objects,
-    /// generations and the runtime persist. A frame does not protect a coroutine, because the coroutine may outlive the frame.
+    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs. Objects, generations
+    /// and the runtime therefore persist. A frame does not protect a coroutine, because the coroutine may outlive the frame.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
         self.hot.depth() != 0 && self.hot.stack().is_here()
@@ -374,7 +375,7 @@ impl FastPaths {
         self.close_and_clean_up(opened, answer, failure, clean_up)
     }
 
-    /// Closes the frame of a call that failed or that left remaining work.
+    /// Closes the frame of a call that failed, or after which operations remain.
     #[cold]
     #[inline(never)]
     fn close_and_clean_up(
@@ -384,7 +385,8 @@ impl FastPaths {
         failure: &MaybeUninit<Failure>,
         clean_up: impl FnOnce(usize),
     ) -> Called {
-        // Reads the failure before the frame closes: its strings are in the heap of the module, which may be unmapped afterwards.
+        // Reads the failure before the frame closes. The strings of the failure are in the heap of the module, and the module may be
+        // unmapped after the frame has closed.
         let done = result(answer, failure);
         if !self.hot.close(opened) {
             clean_up(opened.borrowed_height());
@@ -411,8 +413,8 @@ fn result(answer: DirectAnswer, failure: &MaybeUninit<Failure>) -> Result<u64, B
     if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(failed(failure)) }
 }
 
-/// Reads the failure that a trampoline has written. Takes a reference, because the value is large, and passing it by value would copy it
-/// before each check of the answer.
+/// Reads the failure that a trampoline has written. Takes a reference, because a failure is large. A parameter by value would copy the
+/// failure before each check of the answer.
 #[cold]
 #[inline(never)]
 fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {

@@ -1,6 +1,6 @@
-//! Frames of calls whose thunks are plugin code. The frame stays in the host, and the plugin accesses it by a number that is valid until
-//! the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, so it finds values that have
-//! moved.
+//! Frames of calls whose thunk is plugin code. The frame stays in the host. The plugin accesses the frame by a number that is valid until
+//! the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, and therefore finds values that
+//! have moved.
 #![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
 
 use std::cell::Cell;
@@ -83,7 +83,7 @@ impl OpenFrames {
         self.with(number, |frame, _params| frame.finish())
     }
 
-    /// Reads a parameter, or the part of a parameter that `path` selects.
+    /// Reads a parameter, or the element or field of a parameter that `path` selects.
     pub(crate) fn read<R>(
         &self,
         number: u64,
@@ -137,8 +137,8 @@ fn stepped(params: &[usize], param: u32) -> Result<usize, CallError> {
     params.get(param as usize).copied().ok_or_else(none)
 }
 
-/// Selects a part of a value: `[3]` selects an element of an array, and `.name` selects a field of a struct by its display name or its
-/// internal name.
+/// Selects an element or a field of a value. `[3]` selects an element of an array. `.name` selects a field of a struct by its display name
+/// or internal name.
 fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
     let missing = |at: Ptr<'_>, segment: &str| CallError::NotFound {
         message: format!("`{segment}` of a {}: no such element or field", at.ty()),

@@ -22,7 +22,7 @@ pub(crate) fn guarded(call: impl FnOnce() -> DirectAnswer) -> DirectAnswer {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(thrown)
 }
 
-/// Runs a part of a direct call. If the part panics, returns the answer that the failed call returns.
+/// Runs one step of a direct call. If the step panics, stores the error and returns the answer for the failed call.
 #[inline]
 pub(crate) fn attempted<T>(code: impl FnOnce() -> T) -> Result<T, DirectAnswer> {
     catch_unwind(AssertUnwindSafe(code)).map_err(thrown)
@@ -55,7 +55,7 @@ pub(crate) fn to_answer<R: NativeResult>(result: Result<R, CallError>) -> Direct
 #[cold]
 #[inline(never)]
 pub(crate) fn failed(error: CallError) -> DirectAnswer {
-    // Fails if the thread-local variables of this thread are destroyed; such a thread makes no further calls.
+    // Fails only if the thread-local variables of this thread are destroyed. Such a thread makes no further calls.
     let _gone = FAILED.try_with(|failed| failed.set(Some(error)));
     DirectAnswer::without(DirectStatus::FAILED)
 }
@@ -68,7 +68,7 @@ pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
     failed(*error)
 }
 
-/// Runs `code` after a failed call whose error was not fetched yet. Restores the stored error afterwards.
+/// Runs `code`, and then restores the stored error of the last direct call. Used while a caller has not yet fetched this error.
 pub(crate) fn preserve_failure(code: impl FnOnce()) {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     code();

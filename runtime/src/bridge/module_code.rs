@@ -1,6 +1,5 @@
 //! Direct calls between plugins, without slots. The host opens the red frame, performs the checks of all calls into modules, and passes the
-//! register arguments to the module's trampoline. The resolved target is cached for each handle, and resolved again when it becomes
-//! invalid.
+//! register arguments to the module's trampoline. Each handle caches its resolved target. An invalid target is resolved again.
 #![expect(unsafe_code, reason = "enters modules through cached targets, from the core of its context")]
 
 use std::cell::Cell;
@@ -53,7 +52,7 @@ struct CodeOf<T>(PhantomData<T>);
 /// Slow path of [`CodeOf`]: resolves the target, then calls it.
 struct Unresolved<T>(PhantomData<T>);
 
-/// Answer that makes the caller use slots.
+/// Answer on which the caller takes the slow path with slots.
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
@@ -133,7 +132,7 @@ impl Target for StaticTarget {
     }
 }
 
-/// Returns the code that runs `B` with `count` argument words, if this number is supported.
+/// Returns the code that runs `B` with `count` argument words. Returns `None` if this number of words is not supported.
 pub(crate) fn code<B>(count: usize) -> Option<*const ()>
 where
     B: DirectBody<[u64; 0]> + DirectBody<[u64; 1]> + DirectBody<[u64; 2]> + DirectBody<[u64; 3]> + DirectBody<[u64; 4]>,
@@ -165,12 +164,12 @@ fn code_of<T: Target + 'static>(core: &Rc<Core>, count: usize, target: T) -> Opt
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
 }
 
-/// Returns the code by which plugins call an object function directly, if direct calls are possible.
+/// Returns the code by which plugins call an object function directly. Returns `None` if direct calls are impossible.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     code_of(core, function.arguments().len(), Callees::of_module(function, dispatch)?)
 }
 
-/// Returns the code by which plugins call a module's static function directly, if direct calls are possible.
+/// Returns the code by which plugins call a static function of a module directly. Returns `None` if direct calls are impossible.
 pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
     let count = parameters(export)?;

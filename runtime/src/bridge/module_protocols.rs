@@ -1,5 +1,5 @@
-//! Protocols and resolvers that modules register. The resolver chain calls them like those of the host. Each call passes the gate of the
-//! module and opens a red frame. A registration ends with the module's generation.
+//! Protocols and resolvers that modules register. The resolver chain calls protocols of modules and of the host alike. Each call of a
+//! module's code passes the gate of the module and opens a red frame. A registration ends with the generation of the module.
 #![expect(unsafe_code, reason = "calls the functions that modules have registered")]
 
 use std::rc::{Rc, Weak};
@@ -35,8 +35,8 @@ impl<'a, D> BorrowedDesc<'a, D> {
     }
 }
 
-/// Adds a protocol of a module. Returns an error if the protocol's keyword is used or invalid. Before a commit, also returns an error
-/// unless the module is starting, because the registration could not be rolled back.
+/// Adds a protocol of a module. Returns an error if the protocol's keyword is used or invalid. Before a commit, only a module that is
+/// starting can add a protocol, because a rollback could not undo the registration of another module.
 pub(crate) fn add_protocol(
     core: &Rc<Core>,
     module: ModuleId,
@@ -171,7 +171,7 @@ impl Dispatcher for ModuleFunction {
 
 impl Drop for ModuleFunction {
     fn drop(&mut self) {
-        // After the gate has closed, the module drops the function itself on exit.
+        // After the gate has closed, the exit of the module drops the function.
         if !self.code.gate.is_open() || self.code.core.strong_count() == 0 {
             return;
         }

@@ -27,8 +27,8 @@ pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, wha
     })
 }
 
-/// Creates the thunk by which code outside of a script package calls a function of the package. The call opens a red frame and passes the
-/// module's gate.
+/// Creates the thunk by which code outside of a script package calls a function of the package. Each call opens a red frame and passes the
+/// gate of the package.
 #[cfg(feature = "script")]
 pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what: Rc<str>) -> Thunk {
     Rc::new(move |context, frame| {
@@ -81,7 +81,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let find = || core.pairs.find_part(&core.world.objects, object, function_of(frame).owner);
         let part = match find() {
             None => {
-                // The red constructor runs on the same stack, so the stack space for this call is checked before the part is built.
+                // Checks the stack space for this call before the part is built, because the red constructor also runs on this stack.
                 core.red.hot().may_open(&format_args!("{what} of {object}"))?;
                 core.pairs.late(object)?;
                 find()
@@ -100,7 +100,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     };
     let called = core.zcalls.watched("method", what, || core.red.call_module(gate, what, run));
     called.map_err(|error| match error {
-        // Adds the object to the error, because the name of the frame does not contain the object.
+        // Adds the object to the error: the name of the frame does not contain the object.
         CallError::TooDeep { what: called, limit } if *called == **what => {
             CallError::TooDeep { what: format!("{what} of {object}"), limit }
         }

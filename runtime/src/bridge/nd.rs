@@ -1,7 +1,7 @@
-//! `nd:/`: calls the delegate whose conjugate is in slot 0. The signature of the delegate determines the other slots. Numbers, names and
-//! objects are passed by value, and all other values as conjugates, so no slot contains an address, and every slot can be checked. A result
-//! that needs a conjugate becomes an owned value of the calling module. For calls by the host, the result is written to the conjugate in
-//! the result slot.
+//! `nd:/`: calls the delegate whose conjugate is in slot 0. The signature of the delegate determines the remaining slots. Numbers, names
+//! and objects are passed by value. Values of all other types are passed as conjugates. No slot contains an address, so the host can check
+//! every slot. A result that needs a conjugate becomes an owned value of the calling module. For calls by the host, the result is written
+//! to the conjugate in the result slot.
 
 use std::rc::Weak;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! Rebuilds plugin parts in a reload: builds the part of each object, and restores its kept fields. If an object is called before its turn,
-//! it is rebuilt once, before that call: see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
+//! Rebuilds plugin parts in a reload: builds the part of each object, and restores its kept fields. If code calls an object before its
+//! turn, the object is rebuilt before this call; see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
 
 use std::rc::Rc;
 
@@ -60,9 +60,9 @@ struct Turns {
     kept_classes: FxHashMap<Rc<str>, Rc<KeptClass>>,
 }
 
-/// Rebuilds these objects in order. Objects that were constructed again already have their plugin parts, and their kept fields are restored
-/// before the other objects are built. Calls made during the restoration may reach objects whose fields are not yet restored. Returns the
-/// result so far, and the first error of a red constructor with the object.
+/// Rebuilds these objects in order. Objects that were constructed again already have plugin parts. The kept fields of these objects are
+/// restored first. Calls made during the restoration may reach objects whose fields are not yet restored. Returns the result so far, and
+/// the first error of a red constructor with the object.
 pub(crate) fn rebuild(
     core: &Rc<Core>,
     kept: KeptFields,
@@ -154,7 +154,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             continue;
         }
         if is_loaded(second, &mut Vec::new()) {
-            // Puts the older value aside again; the newer value was only a default.
+            // Puts the older value aside again, because the newer value was only a default.
             aside.extend(is_untouched.then(|| first.clone()));
         } else if is_untouched {
             aside.push(first.clone());

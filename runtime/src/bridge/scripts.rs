@@ -1,5 +1,5 @@
-//! Stores the code of script packages by module. The code and its functions form a reference cycle, so this store breaks the cycle by
-//! removing the code when the module ends.
+//! Stores the code of script packages by module. The code and its functions form a reference cycle. This store breaks the cycle by removing
+//! the code at the end of the module.
 
 use alcedo_script::Compiled;
 use rustc_hash::FxHashMap;

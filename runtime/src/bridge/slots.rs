@@ -1,5 +1,5 @@
-//! Converts between slots and parameters. Numbers, names and references are stored in slots. Other values are deep-copied and passed by
-//! pointer slots. The safe views of plugin and host code never create pointer slots.
+//! Converts between slots and parameters. Numbers, names and references are stored in slots. Values of all other types are deep-copied, and
+//! passed by pointer slots. The safe views of plugin and host code never create pointer slots.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
 use std::rc::Rc;
@@ -93,7 +93,7 @@ macro_rules! plain {
     };
 }
 
-/// Copies a slot into a property of `view`. Returns an error if the slot has another type.
+/// Copies a slot into a property of `view`. Returns an error if the types of slot and property differ.
 pub(crate) fn read_slot(
     buffer: &BufferMut<'_>,
     at: usize,
@@ -163,7 +163,7 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: 
     }
 }
 
-/// Returns [`CallError::WrongClass`] if the objects of a class do not have the property.
+/// Checks that the objects of a class have the property. Returns [`CallError::WrongClass`] if the class lacks the property.
 pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Property) -> Result<(), CallError> {
     if class.chain().iter().any(|class| class.path == property.owner) {
         return Ok(());
@@ -176,14 +176,14 @@ pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Prop
     })
 }
 
-/// Value behind a pointer slot.
+/// Value to which a pointer slot refers.
 pub(crate) enum Source<'a> {
     Text(&'a str),
     Value(Ptr<'a>),
 }
 
-/// Returns the value that the caller lends through a pointer slot. `ty` is the type in the signature; its values do not fit in a slot.
-/// Returns an error if the slot is not a pointer slot, or if its address is invalid for the type.
+/// Returns the value that the caller lends through a pointer slot. `ty` is the type in the signature. Values of this type do not fit in a
+/// slot. Returns an error if the slot is not a pointer slot, or if its address is invalid for the type.
 pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType) -> Result<Source<'a>, CallError> {
     let is_text = matches!(ty, PropertyType::Text);
     let address = if is_text { None } else { Some(aligned(buffer, at, ty)?) };

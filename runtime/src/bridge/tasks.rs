@@ -1,10 +1,10 @@
-//! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. A job belongs to the generation of its module:
-//! it is suspended and resumed with the generation, and dropped when the generation ends. So a job of an old generation never runs in a new
-//! generation.
+//! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. A job belongs to the generation of its module.
+//! The job is suspended and resumed with this generation, and dropped at the end of this generation. A job of an old generation therefore
+//! never runs in a new generation.
 //!
 //! A tick first runs due timers, ordered by due time, and then runs each woken task once, in the order of waking. The safe point runs
-//! posted closures, in the order of posting. Jobs requested during a tick wait for the next tick. Each job runs in a separate red frame, so
-//! no reload or unload happens while a job runs.
+//! posted closures, in the order of posting. Jobs requested during a tick wait for the next tick. Each job runs in a separate red frame. No
+//! reload or unload happens while a job runs.
 
 mod code;
 mod inbox;
@@ -41,7 +41,7 @@ use waking::Waking;
 pub(crate) use code::Code;
 pub(crate) use inbox::{HostJob, Inbox, Timing};
 
-/// A scheduled job, for tools and tests.
+/// Description of a scheduled job, for tools and tests.
 ///
 /// # Examples
 /// ```rust
@@ -67,13 +67,13 @@ pub struct JobInfo {
     pub kind: LeaseKind,
     /// Source file and line that requested the job.
     pub place: String,
-    /// Object that owns the job; `None` for a job owned by its module.
+    /// Object that owns the job. `None` if the module owns the job.
     pub object: Option<ObjectHandle>,
-    /// Game time at which a timer is due.
+    /// Game time at which a timer is due. `None` for a task or a posted closure.
     pub due: Option<Duration>,
 }
 
-/// Number of jobs of the same kind and location that were dropped with their module.
+/// Number of jobs of one kind and location that were dropped with their module.
 ///
 /// # Examples
 /// ```rust
@@ -173,8 +173,8 @@ impl Tasks {
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
         if world.objects.is_template(job.object) {
-            // Class default objects run no jobs. Their red constructor schedules the same jobs as that of an instance, but these jobs are
-            // meant for instances.
+            // Class default objects run no jobs. The red constructor of a class default object also schedules the jobs that are intended
+            // for instances.
             return self.end_template_job(red, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();
@@ -207,14 +207,15 @@ impl Tasks {
             Some(due) => store.schedule.put(due, made, key),
             None => store.ready.push_back(key),
         }
-        // Jobs that a running job schedules wait for the next tick. Otherwise a tick might never return.
+        // A job that a running job schedules waits for the next tick. Otherwise a tick might never return.
         if store.is_running {
             store.entries[key].ran_in = store.tick;
         }
         Ok(store::id_of(key))
     }
 
-    /// Cancels a job. A running job ends when it returns; other jobs end immediately. Has no effect on a job that has already ended.
+    /// Cancels a job. A running job ends when its code returns. A waiting job ends immediately. Has no effect on a job that has already
+    /// ended.
     pub(crate) fn cancel(&self, red: &RedStack, job: JobId) {
         let key = store::key_of(job);
         let ended = self.store.borrow_mut().cancel(key);
@@ -273,14 +274,14 @@ impl Tasks {
     }
 
     /// Runs the closures that were posted so far. Called at safe points, and while the game thread waits. A posted closure may call this
-    /// function again, which then runs the closures that were posted later, up to a depth of [`MOST_PUMPS`].
+    /// function again, up to a depth of [`MOST_PUMPS`]. The nested call runs the closures that were posted later.
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
         if self.pumps.get() == MOST_PUMPS {
             return;
         }
         let _pumping = Counted::in_cell(&self.pumps);
         self.receive(world, red);
-        // Closures that these closures post run at the next safe point. Otherwise this loop might never end.
+        // A closure that these closures post runs at the next safe point. Otherwise this loop might never end.
         let count = self.store.borrow().posted.len();
         for _ in 0..count {
             let next = self.store.borrow_mut().posted.pop_front();
@@ -306,7 +307,8 @@ impl Tasks {
     /// location.
     pub(crate) fn end_module(&self, world: &World, red: &RedStack, module: ModuleId) -> Vec<JobCount> {
         self.inbox.expel(module);
-        // Makes closures that the module's threads posted entries of the store, so they end with the other jobs.
+        // First moves the closures that threads of the module have posted from the inbox to the store. These closures then end with the
+        // module's jobs.
         self.receive(world, red);
         let ended = self.store.borrow_mut().take_module(module);
         let counts = counted(&ended);
@@ -355,7 +357,7 @@ impl Tasks {
         }
     }
 
-    /// Runs a job, unless it has ended. Returns `false` if the job must wait, because its generation is suspended, or because the job has
+    /// Runs a job that has not ended. Returns `false` if the job must wait, because its generation is suspended, or because the job has
     /// already run in this tick.
     fn run_one(&self, world: &World, red: &RedStack, key: JobKey) -> bool {
         let begun = self.store.borrow_mut().begin(key, world);
@@ -420,8 +422,8 @@ impl Tasks {
     }
 }
 
-/// Returns the timing of jobs that are requested now on the game thread. Applies to all modules, because code of kept modules also runs
-/// before the commit, for plugin parts of derived classes.
+/// Returns the timing of jobs that are requested now on the game thread. The timing applies to all modules. Before the commit, code of kept
+/// modules also runs, for plugin parts of derived classes.
 pub(crate) fn timing(world: &World) -> Timing {
     if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
@@ -441,8 +443,8 @@ impl DropFailed {
     }
 }
 
-/// Drops the values that a job owns, and then the job's lease. Returns a failure, which the caller logs later: a log listener may reload or
-/// unload, and this would wait for the lease.
+/// Drops the values that a job owns, and then the job's lease. Returns a failure. The caller logs the failure later: a log listener may
+/// start a reload or unload that waits for this lease.
 #[must_use]
 fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;

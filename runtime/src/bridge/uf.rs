@@ -1,4 +1,4 @@
-//! `uf` and `uf!`: call reflected functions by path. `uf` calls overrides, `uf!` ignores them.
+//! `uf` and `uf!`: call reflected functions by path. `uf` calls the override of a function. `uf!` ignores overrides.
 
 use std::any::Any;
 use std::rc::{Rc, Weak};
@@ -21,7 +21,7 @@ use crate::zcall::call::{Call, Callee, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Resolver};
 use crate::zcall::name::ZCallName;
 
-/// Protocol for calls that overrides receive.
+/// Protocol for calls that run the override of a function.
 pub(super) const UF: BuiltIn = BuiltIn {
     word: "uf",
     form: "`uf:/Script/Package.Type:Function`",
@@ -50,13 +50,13 @@ impl Resolver for FunctionResolver {
 }
 
 /// Returns the module whose end invalidates a resolved member path: the module of the class in the path. A new build of this class may
-/// override an inherited member. The module that declares the member ends later, because the class depends on it.
+/// override an inherited member. The module that declares the member ends later, because the class depends on this module.
 pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
     let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
     ModuleId(class.map_or(tag, |class| class.tag))
 }
 
-/// Returns the fast path into a static function of a module or of its classes, if possible.
+/// Returns the fast path into a static function of a module or of its classes. Returns `None` if no fast path is possible.
 pub(crate) fn static_fast_path(core: &Core, callee: &Callee) -> Option<StaticFastPath> {
     let found = callee.inner()?;
     match found.downcast_ref::<ExportDispatcher>() {
@@ -65,7 +65,7 @@ pub(crate) fn static_fast_path(core: &Core, callee: &Callee) -> Option<StaticFas
     }
 }
 
-/// Returns the method that `callee` calls; `None` if the callee is not a method.
+/// Returns the method that `callee` calls. Returns `None` if `callee` is not a method.
 pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
     let FunctionDispatcher { function, dispatch, .. } = callee.inner()?.downcast_ref::<FunctionDispatcher>()?;
     (!calls::is_static(function)).then(|| MethodCall::new(function, *dispatch))

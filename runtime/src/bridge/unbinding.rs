@@ -1,6 +1,6 @@
 //! Updates delegates after a code change. Bindings follow renamed functions. Bindings to removed functions, or to functions with changed
-//! signatures, are removed from every property. Bindings in objects of kept modules may be affected, so all objects whose class has a
-//! delegate are checked. Objects of other classes are not accessed.
+//! signatures, are removed from every property. All objects whose class has a delegate property are checked, because objects of kept
+//! modules may contain affected bindings. Objects without delegate properties are not accessed.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Evaluates a [`Builder`]: builds the runtime, or only declares the native types for script checks and glue.
+//! Evaluates a [`Builder`]. Builds the runtime, or only declares the native types for script checks and glue.
 
 use std::io;
 use std::mem;
@@ -46,12 +46,13 @@ const DEV: &str = "alcedo dev";
 const ROOT_PACKAGE: &str = "Core";
 
 impl Builder {
-    /// Checks script packages against the native types added so far, against each other, and against plugin libraries. The paths are
-    /// script folders and libraries, in any order. Libraries are read but not mapped, so no plugin code runs. No runtime is built.
+    /// Checks script packages against the native types of this builder, against each other, and against plugin libraries. `modules`
+    /// contains paths of script folders and libraries, in any order. Libraries are read, but not mapped. No plugin code runs, and no
+    /// runtime is built.
     ///
     /// # Errors
-    /// Returns an error if a native declaration breaks a rule. Errors of a package are part of the result of the package. A library has
-    /// a result only if it cannot be read or declared.
+    /// Returns an error if a native declaration breaks a rule. The result of a package contains the errors of the package. The list
+    /// contains a library only if the library cannot be read or declared.
     ///
     /// # Examples
     /// ```rust
@@ -86,8 +87,8 @@ impl Builder {
         layouts
     }
 
-    /// Returns the native types added so far as [`Runtime`] would declare them, for tools that write glue. No object is constructed,
-    /// and no runtime is built.
+    /// Returns the native types of this builder in the form that a [`Runtime`] declares. Intended for tools that write glue. Constructs no
+    /// object, and builds no runtime.
     ///
     /// # Errors
     /// Returns an error if a native declaration breaks a rule.
@@ -113,9 +114,9 @@ impl Builder {
         Ok(of_natives(&world))
     }
 
-    /// Answers `alcedo glue --host` if that tool started this process: writes the result of [`Builder::declared`] and ends the process.
-    /// Otherwise has no effect. [`Builder::build`] also calls this function first. A host needs its own call only if it opens a window,
-    /// a port or a file before it builds its runtime.
+    /// If `alcedo glue --host` started this process, writes the result of [`Builder::declared`] and ends the process. Otherwise has no
+    /// effect. [`Builder::build`] also calls this function first. A host calls this function directly only if it opens a window, a port or
+    /// a file before the build of its runtime.
     ///
     /// # Examples
     /// ```rust
@@ -144,8 +145,8 @@ impl Builder {
         Ok(Answered { declared, scripts, ..Answered::default() })
     }
 
-    /// Builds the runtime. The calling thread becomes the game thread. The current `tracing` subscriber of the calling thread also
-    /// receives records of plugin threads that have no subscriber. The runtime keeps this subscriber until it ends.
+    /// Builds the runtime. The calling thread becomes the game thread. If a plugin thread has no `tracing` subscriber, its records are sent
+    /// to the current subscriber of the calling thread. The runtime keeps this subscriber until the end of the runtime.
     ///
     /// # Errors
     /// Returns an error if a native declaration breaks a rule, or if the system cannot create the finalizer thread or the folder for
@@ -208,7 +209,7 @@ impl Builder {
         #[cfg(feature = "dll-bind")]
         let _first = core.c_layouts.set(layouts);
         for class in &mut collected.batch.classes {
-            // The functions of a class from a `DllClass` already have bodies.
+            // The functions of a `DllClass` already have bodies.
             #[cfg(feature = "dll-bind")]
             if collected.c_bodies.iter().any(|body| body.is_of(class)) {
                 continue;
@@ -242,7 +243,7 @@ impl Builder {
         Ok((world, natives))
     }
 
-    /// Declares the packages and returns the native types that belong to them. Returns an error if the name of a package is invalid.
+    /// Declares the packages, and returns the native types of these packages. Returns an error if the name of a package is invalid.
     fn take_natives(&mut self, types: &Types) -> Result<Natives, Error> {
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
         let mut collected = Natives {
@@ -263,7 +264,7 @@ impl Builder {
     }
 }
 
-/// Minimum stack size of a game thread in bytes. A reload exhausts a smaller stack.
+/// Minimum stack size of a game thread in bytes. A reload would exhaust a smaller stack.
 const LEAST_STACK: usize = 256 << 10;
 
 /// Returns the reason why no host can be built on a thread with this stack. Returns `None` if a host can be built.
@@ -285,8 +286,8 @@ fn system(doing: &'static str) -> impl Fn(io::Error) -> Error {
     move |source| Error::System { doing: doing.to_owned(), source }
 }
 
-/// Declares the interfaces that native classes implement and that have no declaration of their own. An interface with an invalid path
-/// stays undeclared and is rejected later.
+/// Declares each interface that a native class implements and that has no explicit declaration. An interface with an invalid path stays
+/// undeclared. The declaration of the class later reports this path.
 fn declare_implemented(batch: &mut Batch) {
     let Batch { interfaces, classes, .. } = batch;
     for path in classes.iter().flat_map(|class| &class.interfaces) {

@@ -1,5 +1,5 @@
-//! Checks script packages against the host's types without loading them, for `alcedo check` and for tools that read declarations.
-//! Plugin libraries that the packages use are read but not mapped.
+//! Checks script packages against the types of the host. Loads no package. Used by `alcedo check` and by tools that read declarations.
+//! Plugin libraries that the packages use are read without a mapping.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ struct Library {
     batch: Batch,
 }
 
-/// Checks the script packages among these modules, in dependency order. A library has a result only if it cannot be read or
+/// Checks the script packages among these modules, in dependency order. The results contain a library only if the library cannot be read or
 /// declared.
 pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Vec<ScriptCheck> {
     // Ignores a name conflict here, because the load of a package reports the conflict.
@@ -73,7 +73,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
                 wrong.extend(names.map(|(_, name)| (name.to_ascii_lowercase(), of.clone())));
             }
         }
-        // Packages in one batch have cyclic dependencies. The first package of the batch reports unresolved names.
+        // Several packages in one batch have cyclic dependencies. The first package of a batch reports unresolved names.
         for script in of_scripts.into_iter().map(|at| &scripts[at]) {
             let versions = out_of_range(script, &scripts, &libraries);
             let check = checked(world, script, versions, (&wrong, layouts));
@@ -88,8 +88,8 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     found.into_iter().map(|(_, check)| check).collect()
 }
 
-/// Returns batches of module indices in dependency order. Packages have indices below `scripts.len()`; the indices of libraries
-/// follow.
+/// Returns batches of module indices in dependency order. Packages have the indices below `scripts.len()`. Libraries have the indices from
+/// `scripts.len()` on.
 fn in_order(scripts: &[Script], libraries: &[Library]) -> Vec<Vec<usize>> {
     let of_scripts = scripts.iter().map(|script| script.needs.iter().map(|(name, _)| &**name).collect::<Vec<_>>());
     let of_libraries = libraries.iter().map(|found| found.info.dependencies.iter().map(|need| &*need.name).collect());
@@ -113,7 +113,7 @@ fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
     world.types.declare(&world.names, &batch).map(drop).map_err(failed)
 }
 
-/// Returns an error for the first dependency in `package.toml` that is missing or has another version.
+/// Returns an error for the first dependency in `package.toml` that is missing, or whose version does not match.
 fn out_of_range(script: &Script, scripts: &[Script], libraries: &[Library]) -> Option<OrderError> {
     let of_scripts = scripts.iter().map(|script| (&script.package.name, &script.package.manifest.version));
     let offered: Vec<(&String, &Version)> =

@@ -1,6 +1,5 @@
-//! Stores the addresses of owned values in a table that modules read directly. The host uses an address only if the serial number of the
-//! handle matches, and accepts no address from a module. The head of the table has a stable address, and no reference to the head is ever
-//! created.
+//! Table with the addresses of owned values, which modules read directly. A reader uses an address only if the serial number of the handle
+//! matches. The host accepts no address from a module. The head of the table has a stable address. No code creates a reference to the head.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,7 +12,7 @@ use crate::object::row::Row;
 /// Empty entry: all bytes are zero.
 const NOTHING: BlackEntry = BlackEntry { serial: 0, at: std::ptr::null_mut() };
 
-/// Table of addresses, and the head by which plugins find the table. Game thread only.
+/// Table of addresses with its head. Plugins find the table through the head. Game thread only.
 #[derive(Debug)]
 pub(super) struct BlackRow {
     entries: Row<BlackEntry>,

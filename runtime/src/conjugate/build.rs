@@ -1,5 +1,5 @@
-//! Builds plugin parts and calls their hooks. An object has one part for each dynamic class of its chain, built from base to derived. The
-//! object store determines when a part is built; this file enters the module.
+//! Builds plugin parts and calls their hooks. An object has one part for each dynamic class among its class and base classes. The parts are
+//! built from base to derived. The object store determines the time of the build. This file enters the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::rc::Rc;
@@ -45,8 +45,8 @@ impl Plugins<'_> {
         self.world.objects.conjugate(object).and_then(ConjugateKey::from_word)
     }
 
-    /// Builds the parts of one object, from base to derived. If this fails, passes the completed parts to the finalizer. Returns the error
-    /// of the red constructor, with the class that declares the constructor.
+    /// Builds the parts of one object, from base to derived. If a red constructor fails, passes the completed parts to the finalizer, and
+    /// returns the error with the class that declares the red constructor.
     pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         let mut derived = class;
         while derived.origin != Origin::Dynamic {
@@ -76,7 +76,7 @@ impl Plugins<'_> {
         }
     }
 
-    /// Builds the part of a class chain with only one dynamic class. This part completes the conjugate.
+    /// Builds the part of an object with a single dynamic class. This part completes the conjugate.
     #[inline(always)]
     fn build_only(
         &self,
@@ -91,7 +91,7 @@ impl Plugins<'_> {
         finished.map_err(|part| self.too_late(object, class, part))
     }
 
-    /// Builds the parts of a class chain with several dynamic classes, base first.
+    /// Builds the parts of an object with several dynamic classes, base first.
     fn build_chain(&self, key: ConjugateKey, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         if let Some(base) = &class.base {
             self.build_chain(key, object, base)?;
@@ -125,7 +125,7 @@ impl Plugins<'_> {
         }
     }
 
-    /// Passes a part to the finalizer, because its conjugate has ended during the construction.
+    /// Passes a part to the finalizer. Called if the conjugate of the part has ended during the construction.
     #[cold]
     fn too_late(&self, object: ObjectHandle, class: &Rc<Class>, part: Part) -> Box<Unbuilt> {
         self.finalizer.defer(vec![part]);
@@ -144,15 +144,15 @@ impl Plugins<'_> {
         }
     }
 
-    /// Returns the kept fields of one object, with class path and field name. `share` is also used for other objects of the same
+    /// Returns the kept fields of one object, with class path and field name. A caller can use `share` for all objects of the current
     /// generations. Returns an error if a field cannot be serialized.
     pub(crate) fn save_kept(&self, object: ObjectHandle, share: &mut KeptShare) -> Result<Vec<KeptField>, CallError> {
         self.save_for_reload(object, (share, &mut PackedFields::default()), |_| None)
     }
 
-    /// Saves the kept fields of one object for a reload. Packs the fields of a plugin part into `packed` if its new class has equal kept
-    /// fields, and returns all other fields by name. `class_after` returns the new class of this object's class. If it returns `None`, as
-    /// for objects that will be dormant, no field is packed.
+    /// Saves the kept fields of one object for a reload. Packs the fields of a plugin part into `packed` if the new class of the part has
+    /// equal kept fields. Returns the fields of the remaining parts by name. `class_after` returns the new class of the object. If
+    /// `class_after` returns `None`, as for an object that will be dormant, no field is packed.
     pub(crate) fn save_for_reload<'c>(
         &self,
         object: ObjectHandle,
@@ -171,7 +171,8 @@ impl Plugins<'_> {
             share.equal.insert(of, Rc::clone(&equal));
             equal
         });
-        // Fields that were put aside must be compared with the saved fields by name, so these are not packed.
+        // Packs no fields of an object whose earlier fields were put aside, because these fields are compared with the saved fields by
+        // name.
         let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
         let has_aside =
             equal.iter().any(Option::is_some) && self.world.objects.with_body(object, has_aside) == Ok(true);
@@ -212,7 +213,7 @@ impl Plugins<'_> {
         let Some(class) = self.world.types.class(part.class) else { return Ok(()) };
         let mut list = KeptList { class: &class.path, names, fields: kept };
         let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
-        // Plugin code may destroy the object, but the object's part is only finalized at the next safe point.
+        // Plugin code may destroy the object here. The part of the object exists until the next safe point.
         self.red.call_module(&part.gate, &part.names.keep, |failure| {
             // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
             unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
@@ -264,7 +265,7 @@ impl Plugins<'_> {
     }
 
     /// Restores a kept field under its current name. `class` is the current class of the field, and `all` contains all kept fields of the
-    /// object. Does not restore a renamed field if `all` contains a different value for the new name. Returns [`Misfit`] if no part accepts
+    /// object. Does not restore a renamed field if `all` already contains a field with the new name. Returns [`Misfit`] if no part accepts
     /// the field.
     pub(crate) fn load_kept(
         &self,
@@ -319,13 +320,14 @@ impl Plugins<'_> {
 #[derive(Default)]
 pub(crate) struct KeptShare {
     names: FxHashSet<Rc<str>>,
-    /// Classes without kept fields. The declaration of a class determines this, so the first object of the class is representative.
+    /// Classes without kept fields. The first object of a class determines this for all objects, because kept fields depend only on the
+    /// declaration of the class.
     without: FxHashSet<ClassId>,
     /// New classes of the plugin parts whose fields are packed, by the class of the object. See [`Plugins::equal_classes`].
     equal: FxHashMap<ClassId, Rc<[Option<ClassId>]>>,
 }
 
-/// Target of the sink that receives the kept fields of one part.
+/// Context of the sink that receives the kept fields of one part.
 struct KeptList<'a> {
     class: &'a Rc<str>,
     names: &'a mut FxHashSet<Rc<str>>,
@@ -340,9 +342,9 @@ pub(crate) struct KeptClass {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// The class no longer exists, or no longer keeps the field.
+    /// The class is removed, or has removed the kept field.
     Gone,
-    /// The field rejects the value, or reading the value panicked or was not possible. Contains the message.
+    /// The field rejects the saved value, or the read of the saved value failed or panicked. Contains the message.
     Failed(String),
 }
 

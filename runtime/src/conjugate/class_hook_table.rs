@@ -12,13 +12,13 @@ use crate::conjugate::gate::Gate;
 use crate::handles::ClassId;
 use crate::id_table::IdTable;
 
-/// Host data of a dynamic class that reflection does not store: entry points and gate.
+/// Entry points and gate of a dynamic class, which reflection does not store.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassHooks {
     pub class: ClassId,
     pub hooks: PartHooks,
     pub gate: Rc<Gate>,
-    /// Trampolines of functions that support direct calls, by function name. Each has the name of the function in red frames.
+    /// Trampolines of the functions that support direct calls, by function name. Each trampoline is stored with the name for red frames.
     pub direct: FxHashMap<Box<str>, (Rc<str>, DirectMethod)>,
     /// Names for red frames and errors, such as "red constructor of Game.MagicCube".
     pub names: HookNames,

@@ -16,7 +16,7 @@ const SPAN: Duration = Duration::from_millis(1);
 pub(crate) struct Drops(Sender<BlackHandle>);
 
 impl Drops {
-    /// Queues a drop. Has no effect if the runtime was dropped, because that released all values.
+    /// Queues a drop. Has no effect after the runtime was dropped, because the drop of the runtime released all values.
     pub(crate) fn leave(&self, black: BlackHandle) {
         let _gone = self.0.send(black);
     }
@@ -28,8 +28,8 @@ pub(super) fn queue() -> (Drops, Receiver<BlackHandle>) {
     (Drops(sender), receiver)
 }
 
-/// Checks if a flush may stop after `done` of `queued` drops. Each flush processes its minimum share, so that the queue does not grow
-/// without limit. The flush also continues until its minimum duration has passed.
+/// Checks if a flush may stop after `done` of `queued` drops. Each flush processes its minimum share, which limits the growth of the queue.
+/// The flush also continues until its minimum duration has passed.
 pub(super) fn may_stop(done: usize, queued: usize, elapsed: Duration) -> bool {
     done.saturating_mul(SHARE) >= queued && elapsed >= SPAN
 }

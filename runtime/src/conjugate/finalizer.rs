@@ -1,5 +1,5 @@
 //! Finalizer thread, the only thread that drops plugin parts of objects. Plugin code on this thread cannot access the engine, because host
-//! functions reject the thread.
+//! functions reject calls of this thread.
 //!
 //! A finalizer that never returns blocks the thread permanently. Waits for the thread are bounded, and report the running finalizer and its
 //! age. When the module of this finalizer is abandoned, another thread continues with the other modules.
@@ -26,11 +26,11 @@ use crate::watchdog::{Published, Source};
 
 const THREAD: &str = "alcedo-finalizer";
 
-/// Stack size of the thread in bytes. Main threads usually have this size, so a recursive drop that succeeds on a main thread also succeeds
-/// on this thread.
+/// Stack size of the thread in bytes. Main threads usually have a stack of this size. A recursive drop that succeeds on a main thread
+/// therefore also succeeds on the finalizer thread.
 const STACK: usize = 8 << 20;
 
-/// Maximum wait for a running finalizer when a host ends. Hanging finalizers were already abandoned.
+/// Maximum wait for a running finalizer when a host ends. Hanging finalizers were abandoned before this wait.
 const LAST_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Failure of a finalizer. The part counts as dropped, and the host continues.
@@ -41,7 +41,7 @@ pub(crate) struct FinalizerFailure {
     pub error: CallError,
 }
 
-/// Parts of one module, in order, sent in one message. With one message per part, message and reference counts would cost both threads more
+/// Parts of one module, in order. A batch is sent in one message. With one message per part, messages and reference counts would cost more
 /// than most finalizers.
 struct Batch {
     id: ModuleId,
@@ -53,7 +53,7 @@ struct Batch {
     parts: Vec<(usize, LastPart)>,
 }
 
-/// Maximum number of parts in a batch. The thread processes a full batch while further parts are collected.
+/// Maximum number of parts in a batch. The finalizer thread processes a full batch while the game thread fills the next batch.
 const MAX_BATCH: usize = 1024;
 
 impl Batch {
@@ -108,16 +108,17 @@ struct Desk {
     begun: u64,
     /// Number of dropped parts, including parts whose finalizer failed.
     dropped: u64,
-    /// Number of parts of abandoned modules, which no thread will drop. Includes a part whose finalizer hangs.
+    /// Number of parts of abandoned modules. No thread drops these parts. Includes a part whose finalizer hangs.
     skipped: u64,
-    /// Turn number of the current thread. A thread with a different number was replaced.
+    /// Number of the current finalizer thread. A thread with a different number was replaced.
     turn: u64,
-    /// Abandoned modules, whose finalizers no longer run. Their images stay mapped, so their plugin parts may stay in memory.
+    /// Abandoned modules, whose finalizers no longer run. The images of these modules stay mapped, so their plugin parts may stay in
+    /// memory.
     abandoned: BTreeSet<ModuleId>,
 }
 
 impl Desk {
-    /// Returns the number of parts, of `sent` parts, that are running or queued.
+    /// Returns the number of parts, among the first `sent` parts, that are running or queued.
     fn left_of(&self, sent: u64) -> u64 {
         sent.saturating_sub(self.dropped + self.skipped)
     }
@@ -127,7 +128,7 @@ type Shared = Arc<Mutex<Desk>>;
 
 /// Finalizer thread and its queue. Drops parts in the order in which they are sent.
 pub(crate) struct Finalizer {
-    /// Parts whose conjugates ended while plugin code was on the stack, so methods of these parts may be running.
+    /// Parts whose conjugates ended while plugin code was on the stack. Methods of these parts may be running.
     waiting: RefCell<Vec<Part>>,
     sent: Cell<u64>,
     jobs: Option<Sender<Message>>,
@@ -159,7 +160,7 @@ impl Finalizer {
         Ok(())
     }
 
-    /// Defers parts whose methods may be on the stack. [`Finalizer::release`] sends them later.
+    /// Defers parts whose methods may be on the stack. [`Finalizer::release`] sends these parts later.
     pub(crate) fn defer(&self, parts: Vec<Part>) {
         self.waiting.borrow_mut().extend(parts);
     }
@@ -199,8 +200,8 @@ impl Finalizer {
         Barrier { passed, desk: self.desk.clone(), sent: self.sent.get(), begun: Instant::now() }
     }
 
-    /// Prevents further finalizers of `modules`. If one of these finalizers is running, it keeps its thread permanently, and another thread
-    /// continues with the other modules. The images of `modules` must stay mapped.
+    /// Prevents further finalizers of `modules`. If a finalizer of these modules is running, its thread is replaced: a new thread continues
+    /// with the remaining modules. The images of `modules` must stay mapped.
     pub(crate) fn abandon(&self, modules: &[ModuleId]) {
         let mut desk = lock(&self.desk);
         desk.abandoned.extend(modules);
@@ -303,7 +304,8 @@ impl Barrier {
         self.passed.try_recv().is_ok()
     }
 
-    /// Checks that the thread makes progress: the current finalizer has run, or the thread was idle, for less than `grace`.
+    /// Checks that the thread makes progress: the current finalizer began less than `grace` ago. Without a running finalizer, checks that
+    /// the last finalizer returned, or the barrier was queued, less than `grace` ago.
     pub(crate) fn is_moving(&self, grace: Duration) -> bool {
         let desk = lock(&self.desk);
         let idle_since = || desk.last_end.map_or(self.begun, |end| end.max(self.begun));
@@ -362,7 +364,7 @@ impl Worker {
     fn run(self) {
         {
             let mut desk = lock(&self.desk);
-            // A thread that was replaced before it started does not store its system id.
+            // Stores the system id only if this thread was not replaced before its start.
             if desk.turn == self.turn {
                 desk.number = thread_number();
             }
@@ -391,7 +393,8 @@ impl Worker {
         }
     }
 
-    /// Records that the first finalizer of `left` parts begins to run. Returns `false` if its module was abandoned.
+    /// Records that the first finalizer of a batch with `left` parts begins to run. Returns `false` if the module of the batch was
+    /// abandoned.
     fn begin(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, ids: &[ModuleId], left: u64) -> bool {
         let mut desk = lock(&self.desk);
         let (class, module) = (Arc::clone(class), Arc::clone(module));
@@ -415,8 +418,7 @@ impl Worker {
         is_ours
     }
 
-    /// Runs the finalizers of a batch. Returns `false` if this thread was replaced: the module was abandoned, together with the remaining
-    /// parts.
+    /// Runs the finalizers of a batch. Returns `false` if this thread was replaced, because the module of the batch was abandoned.
     fn finalize(&self, batch: Batch) -> bool {
         let Batch { id, module, generation, classes, parts } = batch;
         let count = parts.len() as u64;

@@ -1,5 +1,5 @@
-//! Gate of a module's code. Every call enters the gate, so no call enters the module of an ended generation. The gate counts active calls,
-//! so their number is known before the image is unmapped.
+//! Gate of a module's code. Every call enters the gate. The gate of an ended generation rejects calls. The gate also counts the active
+//! calls, because an image is unmapped only without active calls.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub(crate) struct ModuleTag {
 enum State {
     /// Accepts every call.
     Open,
-    /// Rejects calls until the gate is reopened. In this state, the values of the module count as expired.
+    /// Rejects calls until the gate is reopened. The values of the module are expired in this state.
     Aside,
     /// Rejects calls permanently. Values that the module owns persist until the last code of the module has run.
     Ending,
@@ -34,7 +34,7 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     state: Cell<State>,
     inside: Cell<u32>,
-    /// State of fast calls that were resolved while the gate was open. Closing the gate invalidates these calls.
+    /// State of the fast calls that were resolved while the gate was open. Closing the gate invalidates these fast calls.
     hot: Rc<HotFrames>,
 }
 

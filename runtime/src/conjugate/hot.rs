@@ -1,5 +1,5 @@
 //! State that every call from the host into a module uses: call depth, frame names, and number of lent values. A resolved call opens its
-//! frame with two writes, and closes it with one write. Each frame name is stored once in a list, and referenced by its number.
+//! frame with two writes, and closes the frame with one write. A list stores each frame name once. Frames refer to names by number.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use crate::epoch::Epoch;
 use crate::handles::ModuleId;
 use crate::thread_stack;
 
-/// Maximum number of named frames; deeper frames take the slow path.
+/// Maximum number of named frames. Deeper frames take the slow path.
 const FAST_FRAMES: usize = 64;
 
-/// Number of a frame name; assigned once for each module and name.
+/// Number of a frame name. Each pair of module and name has one number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameNumber(u32);
 
@@ -32,7 +32,7 @@ pub(crate) struct HotFrames {
     numbers: [Cell<FrameNumber>; FAST_FRAMES],
     /// Number of lent values, combined with [`Self::WAITS`].
     height: Cell<usize>,
-    /// Part of the game thread's stack in which frames may open: the stack without its reserve.
+    /// Range of the game thread's stack in which frames may open: the stack without its reserve.
     room: Cell<StackSpan>,
     /// Number of stack bytes in the reserve, as set by the host.
     reserve: Cell<usize>,
@@ -63,7 +63,7 @@ impl Opened {
 }
 
 impl HotFrames {
-    /// Flag in `height`: some work is deferred to the end of the outermost frame.
+    /// Flag in `height`: an operation is deferred to the end of the outermost frame.
     const WAITS: usize = 1 << (usize::BITS - 1);
 
     /// Default number of bytes of the game thread's stack that calls leave free.
@@ -119,7 +119,7 @@ impl HotFrames {
         }
     }
 
-    /// Returns the epoch, which changes when cached targets of calls may become invalid.
+    /// Returns the epoch. The epoch changes when cached targets of calls may become invalid.
     #[inline]
     pub(crate) fn epoch(&self) -> &Epoch {
         &self.epoch
@@ -153,7 +153,8 @@ impl HotFrames {
         Opened { depth, height }
     }
 
-    /// Closes a frame. Returns `false` if lent values must be ended, or if some work is deferred to the end of the frame.
+    /// Closes a frame. Returns `false` if the caller must end lent values, or must run operations that were deferred to the end of the
+    /// frame.
     #[inline]
     pub(crate) fn close(&self, opened: Opened) -> bool {
         self.depth.set(opened.depth);
@@ -170,12 +171,12 @@ impl HotFrames {
         self.height.set(height | self.height.get() & Self::WAITS);
     }
 
-    /// Checks if some work is deferred to the end of the outermost frame.
+    /// Checks if an operation is deferred to the end of the outermost frame.
     pub(crate) fn waits(&self) -> bool {
         self.height.get() & Self::WAITS != 0
     }
 
-    /// Sets or clears the flag for work that is deferred to the end of the outermost frame.
+    /// Sets or clears the flag for operations that are deferred to the end of the outermost frame.
     pub(crate) fn set_waits(&self, waits: bool) {
         self.height.set(self.height() | if waits { Self::WAITS } else { 0 });
     }
@@ -184,7 +185,7 @@ impl HotFrames {
     pub(crate) fn number(&self, module: ModuleId, what: &Rc<str>) -> FrameNumber {
         let mut names = self.names.borrow_mut();
         let known = names.iter().position(|(of, name)| *of == module && name == what);
-        // Reuses the numbers of ended modules. A cached call with an old number detects that the epoch has changed.
+        // Reuses the numbers of ended modules. The end of a module changes the epoch, so no cached call uses an old number.
         let at = known.or_else(|| names.iter().position(|(of, _)| *of == ModuleId::HOST)).unwrap_or(names.len());
         match names.get_mut(at) {
             Some(name) => *name = (module, Rc::clone(what)),

@@ -7,7 +7,7 @@ use crate::boundary::{CallError, from_module};
 use crate::conjugate::pairs::Part;
 use crate::handles::PartPtr;
 
-/// Part of an ended conjugate, used only by the finalizer thread.
+/// Plugin part of an ended conjugate. Only the finalizer thread uses this part.
 pub(crate) struct LastPart {
     ptr: PartPtr,
     /// Finalizer of the part's class.

@@ -1,5 +1,5 @@
-//! State machine of conjugates: defines which events are valid, and when a conjugate is usable. The stores of plugin parts, owned values
-//! and red conjugates perform the transitions.
+//! State machine of conjugates. Defines the valid events in each state, and the states in which a conjugate is usable. The stores of plugin
+//! parts, owned values and red conjugates perform the transitions.
 
 use thiserror::Error;
 
@@ -25,11 +25,11 @@ pub enum Color {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Life {
-    /// The object exists, but not its plugin part.
+    /// The object exists, but has no plugin part yet.
     Unbuilt,
     /// Object and plugin part exist.
     Live,
-    /// Dropped on another thread; the game thread has not yet released the host part.
+    /// Dropped on another thread. The game thread has not yet released the host part.
     Queued,
     /// Ended permanently.
     Dead,
@@ -38,7 +38,7 @@ pub(crate) enum Life {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Event {
     Build,
-    /// The host ends a red conjugate: the object is destroyed, or the red frame closes.
+    /// The host ends a red conjugate, because its object is destroyed or its red frame closes.
     Release,
     /// The plugin drops a black conjugate on the game thread.
     Dispose,
@@ -58,11 +58,11 @@ pub(crate) enum GateState {
     Shut,
 }
 
-/// Invalid event for the color and state of a conjugate.
+/// Error of an event that is invalid for the color and state of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("a {color} conjugate that is {life} cannot be {event}: {}", life.help(*color, *gate))]
 pub(crate) struct LifeError {
-    /// Unchanged state.
+    /// State of the conjugate, which the event has not changed.
     pub life: Life,
     pub color: Color,
     pub gate: GateState,
@@ -76,8 +76,8 @@ impl Life {
         self.step_behind(GateState::Open, color, event)
     }
 
-    /// Returns the state after `event`. A suspended conjugate can be dropped and ended: if the drop were rejected, a rollback would restore
-    /// a dropped conjugate. A suspended conjugate cannot be built. Returns [`LifeError`] for an invalid event.
+    /// Returns the state after `event`. A suspended conjugate can be dropped and ended, but not built. Without drops during a suspension, a
+    /// rollback would restore conjugates that the plugin has dropped. Returns [`LifeError`] for an invalid event.
     pub(crate) fn step_behind(self, gate: GateState, color: Color, event: Event) -> Result<Self, LifeError> {
         match (self, color, event) {
             (Self::Unbuilt, _, Event::Build) if gate == GateState::Open => Ok(Self::Live),
@@ -90,7 +90,7 @@ impl Life {
         }
     }
 
-    /// Checks if the conjugate is unusable, permanently or currently. Unbuilt conjugates are not expired.
+    /// Checks if the conjugate is unusable, permanently or during a suspension. An unbuilt conjugate is not expired.
     pub(crate) fn is_expired(self, gate: GateState) -> bool {
         match (self, gate) {
             (Self::Unbuilt | Self::Live, GateState::Open) => false,
@@ -235,7 +235,7 @@ mod tests {
                 assert_eq!(ends(Event::Release), (color, life) == (Color::Red, Life::Live), "{case}");
                 assert_eq!(ends(Event::Dispose), (color, life) == (Color::Black, Life::Live), "{case}");
                 assert_eq!(ends(Event::Flush), life == Life::Queued, "{case}");
-                // A suspended conjugate is expired, and has its previous state again when it is resumed.
+                // A suspended conjugate is expired. A resumed conjugate has its previous state.
                 assert!(life.is_expired(GateState::Shut), "{case}");
                 assert_eq!(life.is_expired(GateState::Open), life > Life::Live, "{case}");
             }

@@ -1,5 +1,5 @@
-//! Pairs of a host object and its plugin part: the side that created the pair, the lifetime of the pair, and the thread that drops the
-//! part.
+//! Conjugates: pairs of a host part and a plugin part. Defines the side that creates a conjugate, the lifetime of a conjugate, and the
+//! thread that drops the plugin part.
 
 mod black_row;
 pub(crate) mod build;

@@ -1,9 +1,9 @@
-//! Values in host memory that plugin code owns. Each value has a separate allocation, so its address is stable, and a handle that is never
-//! reused. `life.rs` defines the state transitions; this file owns the memory.
+//! Values in host memory that plugin code owns. Each value has a separate allocation, and therefore a stable address. Each value has a
+//! handle that is never reused. `life.rs` defines the state transitions. This file owns the memory.
 //!
-//! A reload suspends the owned values of a generation by closing its gate, without visiting them. A rollback resumes them by reopening the
-//! gate. The end of a generation releases its remaining values. The last finalizers of a plugin may still drop a released value. This drop
-//! has no effect on the value, but is counted, so that the last report lists only values that the plugin never dropped.
+//! A reload suspends all owned values of a generation together, by closing its gate. A rollback resumes these values by reopening the gate.
+//! The end of a generation releases its remaining values. The last finalizers of a plugin may still drop a released value. This drop is
+//! only counted. The last report then lists only the values that the plugin never dropped.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -59,7 +59,7 @@ struct Stock {
     members: FxHashMap<ModuleId, Member>,
     type_counters: SlotMap<CountersKey, TypeCounters>,
     by_type: FxHashMap<(ModuleId, TypeNumber), CountersKey>,
-    /// Values that were released with their generation, and that the plugin has not yet dropped.
+    /// Values that the end of a generation released before a drop by the plugin.
     orphans: FxHashMap<BlackHandle, (CountersKey, SiteNumber)>,
     /// Values that unloaded modules never dropped.
     left: Vec<BlackCount>,
@@ -95,7 +95,7 @@ struct Entry {
     site: SiteNumber,
 }
 
-/// Contents of a removed entry, which must be dropped while no store is borrowed.
+/// Contents of a removed entry. Must be dropped while no store is borrowed.
 struct Remains {
     _value: OwnedValue,
     _lease: Option<Lease>,
@@ -167,8 +167,7 @@ impl OwnedValues {
         let counters = &mut stock.type_counters[key];
         counters.live += 1;
         if counters.live == 1 {
-            // An unloading module may still create owned values. They end with the other values of the module, before the unload waits for
-            // leases.
+            // An unloading module may still create owned values. These values end with the module, before the unload waits for leases.
             let leases = stock.members.get(&module).map(|member| &member.leases);
             let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, counters.ty.to_string(), None));
             counters.lease = lease.and_then(Result::ok);
@@ -204,7 +203,7 @@ impl OwnedValues {
         stock.type_counters.get(entry.counters).map(|counters| counters.module)
     }
 
-    /// Drops an owned value on the game thread. Has no effect if it has already ended.
+    /// Drops an owned value on the game thread. Has no effect if the value has already ended.
     pub(crate) fn dispose(&self, black: BlackHandle) {
         let remains = self.stock.borrow_mut().end(black, &[Event::Dispose]);
         drop(remains);
@@ -230,8 +229,8 @@ impl OwnedValues {
         while self.release_next() {}
     }
 
-    /// Releases all values that these modules own, in descending order of kinds, and rejects new values. Returns the number of values that
-    /// the plugins had not dropped.
+    /// Releases all values of these modules, in descending order of the number of their kind, and rejects new values. Returns the number of
+    /// values that the plugins had not dropped.
     pub(crate) fn end_modules(&self, modules: &BTreeSet<ModuleId>) -> u64 {
         self.flush_all();
         let ending = self.stock.borrow().in_order_of_end(modules);
@@ -255,7 +254,7 @@ impl OwnedValues {
         }
     }
 
-    /// Calls `visit` for each object that an owned value refers to.
+    /// Calls `visit` for each object to which an owned value refers.
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         let stock = self.stock.borrow();
         let holds: FxHashMap<_, _> =
@@ -323,14 +322,13 @@ impl Stock {
         })
     }
 
-    /// Returns `Open` if a module can access its values: while the module accepts calls, and while it ends. The gate of the host is always
-    /// open.
+    /// Returns `Open` if a module can access its values: the module accepts calls, or is ending. The gate of the host is always open.
     fn gate(&self, module: ModuleId) -> GateState {
         let keeps = || self.members.get(&module).is_some_and(|member| member.gate.keeps_values());
         GateState::of(module == ModuleId::HOST || keeps())
     }
 
-    /// Applies these events to an owned value in order, and removes the value. Returns `None` if it has already ended.
+    /// Applies these events to an owned value in order, and removes the value. Returns `None` if the value has already ended.
     fn end(&mut self, black: BlackHandle, events: &[Event]) -> Option<Remains> {
         let Some(entry) = self.entries.get_mut(black.into()) else {
             self.record_late_drop(black);

@@ -16,7 +16,8 @@ pub(crate) struct PackedFields {
     pub(super) bytes: Vec<u8>,
     /// Parts in the order in which they were saved. The parts of one object are adjacent, base first.
     parts: Vec<PackedPart>,
-    /// Position of each object's first part in `parts` plus one, by the index of the object; zero for an object without packed fields.
+    /// Index of each object's first part in `parts`, plus one. Zero for an object without packed fields. Indexed by the index of the
+    /// object.
     first: Vec<u32>,
 }
 

@@ -1,5 +1,5 @@
-//! Map between objects and their plugin parts. `life.rs` defines the state transitions; this file stores the entries. A conjugate is
-//! expired while its module accepts no calls, in any state. So closing the gate suspends all conjugates of a module together.
+//! Map between objects and their plugin parts. `life.rs` defines the state transitions. This file stores the conjugates. In any state, a
+//! conjugate is expired while its module accepts no calls. Closing the gate of a module therefore suspends all its conjugates.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr, last_serial};
 use crate::object::hot_columns::PluginPart;
 use crate::object::objects::Objects;
 
-/// Key of a conjugate. Stale after the conjugate has ended, and never reused.
+/// Key of a conjugate. After the end of the conjugate, the key is stale. Keys are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ConjugateKey {
     index: u32,
@@ -54,7 +54,7 @@ impl Deref for Part {
     }
 }
 
-/// Parts of one conjugate. Chains with more than two dynamic classes are rare, so few conjugates need a separate allocation.
+/// Parts of one conjugate. Objects with more than two dynamic classes are rare, so few conjugates need a separate allocation.
 type Parts = SmallVec<[Part; 2]>;
 
 /// Slot that stores one conjugate at a time. A new conjugate is written field by field, because moving a whole conjugate into the slot
@@ -66,8 +66,8 @@ struct PairSlot {
     color: Color,
     /// State of the current conjugate; `Dead` if the slot is empty.
     life: Life,
-    /// Gate of the module of the most-derived class. The modules of base classes stay loaded at least as long, because replacing a module
-    /// also replaces its dependents.
+    /// Gate of the module of the most-derived class. The module of a base class stays loaded at least as long as this module, because
+    /// replacing a module also replaces its dependents.
     gate: Option<Rc<Gate>>,
     parts: Parts,
 }
@@ -178,8 +178,8 @@ impl Pairs {
         (key, PluginPart::of(key.to_word()))
     }
 
-    /// Adds the part for the next class of the chain. Returns the part as an error if the conjugate has ended. A red constructor can end
-    /// its conjugate by destroying its own object.
+    /// Adds the part for the next dynamic class of the object. Returns the part as an error if the conjugate has ended. A red constructor
+    /// can end the conjugate by destroying the object under construction.
     pub(crate) fn push_part(&self, key: ConjugateKey, part: Part) -> Result<(), Part> {
         match self.entries.borrow_mut().get_mut(key) {
             Some(conjugate) => {
@@ -190,8 +190,8 @@ impl Pairs {
         }
     }
 
-    /// Completes the conjugate. Returns `plugin_part` with the most-derived part, to be stored in the object. Returns an error if the
-    /// conjugate is already complete or has ended.
+    /// Completes the conjugate. Returns `plugin_part` with the most-derived part. The caller stores the result in the object. Returns an
+    /// error if the conjugate is already complete or has ended.
     pub(crate) fn finish(&self, key: ConjugateKey, plugin_part: PluginPart) -> Result<PluginPart, LifeError> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else {
@@ -204,7 +204,7 @@ impl Pairs {
     }
 
     /// Completes the conjugate with its only part. Returns the data to store in the object. Returns the part as an error if the conjugate
-    /// has ended. A red constructor can end its conjugate by destroying its own object.
+    /// has ended. A red constructor can end the conjugate by destroying the object under construction.
     #[inline(always)]
     pub(crate) fn finish_with(
         &self,
@@ -222,8 +222,8 @@ impl Pairs {
         Ok(plugin_part)
     }
 
-    /// Returns the part of a live object for `class`. The part of the most-derived class is stored in the object itself. Does not check if
-    /// the conjugate has expired; the gate that the caller passes checks this.
+    /// Returns the part of a live object for `class`. The part of the most-derived class is stored in the object itself. Also finds the
+    /// part of an expired conjugate: the caller must enter the gate, which checks this.
     #[inline]
     pub(crate) fn find_part(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
         match objects.part(object, class) {
@@ -232,7 +232,7 @@ impl Pairs {
         }
     }
 
-    /// Until the guard is dropped, a call of an object without a plugin part first calls `build`.
+    /// Starts a rebuild: until the guard is dropped, a call of an object without a plugin part first calls `build`.
     pub(crate) fn build_late(&self, build: Rc<BuildLate>) -> LateParts<'_> {
         *self.late.borrow_mut() = Some(build);
         LateParts(self)
@@ -257,8 +257,8 @@ impl Pairs {
         entries.get(key).filter(|conjugate| conjugate.is_open()).map(|conjugate| conjugate.color)
     }
 
-    /// Returns the part for `class`. Returns `None` if the conjugate has expired. Also finds parts of an incomplete conjugate, because the
-    /// red constructor of a derived class may access the part of the base class.
+    /// Returns the part for `class`. Returns `None` if the conjugate has expired. Also finds a part of an incomplete conjugate: the red
+    /// constructor of a derived class may access the part of the base class.
     pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
         let entries = self.entries.borrow();
         let conjugate = entries.get(key).filter(|conjugate| conjugate.is_open())?;

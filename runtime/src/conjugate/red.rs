@@ -1,4 +1,4 @@
-//! Stack of red frames: the active calls from the host into plugins. A safe point requires an empty stack. A value that is lent in a frame
+//! Stack of red frames: the active calls from the host into plugins. A safe point requires an empty stack. The loan of a value in a frame
 //! ends when the frame closes.
 
 use std::rc::Rc;
@@ -73,7 +73,7 @@ impl RedStack {
         call()
     }
 
-    /// Runs `call`, which is code of `module`, in a new red frame. Returns the errors of [`HotFrames::may_open`] and of `call`.
+    /// Runs code of `module` in a new red frame. Returns the errors of [`HotFrames::may_open`] and of `call`.
     pub(crate) fn enter_module<T>(
         &self,
         module: &str,
@@ -110,7 +110,7 @@ impl RedStack {
         Pop { stack: self, opened, height: self.reds.height() }
     }
 
-    /// Ends the values that were lent above `height`. Also runs deferred work if no frame is open.
+    /// Ends the values that were lent above `height`. If no frame is open, also runs deferred operations.
     #[cold]
     pub(crate) fn clean_up(&self, height: usize) {
         self.reds.cut(height);

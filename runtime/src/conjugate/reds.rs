@@ -1,8 +1,8 @@
-//! Host values that are lent to plugin code by handle, for calls without static types. A lent value ends when its frame closes. Frames
-//! nest, and only the innermost frame lends values. So the lent values form a stack, and each frame stores the height of this stack when
-//! the frame was opened.
+//! Host values that are lent to plugin code by handle, for calls without static types. The loan of a value ends when its frame closes.
+//! Frames nest, and only the innermost frame lends values. The lent values therefore form a stack. Each frame stores the height that this
+//! stack had when the frame was opened.
 //!
-//! Views with static types do not use this file, because they have the lifetime of the frame.
+//! Views with static types need no handle, because Rust limits their lifetime to the frame.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use crate::conjugate::owned_values::Opened;
 use crate::conjugate::serials::{Facts, Serials};
 use crate::handles::last_serial;
 
-/// First index of red conjugates; smaller indexes belong to owned values.
+/// First slot index of red conjugates. Smaller indexes belong to owned values.
 pub(super) const FIRST: u32 = 1 << 31;
 
 /// Lent values. Game thread only.

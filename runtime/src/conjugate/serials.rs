@@ -1,5 +1,5 @@
-//! Handles of conjugates that are not objects. A handle contains a slot index and a serial number, so that a stale handle never refers to
-//! another conjugate. A slot whose serial numbers are exhausted stays empty. Each slot stores values of one kind only, so that errors can
+//! Handles of conjugates that are not objects. A handle contains a slot index and a serial number. A stale handle therefore never refers to
+//! another conjugate. A slot whose serial numbers are exhausted stays empty. Each slot stores values of one kind only. Errors can therefore
 //! report the kind of a stale handle.
 
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub(crate) struct Facts {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Exactly(Duration),
-    /// Lower bound of the age, because another conjugate has used the slot since then.
+    /// Minimum age of a conjugate whose slot another conjugate has since used.
     Over(Duration),
 }
 
@@ -36,7 +36,7 @@ impl Age {
     }
 }
 
-/// Formats the age for errors: `3.2 s`, `more than 3.2 s`.
+/// Formats the age for errors, such as `3.2 s` or `more than 3.2 s`.
 impl std::fmt::Display for Age {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let seconds = self.at_least().as_secs_f64();
@@ -62,7 +62,7 @@ pub(crate) struct Serials<T> {
     /// Empty slots, by kind.
     free: Vec<Vec<u32>>,
     last_serial: u32,
-    /// Offset added to the indexes in handles, so that different stores assign different handles.
+    /// Offset that is added to the indexes in handles. Stores with different offsets assign different handles.
     base: u32,
 }
 

@@ -1,4 +1,5 @@
-//! Statistics of owned values by type, owning module and allocation site. Site tracking costs a lookup per value, so it is optional.
+//! Statistics of owned values by type, owning module and allocation site. The tracking of allocation sites is optional, because each
+//! creation of a value then costs a lookup.
 
 use std::fmt;
 use std::rc::Rc;
@@ -6,10 +7,10 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Source location that created black conjugates, with the number of these conjugates.
+/// Source location that created black conjugates, with their number.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SiteCount {
-    /// File and line: `src/lib.rs:7`.
+    /// File and line, such as `src/lib.rs:7`.
     pub site: String,
     /// Number of conjugates.
     pub count: u64,
@@ -32,7 +33,7 @@ pub struct BlackCount {
     pub module: String,
     /// Generation of the module; zero for the host.
     pub generation: u64,
-    /// Type of the values: `Array(f64)`.
+    /// Type of the conjugates, such as `Array(f64)`.
     pub ty: String,
     /// Number of conjugates.
     pub count: u64,
@@ -59,16 +60,16 @@ pub struct BlackCount {
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BlackReport {
-    /// Live conjugates that plugin code or the host owns, by module and type. Includes conjugates of modules that a reload has suspended.
+    /// Live conjugates, by owning module and type. Includes conjugates of the host, and of modules that a reload has suspended.
     pub live: Vec<BlackCount>,
-    /// Conjugates that were released with their generation, and that their plugin has not yet dropped. A pending finalizer may still drop
-    /// them.
+    /// Conjugates that the end of a generation released before a drop by the plugin. A pending finalizer of the plugin may still drop these
+    /// conjugates.
     pub undropped: Vec<BlackCount>,
     /// Number of drops on other threads that the game thread has not yet processed.
     pub queued: u64,
-    /// Number of conjugates that were created since the start.
+    /// Number of conjugates that were created since the runtime was built.
     pub made: u64,
-    /// Number of released conjugates.
+    /// Number of conjugates that were released since the runtime was built.
     pub released: u64,
     /// Set if allocation-site tracking is enabled.
     pub keeps_sites: bool,

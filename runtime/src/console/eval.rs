@@ -1,5 +1,5 @@
-//! Console command `eval`: runs an expression or statements of the script language as a function of a temporary class. The class is
-//! declared, its function runs once, and the class is removed. Effects on the world persist.
+//! Console command `eval`: runs an expression or statements of the script language as a function of a temporary class. The command declares
+//! the class, runs the function of the class once, and removes the class. Effects on the world persist.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -48,7 +48,8 @@ fn not_now(error: Error) -> String {
     }
 }
 
-/// Parses the string as an expression, or as statements if that fails. Reports the errors of the form that the user more likely meant.
+/// Parses the string as an expression. If this fails, parses the string as statements. Reports the errors of the form that the user more
+/// likely meant.
 fn read(
     text: &str,
     check: impl Fn(&[Source], Written<'_>) -> Result<CheckedSources, String>,
@@ -111,7 +112,7 @@ fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, 
     let Some(class) = declared.classes.first() else { return Ok(None) };
     let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());
     let object = made.map_err(|error| error.to_string())?;
-    // Opens a red frame, because a function without a module opens none, and the called code must not be at a safe point.
+    // Opens a red frame, which excludes a safe point during the called code. A function without a module does not open a red frame.
     let called = core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]));
     called.map_err(|error| error.to_string())
 }
@@ -120,7 +121,7 @@ fn listed(errors: &[alcedo_script::CompileError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Destroys all objects of these classes, and then removes the classes, when dropped.
+/// Guard of temporary classes. Dropping the guard destroys all objects of the classes, and then removes the classes.
 struct Gone<'a> {
     runtime: &'a Runtime,
     classes: Vec<Rc<Class>>,
@@ -162,7 +163,7 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
         Expected::Member => {
             let options = Options { libraries: libraries(), ..Options::default() };
             let known = alcedo_uc::complete(text, ROOT, types, &options);
-            // If the type of the value is unknown, the members of all classes are candidates.
+            // If the type of the expression is unknown, the members of all classes are candidates.
             if known.is_empty() { types.classes().iter().flat_map(members).collect() } else { known }
         }
         Expected::Word => {

@@ -1,5 +1,5 @@
 //! Console commands for objects: list, show, call, construct. An object is specified by name, path or handle (`MagicCube_3`, `#12.1`). A
-//! class is specified by name, or by path with or without `/Script/`. Values have their printed form.
+//! class is specified by name, or by path with or without `/Script/`. Values are written in their printed form.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Maximum number of listed entries; a longer list ends with the number of remaining entries.
+/// Maximum number of listed lines. A longer list ends with the number of omitted lines.
 pub(super) const MOST: usize = 20;
 
 /// Lists the live objects of a class, or all live objects.
@@ -63,7 +63,7 @@ pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -
     get(runtime, object, property)
 }
 
-/// Calls a function. The arguments are printed values.
+/// Calls a function of an object. The arguments are values in printed form.
 pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let class = class_of(runtime, object)?;
@@ -151,7 +151,7 @@ fn lacks(class: &Class, what: &'static str, name: &str) -> String {
     Error::UnknownMember { class: class.path.to_string(), what, name: name.to_owned() }.to_string()
 }
 
-/// Returns the error for an unknown property. For a path into a value, the error also mentions the property.
+/// Returns the error for an unknown property. For a path into a property value, the error also contains the name of the property.
 fn lacks_property(class: &Class, name: &str) -> String {
     let lacks = lacks(class, "property", name);
     let whole = name.split(['.', '[']).next().unwrap_or_default();
@@ -167,7 +167,7 @@ fn functions(class: &Rc<Class>) -> Vec<String> {
     own.map(|function| function.text.to_string()).collect()
 }
 
-/// Returns the path of a class. `named` is the path with or without `/Script/`, or the name of the class if it is unique.
+/// Returns the path of a class. `named` is the path with or without `/Script/`, or the name of the class if this name is unique.
 fn class_path(runtime: &Runtime, named: &str) -> Result<String, String> {
     let types = &runtime.core().world.types;
     let paths = [named.to_owned(), format!("/Script/{named}")];
@@ -199,7 +199,7 @@ fn print(runtime: &Runtime, value: &Value) -> String {
     }
 }
 
-/// Parses a value. An object may be specified by name, path or handle; a string needs no quotes.
+/// Parses a value. An object may be specified by name, path or handle. A string needs no quotes.
 fn parse(runtime: &Runtime, property: &Property, text: &str) -> Result<Value, String> {
     if let Value::Object(_) = Value::zero(&property.ty)
         && text != "none"

@@ -1,4 +1,4 @@
-//! Calls one method with the same arguments on many objects, for example once per tick. The objects of a class share one ABI crossing.
+//! Calls one method with equal arguments on many objects, for example once per tick. The objects of a class share one ABI crossing.
 
 use std::cell::Cell;
 use std::fmt;
@@ -45,7 +45,7 @@ pub struct BatchFunction<A, R> {
     condition: Option<String>,
     only_overrides: bool,
     kept: RefCell<Option<(KeptHandle, MethodCall)>>,
-    /// Class groups of the last called list, with the version of this list.
+    /// Objects of the last called list, grouped by class, with the version of this list.
     groups: Cell<Option<(u64, Groups)>>,
     of: PhantomData<fn(A) -> R>,
 }
@@ -89,7 +89,7 @@ pub struct BatchReport {
 }
 
 impl Runtime {
-    /// Returns a method for calls on many objects with the same arguments. `A` lists the types of the parameters, without the object. All
+    /// Returns a method for calls on many objects with equal arguments. `A` lists the types of the parameters, without the object. All
     /// parameters and the result must be numbers, `bool`s or names.
     ///
     /// ```no_run
@@ -130,7 +130,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         &self.name
     }
 
-    /// Restricts the calls to objects whose `bool` property `property` is `true`. The property is read just before the call of the object.
+    /// Restricts the calls to objects whose `bool` property `property` is `true`. The property is read just before the call on the object.
     #[must_use]
     pub fn when(self, property: &str) -> Self {
         Self { condition: Some(property.to_owned()), groups: Cell::new(None), ..self }
@@ -142,13 +142,13 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         Self { only_overrides: true, groups: Cell::new(None), ..self }
     }
 
-    /// Calls the method on all objects, grouped by class. Classes are called in the order of their first objects, and the objects of a
-    /// class in the order of `objects`. A failed call does not affect other objects. Objects that are destroyed before their turn are
-    /// skipped. Objects that are created during the batch are not called.
+    /// Calls the method on all objects, grouped by class. The class of the first object in `objects` is called first. The objects of a
+    /// class are called in the order of `objects`. After a failed call, the batch continues with the next object. The batch skips objects
+    /// that are destroyed before their turn.
     ///
     /// # Errors
-    /// Fails without calling any object if the name cannot be resolved or now refers to a different method, or while a slice of host memory
-    /// is borrowed. Returns [`CallError::Unavailable`] if the runtime was dropped.
+    /// Returns an error and calls no object if the name cannot be resolved or now refers to a different method, or while a slice of host
+    /// memory is borrowed. Returns [`CallError::Unavailable`] if the runtime was dropped.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(None, |core, callee, method| {
@@ -164,7 +164,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     pub fn call_list(&self, list: &ObjectList, arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(Some(list), |core, callee, method| {
-            // Takes the cached groups out during the run, because called code may reenter this function.
+            // Takes the cached groups out during the calls, because called code may reenter this function.
             let kept = self.groups.take().and_then(|(of, mut groups)| {
                 let is_right = match list.edits() {
                     _ if of == list.version() => groups.is_right(core),
@@ -203,7 +203,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         Terms { condition: self.condition.as_deref(), only_overrides: self.only_overrides }
     }
 
-    /// Checks that calls are allowed, resolves the method if its resolution is outdated, and runs `code`.
+    /// Checks that calls are allowed, resolves the method if the cached resolution is outdated, and runs `code`.
     fn begin<T>(
         &self,
         list: Option<&ObjectList>,

@@ -1,5 +1,5 @@
-//! Host closures that are bound to delegates. A delegate stores an object and a function name, so each closure is represented by an object
-//! of a generated native class. The class is declared when a closure with its signature is first bound.
+//! Host closures that are bound to delegates. A delegate stores an object and a function name. Each closure is therefore represented by an
+//! object of a generated native class. The first binding of a closure with a new signature declares the class for this signature.
 
 use std::any::TypeId;
 use std::fmt;
@@ -54,7 +54,7 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// Returns a delegate value that is bound to the closure, as an argument: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
+    /// Returns a delegate value that is bound to the closure, for use as an argument: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the closure has a different signature, [`CallError::Stale`] if another world was loaded, and
@@ -77,7 +77,7 @@ impl Listener {
         made(runtime, &signature, closure)
     }
 
-    /// Returns `true` while the closure can be called: until the runtime is dropped or another world is loaded.
+    /// Returns `true` while the closure can be called. Dropping the runtime or loading another world ends the binding.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.runtime.upgrade().is_some_and(|runtime| runtime.objects().is_alive(self.object))
@@ -90,7 +90,7 @@ impl Drop for Listener {
         let Some(runtime) = self.runtime.upgrade() else { return };
         let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
         runtime.objects().destroy(self.object);
-        // Drops the closure last, because the destructors of its captures may use the runtime.
+        // Drops the closure last, because the destructors of the captures may use the runtime.
         drop(closure);
     }
 }

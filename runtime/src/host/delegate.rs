@@ -81,7 +81,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
     /// Binds the delegate to a function of an object. A multicast delegate keeps its other bindings, and ignores a duplicate.
     ///
     /// # Errors
-    /// Fails if one of the objects is destroyed, or if the function does not exist or has a different signature.
+    /// Fails if the object of the delegate or `target` is destroyed, or if the function does not exist or has a different signature.
     pub fn bind<D: Class>(&self, runtime: &Runtime, target: Obj<D>, function: &str) -> Result<(), Error> {
         self.signature(runtime)?;
         runtime.links().bind(self.object, self.name, target.handle(), function)
@@ -97,8 +97,8 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         runtime.links().unbind(self.object, self.name, target.handle(), function)
     }
 
-    /// Binds the delegate to a closure of the host until the returned [`Listener`] is dropped. Calls of the delegate call the closure on
-    /// the game thread before they return. The binding survives reloads, but is not saved with a world.
+    /// Binds the delegate to a closure of the host until the returned [`Listener`] is dropped. A call of the delegate returns after the
+    /// closure has run on the game thread. The binding survives reloads. A saved world does not contain the binding.
     ///
     /// # Errors
     /// Returns the errors of [`DelegateOf::bind`], and [`Error::NotASafePoint`] if plugin code is on the stack.

@@ -29,8 +29,8 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
 use crate::zcall::table::KeptHandle;
 
-/// Function that is called by name with Rust types; see [`Runtime::function`]. Each call uses the current resolution of the name, so a call
-/// after a reload never runs replaced code. Does not keep the runtime alive. Game thread only.
+/// Function that is called by name with Rust types; see [`Runtime::function`]. A call after a reload resolves the name again and runs the
+/// new code. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -55,11 +55,12 @@ pub struct TypedFunction<A, R> {
     name: String,
     signature: SignatureText,
     handle: RefCell<Option<KeptHandle>>,
-    /// Handle of an entry of a table. The handle is valid for one generation, so the name is resolved only once.
+    /// Handle of a table entry; `None` for a function that is called by name. The handle is valid for one generation, so an entry is
+    /// resolved only once.
     entry: Cell<Option<ZCallHandle>>,
     /// Set if all values fit in slots, so that calls create no `Value`.
     in_slots: Cell<bool>,
-    /// Types of the signature, with the type epoch for which they were resolved.
+    /// Types of the signature, with the type epoch at their resolution.
     types: RefCell<Option<(u64, Types)>>,
     fast_paths: Rc<FastPaths>,
     /// Epoch for which the following call caches were filled.
@@ -142,8 +143,8 @@ fn other_result<E: From<CallError>>(function: &str) -> E {
     CallError::Buffer { message: format!("{function} returned another result than its signature states") }.into()
 }
 
-/// Returns `true` if the Rust types have the value kinds in the signature, so that slots can hold the values. A user-defined type may
-/// declare a kind that differs from its kind in slots.
+/// Returns `true` if the Rust types have the value kinds in the signature. Slots can then hold the values. The kind that a user-defined
+/// type declares may differ from the kind of its slots.
 pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &SignatureText) -> bool {
     let result = signature.result.as_ref().map(|word| word.kind());
     signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied())
@@ -226,7 +227,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// the runtime was dropped.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
-        // Uses the fast path only if all values fit in slots and the call caches are current.
+        // Takes the slow path if a value does not fit in a slot, or if the call caches are outdated.
         if !(A::IN_SLOTS && R::IN_SLOT && self.resolved_at.get() == self.fast_paths.epoch().get()) {
             return self.call_slow(arguments);
         }
@@ -252,11 +253,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
     }
 
-    /// Runs `code`, which can make many calls, in one red frame. Each call is as cheap as a C call through a pointer. Supports static
-    /// functions with at most eight parameters. All parameters and the result must be numbers, `bool`s or names.
+    /// Opens one red frame, and runs `code`, which can then make many calls. Each call is as cheap as a C call through a pointer. Supports
+    /// static functions with at most eight parameters. All parameters and the result must be numbers, `bool`s or names.
     ///
     /// Until `code` returns, plugin code counts as running: no safe point, reload or unload occurs, and no memory of destroyed objects is
-    /// freed. If `code` calls [`observe`](crate::Calls::observe), the observer is not called before `code` has returned.
+    /// freed. If `code` calls [`observe`](crate::Calls::observe), observation begins after `code` has returned.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -290,7 +291,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         })
     }
 
-    /// Performs the work that was deferred until the red frame closes.
+    /// Performs the operations that were deferred until the red frame closes.
     #[cold]
     fn clean_up(&self, height: usize) {
         if let Some(runtime) = self.runtime.upgrade() {
@@ -308,7 +309,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
         match known {
             Some(callee) => Ok(callee),
-            // Other names may have changed; then the name resolves to the same callee.
+            // The epoch may have changed for a different name. The resolution then returns the callee again.
             None => self.resolve(runtime),
         }
     }
@@ -327,7 +328,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
         let returned = dynamic_call::call(core, handle, &arguments)?;
-        // If an enum value has no entry, this call returns the error.
+        // If an enum value has no entry, `failing` returns the error.
         Ok(failing(|| R::from_value(returned, result.as_ref()))?)
     }
 
@@ -401,7 +402,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             let (name, found, expected) = (self.name.clone(), found.to_owned(), self.signature.to_string());
             return Err(CallError::Signature { name, found, expected }.into());
         }
-        // The callee only checks the class of its receiver. Calls with further objects use values, so that these objects are checked.
+        // The callee only checks the class of its receiver. Calls with further objects pass values, which are checked.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !accepts_object);
         let in_slots =
             are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
@@ -412,7 +413,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.method.replace(uf::method_call(&callee).filter(|_| accepts_object));
         self.fast_path.set(uf::static_fast_path(core, &callee).filter(|_| !accepts_object));
         let has_fast_path = self.fast_path.get().is_some() || self.method.borrow().is_some();
-        // A resolution before a commit is not cached, because it must be repeated after the commit.
+        // Caches no resolution before a commit, because the name must be resolved again after the commit.
         let is_lasting = in_slots && has_fast_path && !core.world.mode.is_before_commit();
         self.resolved_at.set(if is_lasting { core.zcalls.epoch().count() } else { Epoch::NEVER });
         Ok(callee)

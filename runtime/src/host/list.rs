@@ -1,4 +1,4 @@
-//! Object lists that are cached for repeated iteration. The list of a class is updated only if objects or classes have changed.
+//! Object lists that are cached for repeated iteration. The list of a class changes only if objects or classes have changed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use crate::load::context::handle::WeakContexts;
 use crate::object::objects::ListEdit;
 use crate::runtime::Runtime;
 
-/// Shared by all threads, because one thread may fill a list that another thread uses.
+/// Counter for the versions of lists. Shared by all threads, because one thread may fill a list that another thread uses.
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
 fn next_version() -> u64 {
@@ -35,7 +35,7 @@ pub struct ObjectList {
     version: u64,
     /// Difference from an earlier version, if known.
     edits: Option<Edits>,
-    /// Contexts of the runtime that filled the list; `None` if the list was filled with handles.
+    /// Load contexts of the runtime that filled the list. `None` if code filled the list with handles.
     host: Option<WeakContexts>,
 }
 
@@ -72,7 +72,8 @@ impl ObjectList {
         (self.version, self.edits) = (next_version(), None);
     }
 
-    /// Checks that another runtime has filled the list. The origin of a list that was filled with handles is unknown.
+    /// Returns `true` if another runtime has filled the list. Returns `false` if code filled the list with handles, because such a list has
+    /// no known runtime.
     pub(super) fn is_of_another(&self, runtime: &Runtime) -> bool {
         self.host.as_ref().is_some_and(|host| !runtime.owns(host))
     }
@@ -105,14 +106,14 @@ impl ObjectList {
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// Population counter and class epoch at the last refresh. Class epochs of different hosts differ.
+    /// Population counter and class epoch at the last refresh. Different hosts have different class epochs.
     seen: Option<(u64, u64)>,
     /// Set if the last refresh has updated the list.
     was_updated: bool,
 }
 
 impl Runtime {
-    /// Returns an empty list for the class with this path, which may be declared later. [`ClassList::refresh`] fills the list.
+    /// Returns an empty list for the class with this path. The class may be declared later. [`ClassList::refresh`] fills the list.
     #[must_use]
     pub fn list(&self, class: &str) -> ClassList {
         ClassList { class: class.to_owned(), list: ObjectList::default(), seen: None, was_updated: false }
@@ -120,9 +121,9 @@ impl Runtime {
 }
 
 impl ClassList {
-    /// Updates the list if it may have changed since the last refresh, and then returns `true`. The list may have changed if an object was
-    /// created or destroyed, if an object's body or a class was replaced, or if `runtime` is another host. After a few changes, only the
-    /// changed objects are checked.
+    /// Updates the list if the list may be outdated. Returns `true` after an update. The list is outdated if an object was created or
+    /// destroyed, if an object's body or a class was replaced, or if `runtime` is another host. If only a few objects have changed, only
+    /// these objects are checked.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.fast_paths.population(), core.world.types.epoch());
@@ -145,8 +146,8 @@ impl ClassList {
         true
     }
 
-    /// Returns the objects that the last refresh has added to the list. If the refresh has created a new list, returns all objects. An
-    /// object whose body or plugin part was replaced is added again.
+    /// Returns the objects that the last refresh has added to the list. Returns all objects if the refresh has created the list again. An
+    /// object whose body or plugin part was replaced counts as added.
     #[must_use]
     pub fn added(&self) -> Vec<ObjectHandle> {
         if !self.was_updated {

@@ -1,5 +1,5 @@
-//! Class members that glue uses. A member is resolved by name once per class. Before that, the class is checked: it must be the expected
-//! class or a derived class.
+//! Class members that glue uses. Each member first checks the class of the object: the object must be of the expected class or of a derived
+//! class. The member is then resolved by name, once per class.
 
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
@@ -22,7 +22,7 @@ use crate::object::native_value::{NativeParams, NativeResult, ValueParams, signa
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Class that the glue expects, and the class that last passed the check.
+/// Class that the glue expects, and the class that last passed the check of its lineage.
 #[derive(Debug)]
 struct Meant {
     path: &'static str,
@@ -34,7 +34,7 @@ impl Meant {
         Self { path, seen: RefCell::default() }
     }
 
-    /// Returns the class of the object, and `true` if this class differs from the last checked class.
+    /// Returns the class of the object. The flag is `true` if this class differs from the last checked class.
     fn of(&self, world: &World, object: ObjectHandle) -> Result<(Rc<Class>, bool), CallError> {
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         // Comparing addresses is sufficient, because the memory of a class is not reused while a weak reference exists.
@@ -91,7 +91,7 @@ impl PropertyOf {
     /// # Errors
     /// Fails if the object is destroyed, dormant or of another class, or if the class has no such property of this type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
-        // The property reference only caches classes that have passed the check in `see`.
+        // The property reference caches only classes that have passed the check in `see`.
         let raw = match runtime.core().world.get_cached(object, &self.key) {
             Some(raw) => raw,
             None => {
@@ -168,7 +168,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
             }
             return done;
         }
-        // The conversion of a user-defined type may fail for an argument or the result; `failing` returns this error.
+        // The conversion of a user-defined type may fail for an argument or the result. `failing` returns this error.
         Ok(failing(|| {
             let clean_up = |height| core.red.clean_up(height);
             let again = || self.function::<A>(runtime, object);

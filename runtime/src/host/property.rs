@@ -15,7 +15,7 @@ use crate::object::member::{PropertyKey, PropertyRef};
 use crate::object::word_offset::{WordOffsets, fits};
 use crate::runtime::{Runtime, WeakRuntime};
 
-/// Property that is accessed by name with a Rust type; see [`Runtime::property`]. Works on objects of the named class and of derived
+/// Property that is accessed by name with a Rust type; see [`Runtime::property`]. Accesses objects of the named class and of derived
 /// classes, also after a reload of the class. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
@@ -57,7 +57,7 @@ impl<T: HostValue> fmt::Debug for TypedProperty<T> {
 }
 
 impl Runtime {
-    /// Returns a property for reads and writes with a Rust type.
+    /// Returns the property with this ZCall name, for reads and writes with a Rust type.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {

@@ -1,4 +1,4 @@
-//! Converts the result of a function body to the ABI: out parameters, the direct result, and the status of the call.
+//! Converts the result of a function body to its ABI form: out parameters, the direct result, and the status of the call.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::zcall::table::status_of;
 
 /// Destination for the results of a function body.
 pub(super) trait Fill<V> {
-    /// Result that the ABI function itself returns.
+    /// Result that the ABI function returns directly.
     type Left;
 
     /// Writes the results to their destination.
@@ -86,7 +86,7 @@ impl Fill<Option<String>> for Sink<'_> {
 
 /// ABI type that reports the outcome of a call by a module.
 pub(super) trait Answer<V, E> {
-    /// Returns the outcome. Writes an error to `failure` if the caller provides this slot.
+    /// Returns the outcome. Writes an error to `failure`, if the caller provides `failure`.
     fn answer(done: Result<V, E>, failure: Option<&mut Failure>) -> Self;
 }
 
@@ -103,7 +103,7 @@ impl Answer<(), CallError> for Status {
     }
 }
 
-/// Error of a ZCall, with its status. If no dispatcher was found, the status is more specific than the error.
+/// Error of a ZCall, with the status of the call. If no dispatcher was found, the status is more specific than the error.
 pub(super) struct Refused {
     pub(super) status: ZCallStatus,
     pub(super) error: CallError,

@@ -1,8 +1,8 @@
-//! Argument types for calls by modules. Each type represents the promises that the module makes for the argument. Only [`IntoArgument`]
-//! relies on the promises in the function lists. The signature of a body names these types, and the body accesses the addresses by safe
-//! methods.
+//! Argument types for calls by modules. Each type represents the promises that the module makes for an argument. Only [`IntoArgument`]
+//! relies on the promises in the function lists. The signature of a function body contains these types. The body accesses addresses by the
+//! safe methods of these types.
 //!
-//! A value with the lifetime `'c` belongs to one call. Addresses in it refer to values of the type that this call specifies.
+//! An argument with the lifetime `'c` belongs to one call. Addresses in the argument refer to values of the type that this call specifies.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for a call")]
 
 use std::marker::PhantomData;
@@ -26,7 +26,7 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::object::values::text_memory::text_assign_raw;
 use crate::zcall::buffer::BufferMut;
 
-/// A raw parameter type that is converted to `As` for a function body. The call accesses its host through `Host`.
+/// A raw parameter type that is converted to `As` for a function body. `Host` is the type of the host that the conversion receives.
 pub(super) trait IntoArgument<Host, As> {
     /// Converts the parameter.
     ///
@@ -65,7 +65,7 @@ impl<Host> IntoArgument<Host, String> for TextView {
     }
 }
 
-/// Binds a value to the call `'c`; the lifetime is invariant.
+/// Binds a value to the call `'c`. The lifetime is invariant.
 type OfCall<'c> = PhantomData<fn(&'c ()) -> &'c ()>;
 
 /// A string whose bytes are readable during the call.
@@ -83,7 +83,7 @@ impl BorrowedText<'_> {
     }
 }
 
-/// Source location in a module that created a value.
+/// Source location, in a module, that creates a value.
 pub(super) struct MadeAt<'c> {
     file: BorrowedText<'c>,
     pub(super) line: u32,
@@ -143,7 +143,7 @@ impl Deref for KnownType<'_> {
     }
 }
 
-/// Location of an initialized value and its type. No other code accesses the value while the body runs.
+/// Address and type of an initialized value. No other code accesses the value while the body runs.
 #[derive(Clone, Copy)]
 pub(super) struct ValueLocation<'c> {
     raw: RawLocation,
@@ -158,7 +158,8 @@ impl<'c> IntoArgument<&'c Core, ValueLocation<'c>> for &'c RawLocation {
 }
 
 impl<'c> ValueLocation<'c> {
-    /// Returns the value for reading, and for writing if [`LiveValue::may_write`] succeeds. Fails if the type is unknown.
+    /// Returns the value for reading. If [`LiveValue::may_write`] succeeds, the caller may also write the value. Fails if the type is
+    /// unknown.
     pub(super) fn open(self) -> Result<LiveValue<'c>, CallError> {
         Ok(LiveValue { location: self, ty: self.ty.known()? })
     }
@@ -199,14 +200,14 @@ impl<'c> LiveValue<'c> {
         self.with_type().0
     }
 
-    /// Returns the value and its type. The type is also used to read other addresses of the call.
+    /// Returns the value and its type. Callers also use the type to read further addresses of the call.
     pub(super) fn with_type(&mut self) -> (PtrMut<'_>, &KnownType<'c>) {
         // SAFETY: the module promises an initialized value of the type at this address, and does not access the value until the call
         // returns. `ty` was resolved from the id in this location.
         (unsafe { PtrMut::new(self.location.raw.at, &self.ty) }, &self.ty)
     }
 
-    /// Overwrites the value with bytes, which may be the current bytes of the value. Fails if the value is not a byte string.
+    /// Overwrites the value with bytes. The bytes may be the current bytes of the value. Fails if the value is not a byte string.
     pub(super) fn assign_bytes(&mut self, bytes: BytesAt<'c>, len: BytesLen<'c>) -> Result<(), CallError> {
         if self.ty.kind() != PropertyKind::ANSI_STRING {
             return Err(wrong_kind(&self.ty, "ansi_assign"));
@@ -238,7 +239,8 @@ addresses! {
     Address of *const u8;
     /// Null, or the address of an initialized value of the type that the call specifies.
     MaybeAddress of *const u8;
-    /// Address of an initialized map key or set element. The call specifies the type of the map or set, which may contain this key.
+    /// Address of an initialized map key or set element. The call specifies the type of the map or set. The key may be stored in this map
+    /// or set.
     KeyAddress of *const u8;
     /// Address of an initialized field path.
     FieldPathAddress of *const u8;
@@ -291,7 +293,7 @@ impl TextTarget<'_> {
     }
 }
 
-/// Location of an initialized value and its type. A value without an owner stays valid until the innermost frame closes.
+/// Address and type of an initialized value. A value without an owner stays valid until the innermost frame closes.
 pub(super) struct LastingLocation<'c>(ValueLocation<'c>);
 
 impl<'c> IntoArgument<&'c Core, LastingLocation<'c>> for &'c RawLocation {
@@ -310,7 +312,7 @@ impl LastingLocation<'_> {
     }
 }
 
-/// A job that a module transfers to the host, which then owns the code of the job.
+/// A job that a module transfers to the host. The host then owns the code of the job.
 pub(super) struct OwnedJob<'c> {
     pub(super) job: &'c Job<'c>,
     pub(super) code: Code,
@@ -352,7 +354,7 @@ impl BorrowedWaker {
     }
 }
 
-/// A waker that a module owns, and that this call releases.
+/// A waker that a module owns. This call releases the waker.
 pub(super) struct HeldWaker(Arc<waking::Waking>);
 
 impl<Host> IntoArgument<Host, HeldWaker> for *const () {
@@ -369,7 +371,7 @@ impl HeldWaker {
     }
 }
 
-/// Callback of a module, which receives a string.
+/// Callback of a module that receives a string.
 pub(super) struct Sink<'c>(&'c TextSink);
 
 impl<'c, Host> IntoArgument<Host, Sink<'c>> for &'c TextSink {

@@ -64,7 +64,7 @@ pub(super) fn property_location(
         .then(|| core.world.types.property_by_path(path))
         .flatten()
         .ok_or_else(|| CallError::NotFound { message: format!("`{}` names no property", callee.name()) })?;
-    // If the class was declared again, the name may now refer to a property of a different type.
+    // If the class was declared again, the name may refer to a property of a different type.
     if property.ty.fingerprint() != fingerprint {
         return Err(CallError::Unavailable { what: format!("`{}`", callee.name()) });
     }

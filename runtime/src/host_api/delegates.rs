@@ -40,7 +40,7 @@ pub(super) fn delegate_unbind(
     Ok(removed)
 }
 
-/// Calls a delegate. The slots match the delegate signature that the module was compiled with.
+/// Calls a delegate. The slots match the delegate signature with which the module was compiled.
 pub(super) fn delegate_call(
     core: &Core,
     delegate: ValueLocation<'_>,
@@ -67,7 +67,7 @@ fn write(delegate: &mut LiveValue<'_>, value: &Value) -> Result<(), CallError> {
 }
 
 /// Removes bindings to destroyed objects from a multicast delegate, and returns the remaining delegate. If the owner of the delegate cannot
-/// currently be written, only the returned value is changed.
+/// currently be written, changes only the returned delegate.
 fn without_dead(core: &Core, delegate: &mut LiveValue<'_>) -> Value {
     let now = delegate.ptr().read();
     if let PropertyType::Delegate(_) = **delegate.ty() {

@@ -1,5 +1,5 @@
-//! Calls a function on several objects in one ABI crossing. Consecutive objects with direct code are called directly; all others are called
-//! with slots. A failed call does not stop the remaining calls.
+//! Calls a function on several objects in one ABI crossing. Consecutive objects with direct code are called directly. All remaining objects
+//! are called with slots. A failed call does not stop the remaining calls.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for the calls")]
 
 use std::mem::MaybeUninit;
@@ -101,7 +101,7 @@ pub(super) fn zcall_each(
                 _ => {}
             }
         }
-        // Fills the slots like a call on one object.
+        // Fills the slots as for a call on one object.
         each.slots[0] = Slot::from_bits(ObjectHandle::SLOT, each.objects[at].into_bits());
         each.slots[count] = if count == 0 { each.slots[0] } else { before };
         match core.zcalls.dispatch(core.here(), handle, BufferMut::over(each.slots)).1 {

@@ -1,4 +1,4 @@
-//! Functions for the custom thunks of a module. The thunks refer to frames by number.
+//! Functions for the custom thunks of a module. A custom thunk refers to its call frame by number.
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;

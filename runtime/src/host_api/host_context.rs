@@ -1,5 +1,5 @@
-//! Host context, which a module passes back in each call. The pointer refers to a [`HostContext`], of which other threads read only the
-//! shared part.
+//! Host context, which a module passes back in each call. The pointer refers to a [`HostContext`]. Threads besides the game thread read
+//! only the shared part of this value.
 #![expect(unsafe_code, reason = "dereferences the host context that a module passes back")]
 
 use std::rc::{Rc, Weak};
@@ -20,8 +20,8 @@ use crate::handles::{Generation, ModuleId};
 use crate::logs::Logs;
 use crate::zcall::free::FreeCalls;
 
-/// Target of a [`HostRef`]; every thread may read it. Modules of contexts without a game thread have only this shared part, without a
-/// [`HostContext`]. The value outlives these modules.
+/// Target of a [`HostRef`]. Any thread may read this value. Modules of contexts without a game thread have only this shared part, without a
+/// [`HostContext`]. This value outlives these modules.
 #[repr(C)]
 pub(crate) struct SharedHostContext {
     game_thread: GameThreadId,
@@ -31,18 +31,18 @@ pub(crate) struct SharedHostContext {
     pub(super) inbox: Arc<Inbox>,
     /// Queue for values that other threads drop.
     pub(super) drops: Drops,
-    /// Implements calls by name for one module without objects. `None` in the host contexts of the Master, and in the context that a whole
-    /// runtime shares.
+    /// Implementation of calls by name for one module without objects. `None` in the host contexts of the Master, and in the context that
+    /// all modules of a runtime share.
     pub(super) calls: Option<Arc<dyn FreeCalls>>,
     /// Set if this value is the first field of a [`HostContext`].
     has_core: bool,
 }
 
-/// Host context of the modules of the Master. Exists as long as the runtime, so it outlives the modules.
+/// Host context of the modules of the Master. Exists as long as the runtime, and therefore outlives these modules.
 #[repr(C)]
 pub(crate) struct HostContext {
     shared: SharedHostContext,
-    /// Accessed on the game thread only.
+    /// Stores of the runtime. Accessed on the game thread only.
     core: Weak<Core>,
 }
 
@@ -92,7 +92,8 @@ impl SharedHostContext {
     }
 
     /// Creates the host context for modules without objects. These modules log on any thread, and make calls by name through
-    /// [`SharedHostContext::with_calls`]. Closures that they post are rejected, because the inbox does not know these modules.
+    /// [`SharedHostContext::with_calls`]. The inbox rejects closures that these modules post, because these modules are not registered with
+    /// the inbox.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
         Arc::new(Self::of(core, false))
     }
@@ -134,20 +135,20 @@ fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> M
     }
 }
 
-/// Mode that a module without objects checks before writes. Always normal, because the module has nothing to write.
+/// Mode for modules without objects. Always normal, because these modules have no objects to write.
 static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
 
 /// Closed gate word, for a module without calls by name.
 static CLOSED_WORD: AtomicU64 = AtomicU64::new(CLOSED);
 
-/// Context that attaches one module. All pointers in the context are valid while the module is mapped, if the owner keeps `kept` that long.
+/// Context that attaches one module. The owner must keep `kept` while the module is mapped. All pointers in the context are then valid.
 pub(crate) struct LastingContext {
     context: ModuleContext,
     kept: Option<Arc<SharedHostContext>>,
 }
 
 impl LastingContext {
-    /// Returns the ABI context, and the value that must be stored together with the code of the module.
+    /// Returns the ABI context, and the shared host context, which must be stored together with the code of the module.
     pub(crate) fn into_parts(self) -> (ModuleContext, Option<Arc<SharedHostContext>>) {
         (self.context, self.kept)
     }
@@ -158,7 +159,7 @@ impl LastingContext {
 pub(super) struct CallerContext<'a> {
     raw: HostRef,
     shared: &'a SharedHostContext,
-    /// Describes the call in errors.
+    /// Description of the call for errors.
     action: &'static str,
 }
 
@@ -174,8 +175,8 @@ impl CallerContext<'_> {
     /// Checks that this is the game thread, and runs `code` on the core. The caller must catch panics, like the trampolines.
     ///
     /// # Errors
-    /// Returns [`CallError::WrongThread`] outside of the game thread. Also fails if the module has no objects, or the runtime was dropped.
-    /// Returns the errors of `code`.
+    /// Returns [`CallError::WrongThread`] if the caller is not on the game thread. Fails if the module has no objects, or if the runtime
+    /// was dropped. Returns the errors of `code`.
     #[inline]
     pub(super) fn enter<T, E: From<CallError>>(self, code: impl FnOnce(&Rc<Core>) -> Result<T, E>) -> Result<T, E> {
         code(&self.core()?)

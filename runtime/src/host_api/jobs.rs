@@ -12,7 +12,7 @@ use crate::handles::ModuleId;
 pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<'_>) -> Result<JobId, CallError> {
     let OwnedJob { job, code } = job;
     if job.kind == JobKind::POSTED {
-        // A job that another thread posts is `Certain`, because only code on the game thread can be rolled back.
+        // A job that another thread posts is `Certain`, because a rollback affects only code on the game thread.
         let timing = host.enter(|core| Ok::<_, CallError>(tasks::timing(&core.world))).unwrap_or(Timing::Certain);
         host.inbox.post(module, job, code, timing)?;
         return Ok(JobId::NONE);
@@ -22,7 +22,7 @@ pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<
 
 pub(super) fn job_cancel(host: CallerContext<'_>, job: JobId) -> Result<(), CallError> {
     let ended = host.enter(|core| {
-        // The job drops its data in a red frame, and no red frame can open on the stack of a coroutine.
+        // Dropping the data of the job requires a red frame. No red frame can open on the stack of a coroutine.
         if !core.red.hot().stack().is_here() {
             return Err(CallError::WrongStack { action: "canceling a job".to_owned() });
         }

@@ -1,4 +1,4 @@
-//! Tests references and delegates. Calls the functions of the table with raw ABI values, like a module.
+//! Tests references and delegates: calls the functions of the table with raw ABI values, like a module.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::cell::RefCell;
@@ -178,7 +178,7 @@ fn a_module_binds_calls_and_unbinds() {
 }
 
 /// Binds two objects to the first delegate of an array, and calls the delegate. The first called function runs `during_call`, which changes
-/// the host and the array. `is_called` specifies if the second object is still called afterwards.
+/// the host and the array. `is_called` states if the delegate then still calls the second object.
 fn check_while_called(kind: &str, during_call: fn(&Host, &RawLocation, &str), is_called: bool) {
     let host = Rc::new(Host::new());
     let [one, two] = host.ears;

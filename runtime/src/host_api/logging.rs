@@ -8,7 +8,7 @@ use crate::boundary::CallError;
 use crate::entry_gate;
 use crate::handles::ModuleId;
 
-// The trampolines catch panics of log subscribers, which must not unwind into the module. The log record is lost.
+// The trampolines catch a panic of a log subscriber: the panic must not unwind into the module. The log record is lost.
 
 pub(super) fn log_event(host: CallerContext<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<(), CallError> {
     host.logs.event(module.0, record);
@@ -24,12 +24,12 @@ pub(super) fn span_step(host: CallerContext<'_>, span: u64, step: SpanStep) -> R
     Ok(())
 }
 
-// Runs inside a panic hook, so it borrows no host state and calls no log subscriber.
+// Runs inside a panic hook, and therefore borrows no host state and calls no log subscriber.
 pub(super) fn panicked(message: &str, file: &str, line: u32, column: u32) {
     panics::record(&At { file, line, column }, message);
 }
 
-// Runs inside a panic hook, so it borrows no host state and calls no log subscriber.
+// Runs inside a panic hook, and therefore borrows no host state and calls no log subscriber.
 pub(super) fn calls_are_open() -> u8 {
     u8::from(entry_gate::are_calls_open_here())
 }

@@ -1,7 +1,7 @@
 //! Functions that plugins call. `alcedo_abi::list` contains one line per function. For each line, [`trampolines`] defines the table
-//! function, which calls the body of the same name in one of the files here. A body is a plain function. Its first parameter is the core or
-//! the host context; the id of the calling module follows, if the line requests this id. [`arguments`] converts the remaining parameters.
-//! The body returns the results that the line declares.
+//! function. A table function calls the body with an equal name in one of the files of this folder. A body is a plain function. The first
+//! parameter of a body is the core or the host context. If the line requests the id of the calling module, this id is the second parameter.
+//! [`arguments`] converts the remaining parameters. The body returns the results that the line declares.
 
 mod answer;
 mod arguments;

@@ -72,7 +72,7 @@ pub(super) fn spawn(core: &Core, class: ClassId, outer: ObjectHandle) -> Result<
         core.world.types.class(class).ok_or_else(|| CallError::NotFound {
             message: "the class to spawn is gone: its generation is over".into(),
         })?;
-    // An object without an outer would be unreachable, so it is a root until it is destroyed.
+    // An object without an outer is a root until its destruction, because no object refers to the new object.
     let args = ConstructionArgs { outer, root: outer.is_none(), ..ConstructionArgs::default() };
     construct(&core.world, &core.plugins(), &class, args).map_err(|error| CallError::other(error.to_string()))
 }
@@ -87,8 +87,8 @@ pub(super) fn object_rename(
     name: String,
     outer: ObjectHandle,
 ) -> Result<(), CallError> {
-    // A rollback could not undo the rename, because the name is not part of an object's body. This also applies to objects whose body was
-    // replaced.
+    // A rollback could not undo the rename, because the body of an object does not contain the name. This also applies to objects whose
+    // body was replaced.
     if core.world.objects.predates_shadow(object) {
         return Err(CallError::DuringRebuild { action: format!("renaming {}", core.world.objects.display(object)) });
     }

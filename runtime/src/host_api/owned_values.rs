@@ -26,7 +26,7 @@ pub(super) fn black_new<'c>(
     keep(core, module, ty.number, value, &site)
 }
 
-/// Stores a value, which the module owns afterwards.
+/// Stores a value that the module then owns.
 pub(super) fn keep(
     core: &Core,
     module: ModuleId,

@@ -1,6 +1,6 @@
 //! Trampolines: the functions that a module calls, one per line of the lists in `alcedo_abi`. A trampoline performs the checks that its
-//! line requires, and converts the parameters. It then calls the body of the same name, and reports the outcome to the module. Trampolines
-//! contain no other logic.
+//! line requires, and converts the parameters. A trampoline then calls the body with an equal name, and reports the outcome to the module.
+//! Trampolines contain no other logic.
 #![expect(
     unsafe_code,
     reason = "the trampolines convert raw ABI values into references, and call functions that the lists mark unsafe"

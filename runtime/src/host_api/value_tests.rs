@@ -1,4 +1,4 @@
-//! Tests the trampolines with the host context of a runtime. Calls the functions of the table like a module.
+//! Tests the trampolines with the host context of a runtime: calls the functions of the table like a module.
 #![expect(unsafe_code, reason = "calls the trampolines as a module does")]
 
 use std::rc::Rc;
@@ -53,7 +53,7 @@ impl Module {
         self.host_context.to_ref()
     }
 
-    /// Returns the error message of a call; `None` if the call succeeded.
+    /// Returns the error message of a call. Returns `None` if the call succeeded.
     fn outcome(call: impl FnOnce(&mut Failure) -> Status) -> Option<String> {
         let mut failure = Failure::none();
         let status = call(&mut failure);

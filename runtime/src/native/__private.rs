@@ -53,8 +53,8 @@ use alcedo_abi::type_text::{TypeText, is_same};
 
 use crate::native::this::Object;
 
-/// Default red constructor, for classes whose `#[uclass] impl` has none. An inherent function with this name takes precedence. The name of
-/// the trait appears in the compiler error for a field without a default.
+/// Default red constructor, for classes whose `#[uclass] impl` has no red constructor. An inherent function with an equal name takes
+/// precedence. The name of the trait appears in the compiler error for a field without a default.
 pub trait WithoutARedConstructor: Class {
     /// Builds the Rust fields with their defaults.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
@@ -67,10 +67,11 @@ pub trait WithoutARedConstructor: Class {
 
 impl<C: Class> WithoutARedConstructor for C {}
 
-/// Accepts all types, because Rust fields of the host are dropped on the game thread.
+/// Accepts all types, because Rust fields of the host are dropped on the game thread. In plugins, a function with an equal name checks the
+/// type.
 pub const fn the_finalizer_thread_drops<T>() {}
 
-/// A type whose default in a struct field can be written as a string.
+/// A type of struct fields whose default can be written as a string.
 #[diagnostic::on_unimplemented(
     message = "the default of a `{Self}` is not written as a string",
     note = "a field of a `#[ustruct]` has a number, `true`, `false`, a string, an entry of an enum or `(x = 1.0)` as its default"
@@ -89,7 +90,7 @@ impl OfText for String {
 /// Returns the value of an enum entry by its name, or of several entries by their names, separated by `|`.
 ///
 /// # Panics
-/// If the enum has no such entry.
+/// If the enum has no entry with one of these names.
 #[must_use]
 pub fn entry_of_text<E: NativeEnumeration>(text: &str) -> E {
     let one = |part: &str| {
@@ -118,7 +119,7 @@ const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
     declarer::<C::Base>(name)
 }
 
-/// Accepts all names. Plugins have a check with this name.
+/// Accepts all names. In plugins, a function with an equal name checks the name.
 pub const fn assert_no_property<C: Class>(_name: &str, _message: &str) {}
 
 /// Compiles only if the error type implements `Display`.

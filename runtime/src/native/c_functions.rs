@@ -1,5 +1,5 @@
-//! Functions of native classes whose bodies are in a C library. The attribute expands to the same code as in plugins. The library is opened
-//! when the runtime is built.
+//! Functions of native classes whose bodies are in a C library. The attribute expands to equal code in hosts and plugins. The library is
+//! opened when the runtime is built.
 
 use std::marker::PhantomData;
 
@@ -18,14 +18,14 @@ use crate::object::natives::core_of;
 pub struct ImportCell<C, A, R, O>(FunctionCell<C, A, R>, PhantomData<fn() -> O>);
 
 impl<C, A, R, O> ImportCell<C, A, R, O> {
-    /// Returns a new cell.
+    /// Returns the marker.
     #[expect(clippy::new_without_default, reason = "a static is made of it")]
     pub const fn new() -> Self {
         Self(FunctionCell::new(), PhantomData)
     }
 }
 
-/// Describes a function of the C library that the class `C` is bound to.
+/// Describes a function of the C library to which the class `C` is bound.
 pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     name: &'static str,
     convention: CallingConvention,
@@ -50,8 +50,8 @@ pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValue
     core_of(world).call_typed_with_out_parameters(object, function, None, args)
 }
 
-/// Returns `true` if C accepts parameters of type `T`. Parameters with a length are not accepted, because native classes cannot declare
-/// arrays by Rust types.
+/// Returns `true` if C accepts parameters of type `T`. Rejects parameters with a length, because native classes cannot declare arrays by
+/// Rust types.
 #[must_use]
 pub const fn c_accepts<T: NativeValue>(has_len: bool) -> bool {
     !has_len && T::KIND.fits_c()

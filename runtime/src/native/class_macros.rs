@@ -51,7 +51,7 @@ macro_rules! __alcedo_native_class {
             }
 
             $(
-                // Functions that the author has written take precedence.
+                // Functions that the author of the class has written take precedence over the methods of this trait.
                 #[allow(non_camel_case_types, reason = "named after the constant that it replaces")]
                 trait $bodies {
                     const $bodies: $crate::native::__private::Bodies<$class, $interface> =
@@ -170,8 +170,8 @@ macro_rules! __alcedo_native_property {
                 })
             }
 
-            /// Writes the property. If the write is rejected, the running call ends with the error. For example, a red constructor can only
-            /// write its own object during a reload.
+            /// Writes the property. If the write is rejected, the running call ends with the error. For example, a red constructor in a
+            /// reload can only write the object that it constructs.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
@@ -192,8 +192,9 @@ macro_rules! __alcedo_native_property {
     };
 }
 
-/// Declares the methods of a view that call functions: some return errors, others end the running call with the error. `$what` is a path
-/// with the class and function name. If `$name` differs from this function name, only the body of this class is called.
+/// Declares two methods of a view for each function. `$try_name` returns an error of the call. `$ending` ends the running call with the
+/// error. `$what` is a path with the class and function name. If `$name` differs from this function name, the methods call the body of this
+/// class and no override.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_calls {
@@ -244,7 +245,7 @@ macro_rules! __alcedo_native_calls {
     };
 }
 
-/// Declares the method `$try_name`, which calls a C function. The out parameters of the caller are only updated if the whole call succeeds.
+/// Declares the method `$try_name`, which calls a C function. The out parameters of the caller are updated only if the whole call succeeds.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_c_call {

@@ -1,9 +1,9 @@
-//! Native classes as Rust types: the expansion of `#[uclass]` on a struct and its `impl` block. The attributes match those of plugins. In a
-//! host, the attributes expand to declarations of [`super`]. Each runtime has separate declarations.
+//! Native classes as Rust types: the expansion of `#[uclass]` on a struct and its `impl` block. Hosts and plugins use attributes with equal
+//! names. In a host, the attributes expand to declarations of [`super`]. Each runtime has separate declarations.
 //!
-//! Fields with `#[uproperty]` become properties of the object. The other fields remain in the struct; each object has one value of this
-//! struct. The red constructor builds this value at its first use, and at the latest before the class constructor runs. The value is
-//! dropped on the game thread after `begin_destroy`. Reloads do not change the value.
+//! Fields with `#[uproperty]` become properties of the object. All remaining fields form a Rust struct. Each object has one value of this
+//! struct. The red constructor builds the struct at its first use, and at the latest before the class constructor runs. The struct is
+//! dropped on the game thread after `begin_destroy`. Reloads do not change the struct.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
@@ -56,7 +56,7 @@ pub struct Hook<C: Class> {
     try_run: TryRun<C>,
 }
 
-/// Runs a hook on Rust fields, also if their object is destroyed. Returns `None` if another borrow conflicts.
+/// Runs a hook on Rust fields, also if the object of the fields is destroyed. Returns `None` if an open borrow conflicts.
 type TryRun<C> = fn(&PartCell<C>, This<'_, C>) -> Option<Result<(), CallError>>;
 
 impl<C: Class> Clone for Hook<C> {
@@ -72,7 +72,7 @@ pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
     Hook { run: |parts, this| run::<M>(parts, this, ()), try_run: |part, this| try_run::<M>(part, this, ()) }
 }
 
-/// Reports the objects that the Rust fields of a class refer to.
+/// Function that reports the objects to which the Rust fields of a class refer.
 pub type References<C> = fn(&C, This<'_, C>, &mut dyn FnMut(ObjectHandle));
 
 /// Contents of the `impl` blocks of a class: functions, constructors and hooks.
@@ -97,7 +97,7 @@ impl<C: Class> Body<C> {
         Self { functions, class_constructor, post_init_properties, begin_destroy: None, add_references: None }
     }
 
-    /// Adds the hooks that only native classes support.
+    /// Adds the destruction hook and the reference hook, which only native classes support.
     #[must_use]
     pub const fn with_ends(self, begin_destroy: Option<Hook<C>>, add_references: Option<References<C>>) -> Self {
         Self { begin_destroy, add_references, ..self }
@@ -131,9 +131,9 @@ pub struct Description<C: Class> {
     pub doc: &'static str,
     /// Properties.
     pub properties: Vec<PropertyDecl>,
-    /// Subobjects of base classes whose class is replaced: for each, the property and the path of the new class.
+    /// Inherited subobjects that receive another class: the property of each subobject, and the path of the new class.
     pub subobjects: &'static [(&'static str, &'static str)],
-    /// Defaults of inherited properties, and of properties in subobjects: for each, path and value.
+    /// Defaults of inherited properties, and of properties in subobjects: the path of each property, and its default.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Functions and hooks.
     pub body: Body<C>,
@@ -186,8 +186,8 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl
 }
 
-/// Ends the Rust fields of an object that is being destroyed: runs the hook, then drops the fields. If a running method has borrowed
-/// the fields, drops them after that method. If the borrow conflicts with the hook, the hook also runs after the method.
+/// Ends the Rust fields of an object that is being destroyed: runs the hook, then drops the fields. If a running method has borrowed the
+/// fields, the fields are dropped after this method. If the borrow conflicts with the hook, the hook also runs after this method.
 fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<C>>) {
     let object = this.view.at().object;
     let part = parts.there(object);
@@ -200,7 +200,7 @@ fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<
         .filter(|_| matches!(ended, Ok(None)))
         .map(|hook| -> LateHook<C> { Box::new(move |world, part| run_late(hook, part, This::new(world, object))) });
     drop(part);
-    // Drops the fields with no borrow open, because their drops may access objects.
+    // Drops the fields while no borrow is open, because destructors of fields may access objects.
     drop(parts.end(object, late));
     match ended {
         Ok(ended) => log_failure::<C>(ended),
@@ -209,7 +209,7 @@ fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<
     }
 }
 
-/// Runs the destruction hook of an object that was destroyed during its own method. Only the Rust fields still exist.
+/// Runs the destruction hook of an object that was destroyed during one of its methods. Of this object, only the Rust fields still exist.
 fn run_late<C: DeclaredClass>(hook: Hook<C>, part: &PartCell<C>, this: This<'_, C>) {
     let At { world, object } = this.view.at();
     let _running = core_of(world).stack.enter_hook("begin_destroy", object);
@@ -243,7 +243,7 @@ pub fn invoke_member<'f, A: NativeParams + SlotRow, R: NativeResult>(
 }
 
 impl Natives {
-    /// Adds a type and its package. An attribute of this module declares the type.
+    /// Adds a type and its package. The type is declared by an attribute such as `#[uclass]`.
     #[must_use]
     pub fn declare<D: Declared>(self) -> Self {
         D::add_to(self)

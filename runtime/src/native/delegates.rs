@@ -1,5 +1,5 @@
-//! Delegate types for native properties and for `#[udelegate]`. An accessor returns a [`DelegateRef`] or a [`MulticastRef`], which is valid
-//! in the running call. A [`DelegateOf`] is for use outside of calls.
+//! Delegate types for native properties and for `#[udelegate]`. The accessor of a property returns a [`DelegateRef`] or a [`MulticastRef`].
+//! These references are valid in the running call. A [`DelegateOf`] can be used outside of calls.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -67,7 +67,7 @@ pub trait Signature: 'static {
     /// Returns the signature string: the part of a delegate type in parentheses.
     #[doc(hidden)]
     fn signature_text() -> String {
-        // If the signature is invalid, returns the error message, and the declaration of the property then rejects this string.
+        // For an invalid signature, returns the error message. The declaration of the property then rejects this string.
         signature_of::<Self::Args, Self::Result>().map_or_else(|error| error.to_string(), |words| words.to_string())
     }
 }
@@ -90,7 +90,7 @@ signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E 
 pub trait NamedSignature: 'static {
     /// Signature as a function type.
     type Function: Signature;
-    /// Package, and path of the class. For a delegate of a class, the package is empty; for other delegates, the path is empty.
+    /// Package, and path of the class. For a delegate of a class, the package is empty. For a delegate of a package, the path is empty.
     const SCOPE: (&'static str, &'static str);
     /// Name in the package or in the class.
     const NAME: &'static str;
@@ -119,7 +119,7 @@ impl<S: NamedSignature> Signature for Named<S> {
 }
 
 /// A binding to a function of an object. `Delegate<fn(f64) -> bool>` is a type for native properties and for parameters of native
-/// functions. Does not keep the object alive. Each call resolves the function, so overrides and reloads take effect.
+/// functions. Does not keep the object alive. Each call resolves the function again, so overrides and reloads take effect.
 /// [`Links::delegate`](crate::Links::delegate) creates a bound delegate. The accessor of a property of this type returns a [`DelegateRef`],
 /// which can bind the property.
 ///
@@ -195,7 +195,7 @@ impl<F> Delegate<F> {
         !self.0.object.is_none()
     }
 
-    /// Returns the bound object, or `ObjectHandle::NONE`.
+    /// Returns the bound object. Returns `ObjectHandle::NONE` if the delegate is unbound.
     #[must_use]
     pub fn object(&self) -> ObjectHandle {
         self.0.object
@@ -206,8 +206,8 @@ impl<F: Signature> Delegate<F> {
     /// Calls the bound function. Pass `this.world()` in native code, and `runtime.world()` outside of calls.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the delegate is unbound, or if its object or function no longer exists; [`CallError::Signature`] if the
-    /// function now has a different signature; or the error of the function.
+    /// [`CallError::NotFound`] if the delegate is unbound, or if its object or function no longer exists. [`CallError::Signature`] if the
+    /// function now has a different signature. If the function fails, returns the error of the function.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
         let nothing = |why: &str| CallError::NotFound {
             message: format!("a delegate ({}) {why}: bind it first", F::signature_text()),
@@ -284,14 +284,14 @@ macro_rules! of_several {
     )*};
 }
 of_several! {
-    /// Native property type of a delegate with any number of bindings: `MulticastDelegate<fn(f64)>`. The type has no values; the accessor
+    /// Native property type of a delegate with any number of bindings: `MulticastDelegate<fn(f64)>`. The type has no values. The accessor
     /// of the property returns a [`MulticastRef`].
     MulticastDelegate;
     /// Like [`MulticastDelegate`], but saves memory if the delegate is usually unbound.
     SparseDelegate;
 }
 
-/// Delegate property of an object, for use in the running call.
+/// Location of a delegate property, for use in the running call.
 struct Located<'f, F: Signature> {
     world: &'f World,
     of: DelegateOf<F::Args, F::Result>,
@@ -356,7 +356,7 @@ macro_rules! refs {
                 self.0.of
             }
 
-            /// Binds a function of an object, by name. If this is rejected, the running call ends with the error.
+            /// Binds a function of an object, by name. If the binding is rejected, the running call ends with the error.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
                 self.try_bind(object, function).unwrap_or_else(|error| fail(error));
             }
@@ -364,9 +364,9 @@ macro_rules! refs {
             /// Binds a function of an object, by name.
             ///
             /// # Errors
-            /// [`CallError::NotFound`] if the object has no such function, [`CallError::Signature`] if its signature differs,
-            /// [`CallError::Stale`] if the object is destroyed, [`CallError::DuringRebuild`] if a reload in progress could not undo the
-            /// binding.
+            /// [`CallError::NotFound`] if the object has no such function. [`CallError::Signature`] if the signature of the function
+            /// differs. [`CallError::Stale`] if the object is destroyed. [`CallError::DuringRebuild`] if a reload in progress could not
+            /// undo the binding.
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
                 self.0.of.bind_in(&*self.0.core()?, object.handle(), function)
             }
@@ -455,12 +455,12 @@ impl<F: Signature> DelegateRef<'_, F> {
         self.0.call(arguments)
     }
 
-    /// Removes the binding. Returns `true` if there was a binding.
+    /// Removes the binding. Returns `true` if a binding existed.
     pub fn unbind(&self) -> bool {
         self.0.unbind(ObjectHandle::NONE, "") > 0
     }
 
-    /// Returns the bound object, or a null reference.
+    /// Returns the bound object. Returns a null reference if the delegate is unbound.
     #[must_use]
     pub fn object(&self) -> Obj<Object> {
         Obj::new(self.0.bindings().first().map_or(ObjectHandle::NONE, |binding| binding.object))
@@ -482,7 +482,7 @@ impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
         self.0.call(arguments)
     }
 
-    /// Removes the binding to a function of an object. Returns `true` if there was such a binding.
+    /// Removes the binding to a function of an object. Returns `true` if this binding existed.
     pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
         !object.is_none() && self.0.unbind(object.handle(), function) > 0
     }
@@ -528,7 +528,7 @@ macro_rules! delegates {
         impl<S: NamedSignature> Declared for $delegate<Named<S>> {
             fn add_to(natives: Natives) -> Natives {
                 let (package, class) = S::SCOPE;
-                // Ignores an invalid path here, because the declaration is rejected later.
+                // Ignores an invalid path here: the declaration of the delegate reports the path later.
                 let package = class.parse::<TypePath>().map_or_else(|_| package.to_owned(), |path| path.package);
                 let params = <<S::Function as Signature>::Args as NativeParams>::declared(S::PARAMS);
                 let params = params.into_iter().chain(<S::Function as Signature>::Result::declared()).collect();

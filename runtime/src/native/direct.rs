@@ -1,5 +1,5 @@
 //! Direct calls of native methods by plugins, without slots. A direct call converts register values to parameters, borrows the Rust fields,
-//! and runs the method. All other cases take the slow path with slots.
+//! and runs the method. If one of these steps is impossible, the call takes the slow path with slots.
 #![expect(unsafe_code, reason = "enters modules, and uses parts and the core without reference counts")]
 
 use std::any::Any;
@@ -28,13 +28,14 @@ use crate::object;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
-/// Context of a method's direct code. The context exists while a red frame is open; without a red frame, direct code does not use it.
+/// Context of a method's direct code. The context exists at least while a red frame is open. Direct code uses the context only in a red
+/// frame.
 struct Context<C> {
     fast_paths: FastPaths,
     /// Core whose table owns this context.
     core: NonNull<Core>,
     parts: Rc<Parts<C>>,
-    /// Callees by class, for a function that can be overridden.
+    /// Call cache with a callee for each class. Present only if the function can be overridden.
     callees: Option<Callees>,
 }
 
@@ -44,7 +45,7 @@ const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// Returns the direct code of a method, if its parameters and result all fit in slots.
+/// Returns the direct code of a method. Returns `None` if a parameter or the result does not fit in a slot.
 pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -71,7 +72,7 @@ fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode)
     (BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<B>()), BitsOf::<M::Args>::each_of::<B>())
 }
 
-/// Returns the direct code of a static function, if its parameters and result all fit in slots.
+/// Returns the direct code of a static function. Returns `None` if a parameter or the result does not fit in a slot.
 pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -110,7 +111,7 @@ impl<C> Context<C> {
         unsafe { self.core.as_ref() }
     }
 
-    /// Returns the directory entry of an object, and the cached callee for its class.
+    /// Returns the directory entry of an object, and the cached callee for the class of the object.
     #[inline(always)]
     fn callee(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
         let entry = self.fast_paths.columns().find(object)?;
@@ -124,7 +125,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     // Slow cases are tail calls of separate functions, so the fast path needs no stack frame.
     #[inline(always)]
     unsafe fn run(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // Outside of a red frame, the call could contain a safe point, which can destroy objects and end generations.
+        // Without an open red frame, the call could contain a safe point. A safe point can destroy objects and end generations.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -137,7 +138,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
         bits: BitsOf<M::Args>,
         results: &mut [MaybeUninit<u64>],
     ) -> DirectAnswer {
-        // The open frame does not close before the last call has returned.
+        // The frame stays open until the last call has returned.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -189,11 +190,11 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
     }
 }
 
-/// Runs the method. A red frame must be open. Only live objects of the class have Rust fields; calls of other objects are left to the slow
-/// path.
+/// Runs the method. A red frame must be open. Only live objects of the class have Rust fields. For an object without Rust fields, the
+/// caller takes the slow path.
 #[inline(always)]
 fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-    // The conversion is user code, so the part is looked up after the conversion.
+    // Converts the arguments before the lookup of the part, because the conversion is user code and may destroy the object.
     let mut args = match attempted(|| M::Args::of_bits(bits)) {
         Ok(Some(args)) => Some(args),
         Ok(None) => return failed(in_no_slot()),
@@ -226,7 +227,8 @@ fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str,
     })
 }
 
-/// Returns the answer that makes the caller use slots. The destructors of the arguments are user code and may panic.
+/// Drops the arguments, and returns the answer on which the caller takes the slow path. The destructors of the arguments are user code and
+/// may panic.
 #[cold]
 #[inline(never)]
 fn not_done<A>(args: A) -> DirectAnswer {

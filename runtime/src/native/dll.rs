@@ -15,7 +15,7 @@ pub struct DllClass {
     bodies: Vec<CBody>,
 }
 
-/// Declaration of a function of a [`DllClass`]. The function has the name of its symbol in the library.
+/// Declaration of a function of a [`DllClass`]. The symbol in the C library and the function have equal names.
 #[derive(Clone, Debug)]
 pub struct DllImport {
     name: String,
@@ -33,8 +33,8 @@ impl NativeClass {
 }
 
 impl DllClass {
-    /// Adds a function of the library. When the runtime is built, a type that C cannot read is an error, and a missing function is a
-    /// warning.
+    /// Adds a function of the library. The build of the runtime fails if C cannot read a type of the function. The build only logs a
+    /// warning if the library lacks the function.
     #[must_use]
     pub fn import(mut self, import: DllImport) -> Self {
         let DllImport { name, params, result, flags } = import;
@@ -80,8 +80,8 @@ impl DllImport {
         self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
     }
 
-    /// Sets the type of the result. For `bool`, the width is then unspecified: the call fails if the result differs between a width of one
-    /// byte and of four bytes.
+    /// Sets the type of the result. For `bool`, this method leaves the width of the C type open. The call fails if the result differs
+    /// between a width of one byte and of four bytes.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
         Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }
@@ -105,7 +105,7 @@ impl DllImport {
         import
     }
 
-    /// Declares that the function does not depend on the working directory, so that it runs on the game thread.
+    /// Declares that the function does not depend on the working directory. The function then runs on the game thread.
     #[must_use]
     pub fn no_cwd(mut self) -> Self {
         self.flags |= function_flags::NO_CWD;

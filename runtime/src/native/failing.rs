@@ -1,5 +1,5 @@
-//! Errors that end a running call. Accessors that do not return a `Result` unwind with the error; `failing` catches the unwinding and
-//! returns the error.
+//! Errors that end a running call. Accessors without a `Result` unwind with the error. `failing` catches this unwinding and returns the
+//! error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -11,7 +11,7 @@ pub fn fail(error: CallError) -> ! {
     resume_unwind(Box::new(error))
 }
 
-/// Returns the value, or ends the running call with the error.
+/// Returns the value of a result. For an error, ends the running call with this error.
 #[inline]
 pub fn or_end<T>(result: Result<T, CallError>) -> T {
     result.unwrap_or_else(|error| fail(error))
@@ -22,7 +22,7 @@ pub(crate) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<
     failing_then(code, || {})
 }
 
-/// Runs `code` like [`failing`], and then `after`, also if `code` panics.
+/// Runs `code` like [`failing`], and then runs `after`. Also runs `after` if `code` panics.
 pub(super) fn failing_then<R>(
     code: impl FnOnce() -> Result<R, CallError>,
     after: impl FnOnce(),

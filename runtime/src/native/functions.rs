@@ -1,5 +1,5 @@
-//! Functions of native classes, declared by Rust types. The signature determines function flags, and the thunk that reads the parameters by
-//! type. Functions of plugins get the same flags when their class is emitted.
+//! Functions of native classes, declared by Rust types. The signature determines the function flags, and the thunk that reads the
+//! parameters by type. Functions of plugins receive equal flags when their class is emitted.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -49,7 +49,7 @@ impl<A, R> SignatureBlock<A, R> {
         Self(Block { defaults, ..self.0 }, PhantomData)
     }
 
-    /// Sets the C properties of each parameter.
+    /// Sets the C properties of the parameters, in order.
     #[must_use]
     pub const fn in_c(self, in_c: &'static [CParam]) -> Self {
         Self(Block { in_c, ..self.0 }, PhantomData)
@@ -165,7 +165,7 @@ pub const fn static_function<M: StaticMethod>(
     Function { name, flags, overrides: "", block: block.0, metadata, declare }
 }
 
-/// Describes an event that only scripts implement. Without an implementation, the event returns the zero value.
+/// Describes an event that only scripts implement. An event without an implementation returns the zero value.
 pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
@@ -184,11 +184,11 @@ pub trait CustomThunk: 'static {
     /// Reads the parameters of the call, performs the call, and stores the result.
     ///
     /// # Errors
-    /// Returns the error of the call; then no result is stored.
+    /// Returns the error of the call. After an error, no result is stored.
     fn run(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError>;
 }
 
-/// Describes a function with the custom thunk `T`. Its parameters may have any type.
+/// Describes a function with the custom thunk `T`. The parameters of this function may have any type.
 pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,

@@ -1,5 +1,5 @@
-//! Handles of members of classes that are declared at run time. A declaration returns a handle, and function bodies capture clones of this
-//! handle instead of names. A handle resolves its name once per class.
+//! Handles of members of classes that are declared at run time. The declaration of a member returns a handle. Function bodies capture
+//! clones of this handle instead of the name of the member. A handle resolves its name once per class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,9 +19,9 @@ use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
-/// Handle of a property of a class that is declared at run time; `T` is the Rust type of the values. Valid for objects of the class and of
-/// derived classes, in the runtime that was built with the declaration. Clones refer to the same property. Keeps nothing alive. Game thread
-/// only.
+/// Handle of a property of a class that is declared at run time. `T` is the Rust type of the property. Valid for objects of the class and
+/// of derived classes, in the runtime that was built with the declaration. A clone refers to the property of the original. Keeps no class
+/// alive. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -41,7 +41,7 @@ pub struct PropertyHandle<T> {
     values: PhantomData<fn(T) -> T>,
 }
 
-/// Like [`PropertyHandle`], for a property whose type has no Rust type in the host.
+/// Handle like [`PropertyHandle`], for a property whose type has no Rust type in the host.
 ///
 /// # Examples
 /// ```rust
@@ -65,8 +65,8 @@ pub struct AnyPropertyHandle {
     key: PropertyRef,
 }
 
-/// Handle of a function of a class that is declared at run time, with the Rust types of parameters and result. Valid for the same objects
-/// as a [`PropertyHandle`]. Game thread only.
+/// Handle of a function of a class that is declared at run time, with the Rust types of parameters and result. Valid for objects of the
+/// class and of derived classes. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -110,7 +110,7 @@ impl<T: NativeValue> PropertyHandle<T> {
 }
 
 impl AnyPropertyHandle {
-    /// Reads the property as a Rust type with the same memory layout, such as [`ObjectHandle`] for an object reference.
+    /// Reads the property as a Rust type with the memory layout of the property, such as [`ObjectHandle`] for an object reference.
     ///
     /// # Errors
     /// Returns the errors of [`PropertyHandle::get`], and [`CallError::Signature`] if the property has a different type.
@@ -119,7 +119,7 @@ impl AnyPropertyHandle {
         world.get(object, &self.key).map_err(|error| self.explained(world, object, error))
     }
 
-    /// Overwrites the property with a value of a Rust type with the same memory layout.
+    /// Overwrites the property from a Rust type with the memory layout of the property.
     ///
     /// # Errors
     /// Returns the errors of [`PropertyHandle::set`], and [`CallError::Signature`] if the property has a different type.
@@ -154,8 +154,8 @@ impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
     /// Calls the most-derived body of the function.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if the object is of another class, or the error of the
-    /// body.
+    /// [`CallError::Stale`] if the object is destroyed. [`CallError::WrongClass`] if the object is of another class. If the function fails,
+    /// returns the error of the function.
     pub fn call(&self, world: &World, object: ObjectHandle, arguments: A) -> Result<R, CallError> {
         let called = failing(|| core_of(world).call_typed(object, &self.key, None, arguments));
         called.map_err(|error| explained(world, object, &self.class, (&self.key).name(), error))
@@ -175,8 +175,8 @@ fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, err
 }
 
 impl NativeClass {
-    /// Adds a property with a Rust type, and returns the handle by which function bodies access it. `flags` are bits of `property_flags`.
-    /// `default` is parsed as a value of the property's kind; an empty string means zero.
+    /// Adds a property with a Rust type, and returns the handle by which function bodies access this property. `flags` are bits of
+    /// `property_flags`. `default` is parsed as a value of the property's kind. An empty string means zero.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -215,7 +215,7 @@ impl NativeClass {
         self.push_property(property(name, kind, type_path, flags, default))
     }
 
-    /// Adds a function with a native body. Parameters and result have the Rust types of the body; `params` contains the parameter names.
+    /// Adds a function with a native body. Parameters and result have the Rust types of the body. `params` contains the parameter names.
     pub fn add_function<A: ValueParams, R: NativeResult>(
         &mut self,
         name: &str,
@@ -231,8 +231,8 @@ impl NativeClass {
         self.push_function(name, params, flags, Rc::new(thunk))
     }
 
-    /// Adds an event that derived classes can override, and returns the handle by which function bodies call it. The default body does
-    /// nothing.
+    /// Adds an event that derived classes can override, and returns the handle by which function bodies call this event. The default body
+    /// does nothing.
     ///
     /// # Examples
     /// ```rust

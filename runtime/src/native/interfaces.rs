@@ -58,9 +58,9 @@ use crate::object::origin::Origin;
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub trait Interface: Sized + 'static {
-    /// View of an object with the functions of the interface, and the functions that all objects have.
+    /// View of an object. Has the functions of the interface, and the functions that all objects have.
     type View<'f>: View<'f>;
-    /// `/Script/Package.Name`.
+    /// Path of the interface, such as `/Script/Package.Name`.
     const PATH: &'static str;
     /// Functions of the interface, for compile-time checks of classes.
     #[doc(hidden)]
@@ -88,11 +88,12 @@ pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Compiles only if values of type `T` can be parameters. The macro expands this call with the source span of the type.
+/// Compiles only if values of type `T` can be parameters. The macro attaches the source span of the type to this call, for the compiler
+/// error.
 pub const fn crosses<T: NativeValue>() {}
 
-/// Checks that the interface function `name` has parameters `A` and result `R`. Returns `true` for an unknown name, because another check
-/// reports unknown names.
+/// Checks that the interface function `name` has parameters `A` and result `R`. Returns `true` for an unknown name, because a separate
+/// check reports unknown names.
 pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }

@@ -1,4 +1,4 @@
-//! Function of a native class that its view calls, with a call cache for bodies in modules and in the host.
+//! Function that the view of a native class calls. Has a call cache for bodies in modules and in the host.
 
 use std::cell::Cell;
 
@@ -12,7 +12,8 @@ use crate::object::World;
 use crate::object::member::{FunctionKey as _, FunctionRef};
 use crate::object::native_value::{NativeParams, NativeResult, SlotRow, fingerprint};
 
-/// A function of a class. Calls the most-derived body, or the body of a given class. Keeps nothing alive. Game thread only.
+/// A function of a class. Can call the most-derived body, or the body of a specified class. Keeps no class or module alive. Game thread
+/// only.
 #[derive(Debug)]
 pub struct MemberFunction {
     key: FunctionRef,
@@ -28,7 +29,7 @@ impl MemberFunction {
         Self { key: FunctionRef::new(name), cache: CallCache::default(), print: Cell::new(0) }
     }
 
-    /// Calls the most-derived body, or the body of the class `of`.
+    /// Calls the most-derived body. If `of` specifies a class, calls the body of this class.
     #[inline]
     pub(super) fn call<A: NativeParams + SlotRow, R: NativeResult>(
         &self,

@@ -105,7 +105,7 @@ pub trait StaticMethod: 'static {
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
-/// Parameters as they are passed to a method.
+/// Parameters of a method, with the form in which they are passed.
 pub trait Params: NativeParams + SlotRow {
     /// Parameter types in the call `'f`.
     type Seen<'f>: From<<Self as NativeParams>::Seen>;
@@ -115,10 +115,10 @@ impl<T: NativeParams + SlotRow> Params for T {
     type Seen<'f> = <T as NativeParams>::Seen;
 }
 
-/// Parameters of the method `M` as they are passed to it.
+/// Parameters of the method `M` in the form in which they are passed.
 pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
-/// Receiver of the method `M` as it is passed to the method.
+/// Receiver of the method `M` in the form in which it is passed: `&C` or `&mut C`.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
 /// Returns the part of an object. The first use builds the part.
@@ -144,7 +144,7 @@ pub(super) fn run<M: Method>(
     returned?.crossing(|| M::LOCATION.into())
 }
 
-/// Runs a method on Rust fields, also if their object is destroyed. Returns `None` if another borrow conflicts.
+/// Runs a method on Rust fields, also if the object of the fields is destroyed. Returns `None` if an open borrow conflicts.
 pub(super) fn try_run<M: Method>(
     part: &PartCell<M::Class>,
     this: This<'_, M::Class>,

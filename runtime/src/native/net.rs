@@ -24,7 +24,7 @@ pub(crate) struct NetFunctions {
 /// Serialization functions of the host's structs, by struct path.
 pub(crate) type NetStructs = BTreeMap<String, NetFunctions>;
 
-/// Serialization functions of a struct with `#[net_serialize]`; `None` for other structs.
+/// Serialization functions of a struct with `#[net_serialize]`. `None` for a struct without this attribute.
 pub struct NetHooks(Option<fn() -> NetFunctions>);
 
 /// A struct with custom network serialization.

@@ -11,12 +11,12 @@ use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
 use crate::{panic_guard, thread_stack};
 
-/// The Rust fields of one object. Dropping the cell does not panic: panics in destructors of the fields are logged.
+/// The Rust fields of one object. Dropping the cell never panics: panics in destructors of the fields are logged.
 pub struct PartCell<C> {
     borrows: Cell<Borrows>,
-    /// Name of the method that borrowed the fields last and has not yet returned.
+    /// Name of the running method that borrowed the fields last.
     holder: Cell<&'static str>,
-    /// Reference that an exclusive borrow has lent. New borrows are derived from this reference.
+    /// Reference that a running `&mut self` method has passed to `reborrow`. New borrows are derived from this reference.
     borrowed: Cell<Option<NonNull<C>>>,
     part: UnsafeCell<ManuallyDrop<C>>,
 }
@@ -31,8 +31,7 @@ impl<C> PartCell<C> {
         }
     }
 
-    /// Runs a `&self` method. Returns [`CallError::ReentrantBorrow`] while a `&mut self` method runs, unless that method has lent its
-    /// `self`.
+    /// Runs a `&self` method. Returns [`CallError::ReentrantBorrow`] while a `&mut self` method runs that has not lent its `self`.
     #[inline]
     pub(super) fn share<R>(
         &self,
@@ -43,7 +42,8 @@ impl<C> PartCell<C> {
         self.try_share(method, code).ok_or_else(|| self.refused(object, method))
     }
 
-    /// Allows calls in `code` to borrow the fields. `part` is the exclusive borrow, which must not be used while `code` runs.
+    /// Allows calls in `code` to borrow the fields. `part` is the exclusive borrow of the running method, which does not use this borrow
+    /// while `code` runs.
     ///
     /// # Errors
     /// If `part` belongs to another object or is already lent. Returns [`CallError::WrongStack`] on the stack of a coroutine.
@@ -230,7 +230,7 @@ mod tests {
             cell.reborrow(OBJECT, part, || {
                 cell.take(OBJECT, "hello", |part| {
                     *part += 1;
-                    // This borrow fails, because `hello` has not lent its `part`.
+                    // This borrow fails, because the method `hello` has not lent its `part`.
                     cell.share(OBJECT, "look", |part| *part)
                 })
             })

@@ -11,7 +11,7 @@ use crate::object::row::Row;
 /// Addresses of parts, by the index of the object. This table does not own the parts.
 pub(super) struct PartRow<C>(Row<Entry>, PhantomData<NonNull<PartCell<C>>>);
 
-/// Address of the part of an object. The address is untyped, because entries of a [`Row`] must be `'static`.
+/// Address of an object's part. The address is untyped, because entries of a [`Row`] must be `'static`.
 #[derive(Clone, Copy)]
 struct Entry {
     object: ObjectHandle,
@@ -23,14 +23,14 @@ impl<C> PartRow<C> {
         Self(Row::new(Entry { object: ObjectHandle::NONE, part: None }), PhantomData)
     }
 
-    /// Returns the address of an object's part, if the part exists.
+    /// Returns the address of an object's part. Returns `None` if the object has no part.
     #[inline]
     pub(super) fn find(&self, object: ObjectHandle) -> Option<NonNull<PartCell<C>>> {
         let entry = self.0.get(object.index())?;
         if entry.object == object { entry.part.map(NonNull::cast) } else { None }
     }
 
-    /// Sets the part address of an object. Replaces the entry of an earlier object with the same index.
+    /// Sets the part address of an object. Replaces the address of an earlier object with this index.
     pub(super) fn put(&self, object: ObjectHandle, part: Option<&Rc<PartCell<C>>>) {
         while self.0.count() <= object.index() {
             self.0.push();

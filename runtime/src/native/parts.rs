@@ -1,5 +1,5 @@
-//! Rust fields of native objects: one struct for each object of a class. `part_cell.rs` checks borrows of the fields. The fields belong to
-//! the class declaration in one runtime, so runtimes in a process do not share fields.
+//! Rust fields of native objects: one struct, the part, for each object of a class. `part_cell.rs` checks borrows of the fields. The parts
+//! belong to the class declaration in one runtime. Two runtimes in a process share no part.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -26,10 +26,10 @@ struct Entry<C> {
     state: State<C>,
 }
 
-/// Destruction hook that could not borrow the fields when its object was destroyed. Does not panic.
+/// Deferred destruction hook: the hook could not borrow the fields during the destruction of the object. Does not panic.
 pub(super) type LateHook<C> = Box<dyn FnOnce(&World, &PartCell<C>)>;
 
-/// Part that ended during one of its methods.
+/// Part whose object was destroyed during one of its methods.
 struct EndedPart<C> {
     part: Rc<PartCell<C>>,
     hook: Option<LateHook<C>>,
@@ -48,7 +48,7 @@ pub(super) struct Parts<C> {
     has_ended: Cell<bool>,
 }
 
-/// Guard of a part that is being built. If the build panics, the next use builds the part again.
+/// Guard of a part that is being built. After a panic of the build, the next use builds the part again.
 struct Building<'a, C> {
     parts: &'a Parts<C>,
     object: ObjectHandle,
@@ -63,18 +63,18 @@ impl<C> Drop for Building<'_, C> {
 }
 
 impl<C> Parts<C> {
-    /// Returns an empty set; `class` is the path of the class.
+    /// Returns an empty set of parts. `class` is the path of the class.
     pub(super) fn new(class: &'static str) -> Self {
         let (row, in_use, has_ended) = Default::default();
         Self { class, row, addresses: PartRow::new(), in_use, has_ended }
     }
 
     /// Returns the part of an object. `build` creates the part at its first use. `lives` returns `true` if the object is alive. Only live
-    /// objects have a part, because [`Parts::end`] is called when an object is destroyed.
+    /// objects have a part, because the destruction of an object calls [`Parts::end`].
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed, also during the build. [`CallError::Unavailable`] if the part is being built or has
-    /// ended.
+    /// [`CallError::Stale`] if the object is destroyed, or if `build` destroys the object. [`CallError::Unavailable`] if the part is being
+    /// built or has ended.
     #[inline]
     pub(super) fn get(
         &self,
@@ -126,8 +126,8 @@ impl<C> Parts<C> {
         entry.is_some_and(|entry| entry.object == object && matches!(entry.state, State::Building))
     }
 
-    /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses is
-    /// kept until [`Parts::drop_ended`], which calls `hook` first.
+    /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses
+    /// remains until [`Parts::drop_ended`] calls `hook` and drops the part.
     pub(super) fn end(&self, object: ObjectHandle, hook: Option<LateHook<C>>) -> Option<Rc<PartCell<C>>> {
         match self.put(object, State::Ended) {
             State::There(part) if part.is_in_use() => {
@@ -140,13 +140,13 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Returns `true` if a part ended while one of its methods was running, and the part is not yet dropped.
+    /// Returns `true` if a part ended during one of its methods and still exists.
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended.get()
     }
 
-    /// Drops parts that ended during a method and are no longer used, after their hooks.
+    /// Runs the hooks of the parts that ended during a method and are no longer used. Then drops these parts.
     #[inline]
     pub(super) fn drop_ended(&self, world: &World) {
         if self.has_ended.get() {
@@ -159,7 +159,7 @@ impl<C> Parts<C> {
         let mut parts = self.in_use.borrow_mut();
         let unused: Vec<_> = parts.extract_if(.., |ended| !ended.part.is_in_use()).collect();
         self.has_ended.set(!parts.is_empty());
-        // Releases the borrow first, because hooks and drops of fields may end other parts.
+        // Releases the borrow first, because hooks and destructors of fields may end further parts.
         drop(parts);
         for EndedPart { part, hook } in unused {
             if let Some(hook) = hook {

@@ -1,4 +1,4 @@
-//! Rust types of native properties: values that are read and written, and types that are used in place.
+//! Rust types of native properties. A property is read and written as a value, or used in place through a reference.
 
 use crate::boundary::CallError;
 use crate::kinds::PropertyKind;
@@ -18,7 +18,7 @@ use crate::object::native_value::NativeValue;
 pub trait NativeProperty: Sized + 'static {
     /// Return type of the accessor, valid in the running call.
     type Seen<'f>;
-    /// For an enum, the kind of its underlying integers, and `true` if all its numbers fit in a byte.
+    /// For an enum: the kind of the underlying integers, and `true` if all numbers of the enum fit in a byte.
     const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// Returns the declaration of a property with this type.
     fn declared(name: &str) -> PropertyDecl;

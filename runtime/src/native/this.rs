@@ -1,4 +1,4 @@
-//! Views of objects for native code. Each class has a view type, which consists of an object handle and the world. Views are safe, because
+//! Views of objects for native code. Each class has a view type. A view consists of an object handle and the world. Views are safe, because
 //! each access looks up the object.
 
 use std::fmt;
@@ -51,13 +51,13 @@ pub trait View<'f>: Copy {
 /// # }
 /// ```
 pub trait Class: Sized + 'static {
-    /// Base class; [`Object`] is its own base.
+    /// Base class. The base of [`Object`] is [`Object`].
     type Base: Class;
     /// View with the accessors and calls of the class and of its base classes.
     type View<'f>: View<'f>;
-    /// `/Script/Package.Name`.
+    /// Path of the class, such as `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Name of the C library that the class is bound to; empty for other classes. A class with a library is final.
+    /// Name of the C library to which the class is bound. Empty for a class without a library. A class with a library is final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
     /// Names of declared events, for compiler messages.
@@ -135,30 +135,30 @@ impl<'f> ObjectView<'f> {
         self.0.world.name_of(self.0.object).unwrap_or_default()
     }
 
-    /// Returns the outer of the object, if the outer is of class `D`.
+    /// Returns the outer of the object. Returns `None` if the outer is not of class `D`.
     pub fn outer<D: Class>(&self) -> Option<This<'f, D>> {
         let At { world, object } = self.0;
         let outer = world.outer_of(object).filter(|outer| world.is_a(*outer, D::PATH))?;
         Some(This::new(world, outer))
     }
 
-    /// Returns the default subobject that is declared as the root, if it is of class `D`.
+    /// Returns the default subobject that is declared as the root. Returns `None` if this subobject is not of class `D`.
     pub fn root_subobject<D: Class>(&self) -> Option<This<'f, D>> {
         let At { world, object } = self.0;
         let root = world.root_subobject(object).filter(|root| world.is_a(*root, D::PATH))?;
         Some(This::new(world, root))
     }
 
-    /// Returns `true` if the object is a class default object, or is inside of a class default object.
+    /// Returns `true` if the object is a class default object, or a subobject of a class default object.
     pub fn is_template(&self) -> bool {
         self.0.world.is_template(self.0.object)
     }
 }
 
-/// An object during a native call of this object. Usable on the game thread and during the call only.
+/// Receiver of a native call. Usable on the game thread and during the call only.
 ///
-/// Dereferences to the view of its class, which has property accessors and methods that call functions. This view dereferences to the view
-/// of the base class, and so on up to [`ObjectView`].
+/// Dereferences to the view of the class `C`. The view has property accessors and methods that call functions. This view dereferences to
+/// the view of the base class, and so on up to [`ObjectView`].
 ///
 /// # Examples
 /// ```rust
@@ -239,9 +239,9 @@ impl<'f, C: Class> This<'f, C> {
     }
 
     /// Lends `part`, the `&mut self` of the running method, to the object while `code` runs. Calls in `code` can then borrow the Rust
-    /// fields again. Required if a call may reenter this object.
+    /// fields again. Required if a call in `code` may reenter this object.
     ///
-    /// If `part` does not belong to this object, the running call ends with an error. `&self` does not need to be lent, because shared
+    /// If `part` does not belong to this object, the running call ends with an error. A method with `&self` needs no loan, because shared
     /// borrows do not exclude each other.
     ///
     /// # Examples
@@ -286,7 +286,7 @@ impl<'f, C: Class> This<'f, C> {
         borrowed.unwrap_or_else(|error| fail(error))
     }
 
-    /// Returns the object that `obj` refers to, if the object is alive and of class `D`.
+    /// Returns the object to which `obj` refers. Returns `None` if the object is destroyed, or is not of class `D`.
     pub fn get<D: Class>(&self, obj: Obj<D>) -> Option<This<'f, D>> {
         let world = self.view.at().world;
         (world.is_alive(obj.0) && world.is_a(obj.0, D::PATH)).then(|| This::new(world, obj.0))

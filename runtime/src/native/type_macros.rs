@@ -26,7 +26,7 @@ macro_rules! __alcedo_native_pod {
     };
 }
 
-/// Declares a struct whose fields have any type, and are copied one by one.
+/// Declares a struct with fields of any type. The fields are copied one by one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_structure {
@@ -207,7 +207,7 @@ macro_rules! __alcedo_native_interface {
     };
 }
 
-/// Rejects earlier names of native types and members at compile time.
+/// Rejects declarations of earlier names for native types and members at compile time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_earlier_names {

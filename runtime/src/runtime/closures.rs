@@ -1,5 +1,5 @@
-//! Stores the host closures that are bound to delegates, and the classes generated for these closures. `host/closures.rs` binds the
-//! closures.
+//! Stores the host closures that are bound to delegates, and the classes that were generated for these closures. `host/closures.rs` binds
+//! the closures.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::handles::ObjectHandle;
 
 #[derive(Default)]
 pub(crate) struct Closures {
-    /// Paths of the generated classes, by the Rust types of the signature.
+    /// Path of the generated class for each signature, by the Rust types of the signature.
     pub(crate) classes: RefCell<BTreeMap<TypeId, String>>,
     pub(crate) bound: RefCell<BTreeMap<ObjectHandle, Registered<Rc<dyn Any>>>>,
 }

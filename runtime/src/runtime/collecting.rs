@@ -10,8 +10,8 @@ use crate::error::{A_COLLECTION, Error};
 use crate::handles::ObjectHandle;
 use crate::object::collect::{RootSource, Sweep, begin, mark, next_dead, unreachable};
 
-/// Divisor for the minimum destruction time in the slice that completes the mark: the time of its mark divided by this number. Without a
-/// minimum, the sweep might never end, because completing the mark can use up each budget.
+/// Divisor for the minimum time of destruction in each tick of a sweep. A tick of a sweep first repeats the end of the mark. The minimum is
+/// the duration of this step, divided by this number. Without a minimum, this step could use up each budget, and the sweep would never end.
 const LEAST_SWEEP: u32 = 4;
 
 /// Result of a collection at a safe point.
@@ -35,10 +35,11 @@ const LEAST_SWEEP: u32 = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Collected {
-    /// Number of destroyed objects. If a reload or a full collection has interrupted an incremental collection, the number includes the
-    /// objects that were destroyed before the interruption.
+    /// Number of destroyed objects. Includes the objects that an incremental collection destroyed before a reload or a full collection
+    /// interrupted it.
     pub objects: usize,
-    /// Number of ticks in which objects were marked, without ticks that only destroyed objects. 1 for a collection in one step.
+    /// Number of ticks in which objects were marked. Ticks that only destroyed objects do not count. The number is 1 for a collection in
+    /// one step.
     pub slices: u32,
 }
 
@@ -55,8 +56,8 @@ pub struct Collected {
 pub struct Collection<'a>(pub(super) &'a Runtime);
 
 impl Collection<'_> {
-    /// Destroys all unreachable objects, and returns their number. The roots are the root set and the values that plugin code owns. Aborts
-    /// an incremental collection that is in progress; it then starts again.
+    /// Destroys all unreachable objects, and returns their number. The roots are the root set and the values that plugin code owns. An
+    /// incremental collection that is in progress is aborted, and then starts again.
     ///
     /// # Errors
     /// Returns an error if plugin code is on the stack, and then requests the collection for the next safe point. Returns an error if an
@@ -89,9 +90,9 @@ impl Collection<'_> {
 
     /// Requests an incremental collection. From the next safe point on, each tick continues the mark within its [`Budget`](crate::Budget).
     /// After the mark, each tick destroys unreachable objects within its budget, in order of creation. The world runs normally between
-    /// these ticks. Code may find an unreachable object in between, for example by its name. The object is not destroyed if a property or
-    /// the root set then refers to it. A reload aborts the collection and starts it again afterwards. [`Collection::take_done`] returns the
-    /// result.
+    /// these ticks. Between these ticks, code may find an unreachable object, for example by its name. If a property or the root set then
+    /// refers to the object, the object remains. A reload aborts the collection, and the collection starts again after the reload.
+    /// [`Collection::take_done`] returns the result of the collection.
     pub fn begin_in_slices(&self) {
         self.0.inner.core.collection.request(Requested::InSlices);
     }
@@ -101,7 +102,8 @@ impl Collection<'_> {
         self.0.inner.core.world.objects.is_marking()
     }
 
-    /// Removes and returns the completed collections at safe points, oldest first. Keeps the last 256 collections.
+    /// Removes and returns the results of the collections that safe points have completed, oldest first. The runtime stores the last 256
+    /// results.
     pub fn take_done(&self) -> Vec<Collected> {
         self.0.inner.collected.take()
     }
@@ -124,7 +126,8 @@ impl Runtime {
         match core.collection.take() {
             Some(Requested::Whole) => match self.collect() {
                 Ok(objects) => {
-                    // The interrupted incremental collection does not start again, so this report includes its destroyed objects.
+                    // Includes the objects that the interrupted incremental collection destroyed, because this collection does not start
+                    // again.
                     let objects = objects + core.collection.swept.take();
                     self.note_collected(Collected { objects, slices: 1 });
                 }
@@ -134,7 +137,7 @@ impl Runtime {
                 Err(Error::Call(CallError::ReentrantBorrow { .. })) => core.collection.request(Requested::Whole),
                 Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
-            // The current sweep does not destroy objects that have become unreachable since its mark.
+            // The current sweep does not destroy the objects that became unreachable after its mark.
             Some(Requested::InSlices) if core.world.objects.is_sweeping() => {
                 core.collection.request(Requested::InSlices);
             }
@@ -182,9 +185,9 @@ impl Core {
         }
     }
 
-    /// Continues the incremental collection while `has_time` returns `true`. When the collection is complete, returns the numbers of
-    /// destroyed objects and of slices of the mark. Must be called at a safe point. If an `add_references` hook panics, aborts the
-    /// collection and returns the error.
+    /// Continues the incremental collection while `has_time` returns `true`. When the collection is complete, returns the number of
+    /// destroyed objects, and the number of ticks in which objects were marked. Must be called at a safe point. If an `add_references` hook
+    /// panics, aborts the collection and returns an error.
     fn go_on_collecting(&self, has_time: &mut dyn FnMut() -> bool) -> Result<Option<(usize, u32)>, CallError> {
         let (objects, collection) = (&self.world.objects, &self.collection);
         if !objects.is_marking() {
@@ -207,17 +210,17 @@ impl Core {
         Ok(Some((collection.swept.take(), collection.slices.get())))
     }
 
-    /// Destroys unreachable objects in order of creation, until `has_time` returns `false` after an object. Returns `true` if no
-    /// unreachable object remains.
+    /// Destroys unreachable objects in order of creation. Calls `has_time` after each object, and stops if the result is `false`. Returns
+    /// `true` if the sweep is complete.
     fn sweep(&self, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
         let swept = loop {
             match next_dead(&self.world, has_time) {
                 Ok(Sweep::Dead(object)) => {
                     let deaths = &self.world.counters.deaths;
                     let before = deaths.get();
-                    // Fails for an object that was already destroyed, for example with its outer.
+                    // Returns an error for an object that was already destroyed, for example with its outer.
                     let _gone = self.end_object(object);
-                    // Counts subobjects together with their outer. Does not count objects that other code has destroyed between two slices.
+                    // Counts the object and its subobjects. Does not count objects that other code has destroyed between two slices.
                     let ended = (deaths.get() - before) as usize;
                     self.collection.swept.update(|swept| swept + ended);
                     // Frees the memory within the time limit.
@@ -237,7 +240,7 @@ impl Core {
 
     fn end_all(&self, dead: &[ObjectHandle]) -> usize {
         for object in dead {
-            // Fails for a subobject that was already destroyed with its outer.
+            // Returns an error for a subobject that was already destroyed with its outer.
             let _gone = self.end_object(*object);
         }
         self.finalizer.release();
@@ -246,7 +249,7 @@ impl Core {
     }
 }
 
-/// Reports the roots outside of the object store: objects that owned values of plugin code refer to.
+/// Reports the objects to which values of plugin code refer, as roots of the collection.
 impl RootSource for Core {
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         if self.collection.owned_values_are_roots.get() {
@@ -273,7 +276,8 @@ mod tests {
     use crate::object::property::PropertyType;
     use crate::object::value::Value;
 
-    /// Checks that an object survives a collection if only a module's array refers to it and `owned_values_are_roots` is set.
+    /// Collects an object to which only an array of a module refers. Checks that the object survives exactly if `owned_values_are_roots` is
+    /// set.
     fn check(owned_values_are_roots: bool) {
         let core = Core::new().expect("a finalizer thread");
         core.collection.owned_values_are_roots.set(owned_values_are_roots);

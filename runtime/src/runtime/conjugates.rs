@@ -1,5 +1,5 @@
-//! Access to conjugates (values with a handle). Lends values of objects for a call, stores values of the host, and inspects values of
-//! plugin code. Tools, scripts and tests use this interface; code with static types uses properties.
+//! Access to conjugates (values with a handle): lends property values for a call, stores values of the host, and inspects values of plugin
+//! code. Intended for tools, scripts and tests. Code with static types accesses properties instead.
 
 use std::time::{Duration, Instant};
 
@@ -55,16 +55,16 @@ pub struct ConjugateInfo {
     pub color: Color,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// Set if the value cannot be accessed, temporarily or permanently.
+    /// Set if an access to the value currently fails.
     pub is_expired: bool,
-    /// Lower bound of the time since the conjugate was created or lent.
+    /// Minimum time since the conjugate was created or lent.
     pub age: Duration,
-    /// Set if `age` is exact. Not set after the slot of the conjugate was reused.
+    /// Set if `age` is exact. After another conjugate has reused the slot, `age` is only a lower bound.
     pub is_exact: bool,
 }
 
 impl AnyConjugate {
-    /// Returns the number that identifies the conjugate in call slots.
+    /// Returns the number that represents the conjugate in call slots.
     pub fn number(self) -> u64 {
         self.0.0
     }
@@ -158,12 +158,12 @@ impl Conjugates<'_> {
         self.keep(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0)
     }
 
-    /// Releases a black conjugate that the host owns. Has no effect on released and red conjugates. Has no effect on black
-    /// conjugates of plugin code either, because only the owner can release them.
+    /// Releases a black conjugate that the host owns. Has no effect on released and red conjugates. Also has no effect on black conjugates
+    /// of plugin code: only the owner of a conjugate can release the conjugate.
     pub fn give_back(&self, black: AnyConjugate) {
         let (owned_values, black) = (&self.0.inner.core.owned_values, BlackHandle(black.0.0));
         match owned_values.owner(black) == Some(ModuleId::HOST) {
-            // The value may currently be lent, so its drop is deferred to the next tick.
+            // The value may be borrowed at present, so the next tick drops the value.
             true if self.0.inner.core.world.slices.are_out() => owned_values.drops().leave(black),
             true => owned_values.dispose(black),
             false => {}
@@ -185,7 +185,7 @@ impl Conjugates<'_> {
         })
     }
 
-    /// Returns `true` if the value of a conjugate cannot be accessed, or if the handle never existed.
+    /// Returns `true` if the conjugate has expired, or if no conjugate ever had this handle.
     pub fn is_expired(&self, conjugate: AnyConjugate) -> bool {
         self.info(conjugate).map_or(true, |info| info.is_expired)
     }
@@ -193,7 +193,7 @@ impl Conjugates<'_> {
     /// Reads the value of a conjugate.
     ///
     /// # Errors
-    /// If the conjugate has expired; the error contains its kind and age.
+    /// If the conjugate has expired. The error contains the kind and age of the conjugate.
     pub fn read(&self, conjugate: AnyConjugate) -> Result<Value, Error> {
         Ok(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0.read())
     }

@@ -1,4 +1,4 @@
-//! Waits for finalizers, and shuts a host down. The shutdown report lists everything that could not be ended.
+//! Waits for finalizers, and shuts a host down. The shutdown report lists the images and Slims that could not be unloaded.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -35,13 +35,13 @@ use crate::unload::backoff::Backoff;
 pub struct Drained {
     /// Number of plugin parts that were dropped during the wait.
     pub dropped: u64,
-    /// Number of plugin parts that are not yet dropped, because their finalizer is queued or running, or their module is parked.
+    /// Number of remaining plugin parts: the finalizer is queued or running, or the module is parked.
     pub pending: u64,
     /// Finalizers that panicked during the wait, each with its module. Their plugin parts count as dropped.
     pub failures: Vec<String>,
     /// Finalizer that was still running at the deadline.
     pub running: Option<Blocker>,
-    /// Set if all plugin parts that were queued before the wait are dropped.
+    /// Set if the wait has dropped all plugin parts that were queued at its start.
     pub is_complete: bool,
     /// Duration of the wait.
     pub duration: Duration,
@@ -64,20 +64,20 @@ pub struct Drained {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// Everything that could not be ended, with the reasons: images that stay mapped, and Slims that are still unloading.
+    /// Images that stay mapped, and Slims that are still unloading, each with the reason.
     pub left: Vec<String>,
-    /// Black conjugates that were never dropped, or that were only released at the end. A plugin leaked them or stored them in a static
-    /// variable, or the host owns them.
+    /// Black conjugates that existed at the end of the shutdown, or that only the shutdown released. Typical owners are the host, a static
+    /// variable of a plugin, or leaked memory of a plugin.
     pub owned_values: Vec<BlackCount>,
-    /// Number of plugin parts whose finalizers did not run or have not returned.
+    /// Number of plugin parts that remain: the finalizer did not run, or has not returned.
     pub plugin_parts: u64,
     /// Non-fatal problems of the unload of the Master, such as exit hooks that ran before finalizers.
     pub problems: Vec<String>,
-    /// Tasks, timers and posted closures that were pending when the shutdown began. Each job was dropped with its module.
+    /// Tasks, timers and posted closures of modules that were pending at the start of the shutdown. Each job was dropped with its module.
     pub jobs: Vec<JobInfo>,
-    /// Leases that kept code of the Master mapped when it was parked, or code of Slims at the end of the wait.
+    /// Leases that blocked the unload of a parked Master, or the unload of Slims at the end of the wait.
     pub leases: Vec<Blocker>,
-    /// Number of objects of native classes that were still alive after all modules were unloaded.
+    /// Number of objects of native classes that existed after the unload of all modules.
     pub objects: u64,
 }
 
@@ -92,7 +92,7 @@ impl fmt::Display for Drained {
 }
 
 impl ShutdownReport {
-    /// Returns an error if something could not be ended.
+    /// Converts the report to a result.
     ///
     /// # Errors
     /// If `left` is not empty.
@@ -136,7 +136,7 @@ impl fmt::Display for ShutdownReport {
 }
 
 impl Inner {
-    /// Records and returns the finalizer failures since the last call. The finalizer thread has already logged these failures.
+    /// Records and returns the failures of finalizers since the last call. The finalizer thread has already logged these failures.
     pub(super) fn note_finalizer_failures(&self) -> Vec<String> {
         let failures = self.core.finalizer.failures().into_iter();
         let noted = failures.map(|failure| {
@@ -147,7 +147,7 @@ impl Inner {
         noted.collect()
     }
 
-    /// Returns the registration sites of callbacks that may own a handle of this runtime.
+    /// Returns the registration sites of the callbacks that may own a handle of this runtime.
     fn sites(&self) -> Vec<Site> {
         let mut sites = self.tickers.sites();
         sites.extend(self.before_destroy.sites());
@@ -169,7 +169,7 @@ impl Inner {
         let_go(host, self.loads.observers.take());
         let_go(host, self.loads.unloads.callbacks.take());
         let_go(host, self.on_hang.take());
-        // The functions stay registered, and return an error because the runtime has ended.
+        // The functions stay registered. Their calls return an error after this point.
         let registered = self.registered.take().into_iter();
         let_go(host, registered.map(|Registered { code, site }| Registered { code: code.take_body(), site }));
         let_go(host, self.closures.take());
@@ -210,8 +210,8 @@ impl Runtime {
         self.inner.sites()
     }
 
-    /// Waits until the finalizer thread has dropped all queued plugin parts, at most for `deadline`. Runs posted closures during the wait,
-    /// because a finalizer may wait for a posted closure.
+    /// Waits until the finalizer thread has dropped all queued plugin parts. Waits at most for `deadline`. Runs posted closures during the
+    /// wait, because a finalizer may wait for a posted closure.
     ///
     /// # Errors
     /// If plugin code is on the stack.
@@ -221,19 +221,20 @@ impl Runtime {
     }
 
     /// Shuts the runtime down: unloads the Master, then all Slims, and waits for finalizers. Finally calls the listeners of the Default.
-    /// Returns a report of everything that could not be ended. Other handles then refer to a host without modules.
+    /// Returns a report of the images and Slims that could not be unloaded. Other handles of the host remain valid, and refer to a host
+    /// without modules.
     ///
-    /// Dropping the last handle also shuts the runtime down, but returns no report. [`std::process::exit`] does not shut the runtime down,
-    /// and a handle that is never dropped prevents the shutdown; see [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) for these
+    /// Dropping the last handle also shuts the runtime down, but returns no report. [`std::process::exit`] does not shut the runtime down.
+    /// A handle that is never dropped prevents the shutdown. See [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) for both
     /// cases.
     ///
     /// Finally drops all callbacks: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of load contexts.
-    /// A callback that owns a handle of this host forms a reference cycle, which this drop breaks (see [`Runtime::downgrade`]). The log
-    /// contains a warning for each of these callbacks, with kind and registration site. If several callbacks share a handle, for example in
-    /// an `Rc`, the log only lists the callback that is dropped last.
+    /// This drop breaks the reference cycle of a callback that owns a handle of this host; see [`Runtime::downgrade`]. The log contains a
+    /// warning for each of these callbacks, with kind and registration site. If several callbacks share a handle, for example in an `Rc`,
+    /// the log only lists the callback that is dropped last.
     ///
-    /// Does nothing while plugin code or a hook of a native class is on the stack, or an exclusive operation is in progress; `left` then
-    /// contains the reason.
+    /// Has no effect while plugin code or a hook of a native class is on the stack, or while an exclusive operation is in progress. `left`
+    /// then contains the reason.
     ///
     /// # Examples
     /// ```rust
@@ -270,8 +271,8 @@ impl Runtime {
         let mut leases = inner.end_unloads();
         let slims = inner.loads.registry.close(inner.loads.unloads.policy.shutdown);
         leases.extend(slims.blockers);
-        // Waits for the plugin parts of objects that were collected earlier. The unload of a generation has already waited for the plugin
-        // parts of that generation.
+        // Waits for plugin parts of objects that a collection destroyed earlier. The unload of the Master has already waited for the plugin
+        // parts of its generation.
         let drained = inner.drain(inner.loads.unloads.policy.shutdown);
         let (masters, problems) = match unloaded {
             Ok(ticket) => {

@@ -29,7 +29,8 @@ pub struct Budget {
     /// Game time of the tick in seconds.
     pub seconds: f32,
     /// Time limit for an incremental collection; one millisecond by default. A tick may exceed the limit by the destruction of one object,
-    /// with its subobjects and listeners, and by the `add_references` hooks of native classes, which run again in each tick after the mark.
+    /// with its subobjects and listeners. A tick may also exceed the limit by the `add_references` hooks of native classes. These hooks run
+    /// again in each tick after the mark.
     pub collection: Duration,
 }
 
@@ -52,9 +53,9 @@ impl Budget {
 }
 
 impl Runtime {
-    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. Only logs a
-    /// warning while plugin code holds a slice of host memory, for example if plugin code calls a logger that runs a tick, and during
-    /// an exclusive operation such as a reload.
+    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. Only logs a warning
+    /// during an exclusive operation such as a reload, or while plugin code borrows a slice of host memory. For example, a host function
+    /// that a plugin calls may run a tick.
     ///
     /// # Examples
     /// ```rust
@@ -100,7 +101,7 @@ impl Runtime {
         }
     }
 
-    /// Checks if code of a plugin or script, or a hook of a native class, is on the stack, which excludes a safe point.
+    /// Checks if code of a plugin or script, or a hook of a native class, is on the stack. Such code excludes a safe point.
     fn code_runs(&self) -> bool {
         let core = &self.inner.core;
         core.code_runs() || core.world.stack.running_hook().is_some()
@@ -122,11 +123,11 @@ impl Runtime {
         });
         self.inner.ticking.set(false);
         match self.inner.has_ended.get() {
-            // A ticker has shut the host down.
+            // A ticker has shut the host down, so the remaining tickers are dropped.
             true => let_go(self.inner.loads.registry.id(), gone),
             false => gone.into_iter().for_each(drop_caught),
         }
-        // The panic of a ticker propagates to the host; all tickers stay registered.
+        // The panic of a ticker propagates to the host. All tickers stay registered.
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
@@ -194,10 +195,10 @@ impl Runtime {
         self.inner.core.world.objects.free_graveyard();
     }
 
-    /// Sleeps until work is pending, at most for `timeout`. Pending work is a closure that another thread has posted, or a task that
-    /// another thread has woken. Returns `true` if work is pending. The host then calls [`Runtime::tick`], or [`Runtime::safe_point`] if
-    /// the game time must not advance. Intended for hosts that are idle between requests, such as servers. Timers of plugins use the game
-    /// time, which does not advance during the wait.
+    /// Sleeps until another thread has posted a closure or woken a task. Sleeps at most for `timeout`. Returns `true` if a closure or a
+    /// woken task is pending. The host then calls [`Runtime::tick`], or [`Runtime::safe_point`] to keep the game time unchanged. Intended
+    /// for hosts that are idle between requests, such as servers. The game time, and with it the timers of plugins, does not advance during
+    /// the wait.
     ///
     /// # Examples
     /// ```rust
@@ -217,7 +218,7 @@ impl Runtime {
         !self.inner.requests.borrow().is_empty() || self.inner.core.tasks.wait(timeout)
     }
 
-    /// Returns a handle by which other threads run closures on the game thread.
+    /// Returns a [`Poster`], by which other threads run closures on the game thread.
     pub fn post_handle(&self) -> Poster {
         Poster::new(self.inner.core.tasks.inbox())
     }
@@ -238,8 +239,8 @@ impl Runtime {
         self.inner.core.tasks.now()
     }
 
-    /// Returns pending tasks, timers and posted closures of modules, in scheduling order. Closures that other threads post are included
-    /// from the next safe point on.
+    /// Returns pending tasks, timers and posted closures of modules, in scheduling order. Includes a closure of another thread from the
+    /// next safe point on.
     ///
     /// # Examples
     /// ```rust

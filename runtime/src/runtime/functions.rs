@@ -42,12 +42,12 @@ pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, C
 pub struct Calls<'a>(pub(super) &'a Runtime);
 
 impl Calls<'_> {
-    /// Calls a function by its ZCall name with dynamic values. Intended for tools and tests; code with static types resolves the name once
-    /// and fills slots itself. The first argument is the object for a function of an object and for a property, and the delegate for
-    /// `nd:/`. A second argument writes the property.
+    /// Calls a function by its ZCall name with dynamic values. Intended for tools and tests. [`Runtime::function`] is faster for code with
+    /// static types. For a function of an object and for a property, the first argument is the object. For `nd:/`, the first argument is
+    /// the delegate. For a property, a second argument is the value to write.
     ///
     /// # Errors
-    /// Returns the errors of [`Calls::resolve`], and an error if the arguments do not match or the callee fails.
+    /// Returns the errors of [`Calls::resolve`]. Returns an error if the arguments do not match the parameters, or if the callee fails.
     ///
     /// # Examples
     /// ```rust
@@ -77,10 +77,11 @@ impl Calls<'_> {
         Ok(dynamic_call::call_with_out_parameters(&self.0.inner.core, self.resolve(name)?, arguments)?)
     }
 
-    /// Resolves a ZCall name to a handle for repeated calls. The handle is valid for the generation of its callee, and is never reused.
+    /// Resolves a ZCall name to a handle for repeated calls. The handle is valid until the generation of its callee ends. Handles are never
+    /// reused.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the name cannot be resolved; the error lists the called resolvers. [`CallError::NoMaster`] if the name
+    /// [`CallError::NotFound`] if the name cannot be resolved; this error lists the called resolvers. [`CallError::NoMaster`] if the name
     /// cannot be resolved and no Master is loaded.
     ///
     /// # Examples
@@ -98,7 +99,7 @@ impl Calls<'_> {
     /// ```
     pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
-            // An invalid name also fails if a Master is loaded, so its error stays `NotFound`.
+            // An invalid name fails with and without a Master, so its error stays `NotFound`.
             CallError::NotFound { message }
                 if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() =>
             {
@@ -112,14 +113,14 @@ impl Calls<'_> {
     /// Calls a function by its handle with dynamic values.
     ///
     /// # Errors
-    /// [`CallError::DeadHandle`] if the generation of the handle has ended; another error if the arguments do not match or the callee
-    /// fails.
+    /// [`CallError::DeadHandle`] if the generation of the callee has ended. Returns an error if the arguments do not match the parameters,
+    /// or if the callee fails.
     pub fn call_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
     }
 
-    /// Explains the resolution of a name: lists the resolvers in call order, each with the code that registered it and with its answer.
-    /// Does not call the function, and caches no result.
+    /// Explains the resolution of a name. Lists the resolvers in call order, with the code that registered each resolver and the answer of
+    /// each resolver. Does not call the function, and caches no result.
     ///
     /// # Errors
     /// If the name is invalid, or if [`Calls::resolve`] fails before it calls a resolver.
@@ -140,13 +141,13 @@ impl Calls<'_> {
         Ok(self.0.inner.core.chain.explain(name)?)
     }
 
-    /// Sets whether calls by name are counted and timed, and whether they create `tracing` spans. Both are off by default; a call then
-    /// costs one additional comparison. Intended for tools: observation makes a call about a microsecond slower.
+    /// Sets whether calls by name are counted and timed, and whether they create `tracing` spans. Counting and spans are off by default,
+    /// and then cost one comparison per call. Intended for tools, because an observed call takes about a microsecond longer.
     ///
-    /// A span has the name `call`, the target `alcedo::calls`, the level trace, and the fields `kind` (the protocol) and `name`. If
-    /// observation is turned on during a call, operations in progress are not observed: calls of a module on several objects, batches, and
-    /// [`TypedFunction::hot`](crate::host::TypedFunction::hot). Calls between modules of Slims, pinned contexts and the Default bypass the
-    /// game thread and are never observed.
+    /// A span has the name `call`, the target `alcedo::calls`, the level trace, and the fields `kind` (the protocol) and `name`. Three
+    /// operations remain unobserved if they were in progress when observation was turned on: calls of a module on several objects, batches,
+    /// and [`TypedFunction::hot`](crate::host::TypedFunction::hot). Calls between modules of Slims, pinned contexts and the Default bypass
+    /// the game thread and are never observed.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -196,13 +197,13 @@ impl Calls<'_> {
         self.0.inner.core.zcalls.times()
     }
 
-    /// Resets the counts and durations.
+    /// Resets the counts and durations of observed calls.
     pub fn clear_times(&self) {
         self.0.inner.core.zcalls.clear_times();
     }
 
-    /// Registers a host function as `ex:/name`, for modules and for the host. Code of a new generation cannot call the function before the
-    /// commit, because a rollback could not undo its effects. [`Runtime::shutdown`] removes the function.
+    /// Registers a host function as `ex:/name`, for modules and for the host. During a reload, new code cannot call the function before the
+    /// commit, because a rollback could not undo the effects of the function. [`Runtime::shutdown`] removes the function.
     ///
     /// # Errors
     /// If the name is used or invalid.
@@ -237,8 +238,9 @@ impl Calls<'_> {
         self.register_as(name, signature, Effect::Any, body)
     }
 
-    /// Registers a host function without side effects. Code of a new generation can call the function before the commit, in a main or a red
-    /// constructor. The caller guarantees that the function has no side effects. The report of a rollback still lists its calls.
+    /// Registers a host function without side effects. During a reload, new code can call the function before the commit, in a main or a
+    /// red constructor. The caller guarantees that the function has no side effects. The report of a rollback still lists the calls of the
+    /// function.
     ///
     /// # Errors
     /// Returns the errors of [`Calls::register`].
@@ -263,10 +265,10 @@ impl Calls<'_> {
         self.register_as(name, signature, Effect::Pure, body)
     }
 
-    /// Registers a host function that any thread may call; its body has no access to the runtime. Modules of Slims, pinned contexts and the
-    /// Default can also call the function, on any thread and concurrently. A function that a module offers under the same name takes
-    /// precedence. In all other respects the function works like a function of [`Calls::register`]. Modules of these contexts can also call
-    /// the functions of [`Calls::register_leaf`].
+    /// Registers a host function that any thread may call. The body of the function has no access to the runtime. Modules of Slims, pinned
+    /// contexts and the Default can also call the function, on any thread and concurrently. If a module offers a function with an equal
+    /// name, the function of the module takes precedence. Otherwise the function works like a function of [`Calls::register`]. Modules of
+    /// these contexts can also call the functions of [`Calls::register_leaf`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -324,8 +326,8 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// Returns the body of a dynamic call that calls `function`. The body passes the runtime, keeps argument objects alive during the call,
-    /// and checks the result. Errors contain `path` as the name of the function.
+    /// Wraps `function` as the body of a dynamic call. The body passes the runtime, keeps argument objects alive during the call, and
+    /// checks the result. Errors contain `path` as the name of the function.
     pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {
         let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
         Rc::new(move |values: &[Value]| {
@@ -344,7 +346,7 @@ impl Runtime {
     }
 }
 
-/// Returns the error of a call after the host has ended.
+/// Returns the error of a call of a host function after the host has ended.
 #[cold]
 pub(super) fn ended() -> CallError {
     CallError::Unavailable { what: "the runtime".into() }

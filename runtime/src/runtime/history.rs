@@ -1,11 +1,10 @@
-//! Bounded queue for results of safe points that the host has not yet taken. Keeps only the newest entries, because a host may never take
-//! them.
+//! Bounded queue for the results of safe points. The queue keeps only the newest results, because some hosts never remove them.
 
 use std::collections::VecDeque;
 
 use crate::cells::RefCell;
 
-/// The last `MOST` entries that were not taken, oldest first. Game thread only.
+/// Queue with the last `MOST` results, oldest first. Game thread only.
 #[derive(Debug)]
 pub(super) struct History<T, const MOST: usize>(RefCell<VecDeque<T>>);
 
@@ -16,7 +15,7 @@ impl<T, const MOST: usize> Default for History<T, MOST> {
 }
 
 impl<T, const MOST: usize> History<T, MOST> {
-    /// Appends an entry. Drops the oldest entry if the queue already has `MOST` entries.
+    /// Appends a result. Drops the oldest result if the queue already has `MOST` results.
     pub(super) fn push(&self, value: T) {
         let oldest = {
             let mut row = self.0.borrow_mut();

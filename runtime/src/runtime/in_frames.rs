@@ -1,6 +1,5 @@
-//! Lets direct calls in a red frame access the host, and the body of a registered function, without counted references. The end of a host
-//! is deferred until the outermost red frame has closed, so a direct call needs no counted reference. Counting would cost two dependent
-//! writes per call.
+//! Uncounted access to the host, and to the body of a registered function, for direct calls in a red frame. A host ends only after the
+//! outermost red frame has closed. A direct call therefore needs no counted reference, which would cost two dependent writes.
 #![expect(unsafe_code, reason = "uses values that a red frame keeps alive, without counting a reference")]
 
 use std::cell::Cell;
@@ -9,7 +8,7 @@ use std::rc::Rc;
 
 use super::{Runtime, WeakRuntime};
 
-/// Returns an uncounted handle of the host, or `None` if no counted handle remains. Clones of the result are counted.
+/// Returns an uncounted handle of the host. Returns `None` if no counted handle remains. Clones of the result are counted.
 ///
 /// # Safety
 /// A red frame of the host must stay open while the result is used.
@@ -20,7 +19,7 @@ pub(super) unsafe fn runtime_in_a_frame(weak: &WeakRuntime) -> Option<ManuallyDr
     weak.is_there().then(|| ManuallyDrop::new(Runtime { inner: unsafe { Rc::from_raw(weak.inner.as_ptr()) } }))
 }
 
-/// Body of a registered function; empty after the host has ended.
+/// Body of a registered function. Empty after the host has ended.
 pub(super) struct KeptBody<B>(Cell<Option<Rc<B>>>);
 
 impl<B> KeptBody<B> {

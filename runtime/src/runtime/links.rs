@@ -1,4 +1,4 @@
-//! Persistent links: paths and ids of objects, and references and delegates that use them.
+//! Persistent links: paths and ids of objects, and the references and delegates that store a path or an id.
 
 use alcedo_abi::value::LazyRaw;
 
@@ -11,7 +11,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Access to references of all kinds and to delegates; see [`Runtime::links`]. Game thread only.
+/// Access to reference properties and delegate properties of all kinds; see [`Runtime::links`]. Game thread only.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -28,7 +28,7 @@ use crate::runtime::Runtime;
 pub struct Links<'a>(pub(super) &'a Runtime);
 
 impl Links<'_> {
-    /// Returns the id of an object in lazy references. Returns `None` if no lazy reference to the object was ever created.
+    /// Returns the id by which lazy references refer to an object. Returns `None` if no lazy reference to the object was ever created.
     pub fn lazy_id_of(&self, object: ObjectHandle) -> Option<u128> {
         let id = self.0.core().world.lazy.find(object)?;
         Some(u128::from(id.high) << 64 | u128::from(id.low))
@@ -43,7 +43,7 @@ impl Links<'_> {
     /// Sets a reference property of any kind to an object, or to [`ObjectHandle::NONE`].
     ///
     /// # Errors
-    /// If the property does not accept the object, is not a reference, or cannot currently be written.
+    /// If the property is not a reference, does not accept the object, or cannot currently be written.
     ///
     /// # Examples
     /// ```rust
@@ -72,8 +72,8 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.reference_to(&ty, target)?)
     }
 
-    /// Returns the object that a reference property of any kind currently refers to, or [`ObjectHandle::NONE`] if this object does not
-    /// exist.
+    /// Returns the object to which a reference property of any kind currently refers. Returns [`ObjectHandle::NONE`] if this object does
+    /// not exist.
     ///
     /// # Errors
     /// If the object is destroyed or has no such property.
@@ -91,7 +91,7 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.class_reference(&ty, class)?)
     }
 
-    /// Returns the path of the class that a property currently refers to. Returns `None` if the class does not exist.
+    /// Returns the path of the class to which a class reference property currently refers. Returns `None` if this class does not exist.
     ///
     /// # Errors
     /// If the object is destroyed or has no such property.
@@ -108,7 +108,7 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.field_path(field)?)
     }
 
-    /// Returns the current path of the property that a field path refers to, even after a rename.
+    /// Returns the path of the property to which a field path property refers. After a rename, returns the new path.
     ///
     /// # Errors
     /// If the object is destroyed or has no such property.
@@ -117,7 +117,7 @@ impl Links<'_> {
         Ok(self.0.core().world.resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
     }
 
-    /// Binds a delegate property to a function of an object. Adds the binding to a multicast delegate, unless the binding already exists.
+    /// Binds a delegate property to a function of an object. A multicast delegate keeps its existing bindings, and ignores a duplicate.
     ///
     /// # Errors
     /// If the function does not exist or has a different signature, or if the property is not a delegate.
@@ -132,7 +132,8 @@ impl Links<'_> {
         Ok(delegates::bind(&self.0.core().world, (object, property), &ty, target, function)?)
     }
 
-    /// Returns a delegate that is bound to a function of an object, as an argument for functions of native classes and modules.
+    /// Returns a delegate value that is bound to a function of an object. Intended as an argument for functions of native classes and
+    /// modules.
     ///
     /// # Errors
     /// If the object is destroyed, or if the function does not exist or has a different signature.
@@ -159,12 +160,12 @@ impl Links<'_> {
     }
 
     /// Calls the bindings of a delegate property, newest first. Returns the result of a single delegate. Removes bindings to destroyed
-    /// objects. Bindings that are removed during the broadcast are not called. Bindings that are added during the broadcast are first
-    /// called by the next broadcast.
+    /// objects. Skips bindings that are removed during the broadcast. The next broadcast is the first to call bindings that are added
+    /// during this broadcast.
     ///
     /// # Errors
-    /// If a single delegate is unbound, the arguments do not match, delegate calls are nested too deeply, or a callee fails. A multicast
-    /// delegate still calls all bindings, and then returns the first error.
+    /// If a single delegate is unbound, the arguments do not match the parameters, delegate calls are nested too deeply, or a callee fails.
+    /// A multicast delegate still calls all bindings, and then returns the first error.
     ///
     /// # Examples
     /// ```rust

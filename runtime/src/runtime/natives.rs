@@ -1,4 +1,4 @@
-//! Typed access to objects of native classes, for code of the host. Classes and members are Rust types and methods instead of strings.
+//! Typed access to objects of native classes, for code of the host. Each class is a Rust type, and each member is a Rust method.
 
 use super::objects::Objects;
 use crate::boundary::CallError;
@@ -32,7 +32,7 @@ impl Objects<'_> {
         self.spawn(C::PATH).map(Obj::new)
     }
 
-    /// Returns a typed reference to the object, if the object is alive and of class `C` or a derived class.
+    /// Returns a typed reference to the object. Returns `None` if the object is destroyed, or is not of class `C` or a derived class.
     ///
     /// # Examples
     /// ```rust
@@ -56,8 +56,8 @@ impl Objects<'_> {
         (self.is_alive(object) && self.is_a(object, C::PATH)).then(|| Obj::new(object))
     }
 
-    /// Runs `code` with a view of the object, which has the accessors and functions of class `C`, like `this` in a method. If an accessor
-    /// fails, `code` ends and this method returns the error.
+    /// Runs `code` with a view of the object. The view has the accessors and functions of class `C`, like `this` in a method. If an
+    /// accessor fails, `code` is unwound, and this method returns the error.
     ///
     /// ```
     /// use alcedo_runtime::native::{This, uclass};
@@ -84,8 +84,7 @@ impl Objects<'_> {
     /// ```
     ///
     /// # Errors
-    /// If the object is destroyed or of another class, or if an accessor in `code` fails. Changes that `code` made before the error
-    /// persist.
+    /// If the object is destroyed or of another class, or if an accessor in `code` fails. Changes that `code` made before an error persist.
     pub fn with<C: Class, R>(&self, object: Obj<C>, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, Error> {
         let handle = object.handle();
         if !self.is_alive(handle) {

@@ -1,6 +1,6 @@
-//! Network serialization of structs. A struct of the host or of a module can write and read itself with `net_serialize`. All other structs,
-//! and structs whose `net_serialize` returns `NotHandled`, are sent field by field as text. The first byte of the data specifies the
-//! format.
+//! Network serialization of structs. A struct of the host or of a module can write and read itself with `net_serialize`. Structs without
+//! this function are sent field by field as text. If `net_serialize` returns `NotHandled`, the struct is also sent field by field. The
+//! first byte of the data specifies the format.
 
 use alcedo_abi::net::{NetOutcome, joined, split};
 
@@ -11,7 +11,7 @@ use crate::handles::ObjectHandle;
 use crate::object::property::PropertyType;
 use crate::object::value::{Value, with_objects};
 
-/// Maps objects to network ids; implemented by the host.
+/// Maps objects to network ids. Implemented by the host.
 ///
 /// # Examples
 /// ```rust
@@ -37,7 +37,7 @@ use crate::object::value::{Value, with_objects};
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
 pub trait NetNames {
-    /// Returns the network id of an object, which is never 0. Returns `None` if no other machine has the object.
+    /// Returns the network id of an object. A network id is never 0. Returns `None` if no other machine has the object.
     fn id(&self, object: ObjectHandle) -> Option<u64>;
     /// Returns the local object with this network id.
     fn object(&self, id: u64) -> Option<ObjectHandle>;
@@ -50,8 +50,8 @@ impl Runtime {
     /// Serializes a struct property for another machine. A struct with `#[net_serialize]` writes itself. Game thread only.
     ///
     /// # Errors
-    /// If the object is destroyed, has no such property, or the property is not a struct. If `net_serialize` fails or reports a failure
-    /// ([`CallError::Returned`]).
+    /// If the object is destroyed or has no such property, or if the property is not a struct. If `net_serialize` panics, or reports a
+    /// failure ([`CallError::Returned`]).
     ///
     /// # Examples
     /// ```rust
@@ -105,7 +105,7 @@ impl Runtime {
         Ok([&[BY_FIELDS], value.print(&self.core().world.names).as_bytes()].concat())
     }
 
-    /// Overwrites a struct property with the result of [`Runtime::net_write`] on another machine. References to unknown objects become
+    /// Overwrites a struct property with data from [`Runtime::net_write`] on another machine. References to unknown objects become
     /// [`ObjectHandle::NONE`]. After an error, the property is unchanged.
     ///
     /// # Errors
@@ -172,7 +172,8 @@ impl Runtime {
         }
     }
 
-    /// Returns the name of the serialization function in the module that declares the struct, if the module offers this function.
+    /// Returns the name of the serialization function in the module that declares the struct. Returns `None` if the module does not offer
+    /// this function.
     fn net_function(&self, ty: &PropertyType, function: &str) -> Option<String> {
         let path = ty.type_path();
         let modules = self.inner.loads.master()?.modules;

@@ -53,12 +53,12 @@ impl Deref for Objects<'_> {
 
 impl Objects<'_> {
     /// Creates an object of a class. The class is specified by a path or a [`ClassRef`](crate::ClassRef). The object is in the root set, so
-    /// it exists until it is destroyed. Callbacks of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may also create objects, with
-    /// the same lifetime.
+    /// no collection destroys the object. Callbacks of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may also call this method.
+    /// Their objects are also in the root set.
     ///
     /// # Errors
-    /// If the class does not exist, or if an exclusive operation such as a reload is in progress. If a step of the construction fails; then
-    /// the incomplete object is destroyed.
+    /// If the class does not exist, or if an exclusive operation such as a reload is in progress. If a step of the construction fails. The
+    /// incomplete object is then destroyed.
     ///
     /// # Examples
     /// ```rust
@@ -75,11 +75,12 @@ impl Objects<'_> {
         self.spawn_in(class, ObjectHandle::NONE)
     }
 
-    /// Creates an object inside `outer`. The object is a root only if `outer` is [`ObjectHandle::NONE`]. Otherwise only references from
-    /// other objects protect it from collection.
+    /// Creates an object inside `outer`. The object is a root only if `outer` is [`ObjectHandle::NONE`]. Without a root, only references
+    /// from other objects protect the object from collection.
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::spawn`]. Returns an error if `outer` is destroyed, or is (a part of) a class default object.
+    /// Returns the errors of [`Objects::spawn`]. Returns an error if `outer` is destroyed, or is a class default object or a subobject of
+    /// one.
     ///
     /// # Examples
     /// ```rust
@@ -95,8 +96,8 @@ impl Objects<'_> {
         self.construct(&class.find(self.0.types())?, outer)
     }
 
-    /// Destroys an object and its subobjects. Has no effect on a destroyed object. Only logs a warning for a class default object, and if a
-    /// listener calls this method during a reload.
+    /// Destroys an object and its subobjects. Has no effect on a destroyed object. Only logs a warning if the object is a class default
+    /// object, or if a listener calls this method during a reload.
     ///
     /// # Examples
     /// ```rust
@@ -119,14 +120,14 @@ impl Objects<'_> {
         }
     }
 
-    /// Iterates over the live objects in creation order, without class default objects and their templates. Creating or destroying objects
-    /// during the iteration does not change the iteration.
+    /// Iterates over the live objects in creation order, without class default objects and their templates. The iterator contains the
+    /// objects at the time of this call, and ignores later changes.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = ObjectHandle> + ExactSizeIterator + use<> {
         self.0.inner.core.world.objects.living().into_iter()
     }
 
     /// Returns the class path of a dormant object: an object whose class was removed by a reload. A dormant object has no plugin part, and
-    /// is treated as an object of its nearest base class. It becomes active when its class is declared again.
+    /// acts as an object of the nearest base class that exists. The object becomes active when its class is declared again.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -162,10 +163,11 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.find(outer, name)
     }
 
-    /// Renames an object, and moves it into `outer`. Either the name or the outer may be unchanged. References to the object stay valid.
+    /// Renames an object, and moves the object into `outer`. To change only the name or only the outer, pass the current outer or name.
+    /// References to the object stay valid.
     ///
     /// # Errors
-    /// [`RenameError`] with the reason. Then the object is unchanged.
+    /// [`RenameError`] with the reason. After an error, the object is unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -183,7 +185,7 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.rename(object, name, outer)
     }
 
-    /// Adds an object to the root set, which protects the object, and all objects it refers to, from collection. Returns `true` if the
+    /// Adds an object to the root set. A collection never destroys a root, or an object to which a root refers. Returns `true` if the
     /// object exists.
     ///
     /// # Examples
@@ -209,7 +211,8 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.is_root(object)
     }
 
-    /// Removes an object from the root set; references can still keep it alive. Returns `true` if the object was a root.
+    /// Removes an object from the root set. A collection then destroys the object if no reachable object refers to the object. Returns
+    /// `true` if the object was a root.
     ///
     /// # Examples
     /// ```rust
@@ -258,9 +261,9 @@ impl Objects<'_> {
     /// Writes a property. The property is specified by a name or a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
-    /// If the object is destroyed or has no such property, or if the property has a different type. [`CallError::WrongClass`] if the value
-    /// is an object that the property does not accept. [`CallError::NotFound`] if a delegate is bound to a function that does not exist.
-    /// [`CallError::Signature`] if the bound function has a different signature.
+    /// If the object is destroyed or has no such property, or if `value` has a different type than the property. [`CallError::WrongClass`]
+    /// if `value` is an object that the property does not accept. [`CallError::NotFound`] if a delegate is bound to a function that does
+    /// not exist. [`CallError::Signature`] if the bound function has a different signature.
     ///
     /// # Examples
     /// ```rust
@@ -318,7 +321,8 @@ impl Objects<'_> {
             .unwrap_or_default()
     }
 
-    /// Calls a function, or the override of the function. The function is specified by a name or a [`FunctionRef`](crate::FunctionRef).
+    /// Calls a function of an object, or the override of this function in the class of the object. The function is specified by a name or a
+    /// [`FunctionRef`](crate::FunctionRef).
     ///
     /// # Errors
     /// If the object is destroyed or has no such function, the arguments do not match, or the function body fails.
@@ -382,12 +386,12 @@ impl Objects<'_> {
         Ok(call_with_out_parameters(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
-    /// Calls a function, or the override of the function, by name with Rust types. An [`Obj<Object>`](crate::native::Obj) can be passed for
-    /// each parameter that accepts the object's class. The result type `()` is accepted for every function. [`Runtime::function`] is faster
-    /// for repeated calls.
+    /// Calls a function of an object, or the override of this function, by name with Rust types. An [`Obj<Object>`](crate::native::Obj)
+    /// matches each object parameter whose class the object has. The result type `()` matches every function. [`Runtime::function`] is
+    /// faster for repeated calls.
     ///
     /// # Errors
-    /// If the object is destroyed or has no such function, an argument or the result has a different type, or the function body fails.
+    /// If the object is destroyed or has no such function, a Rust type differs from the signature, or the function body fails.
     /// [`CallError::WrongClass`] if an argument is an object that its parameter does not accept.
     ///
     /// # Examples
@@ -427,7 +431,7 @@ impl Objects<'_> {
         Ok(failing(|| world.call_typed(object, &FunctionRef::new(function), None, arguments))?)
     }
 
-    /// Returns the object at a path.
+    /// Returns the live object with this path.
     ///
     /// # Examples
     /// ```rust
@@ -444,7 +448,7 @@ impl Objects<'_> {
         self.object_at(path)
     }
 
-    /// Formats an object for a log as class and name, such as `Game.Cube (Cube_1)`. Formats a destroyed object as its handle.
+    /// Formats an object for a log as class and name, such as `Game.Cube (Cube_1)`. A destroyed object is formatted as its handle.
     ///
     /// # Examples
     /// ```rust
@@ -486,7 +490,7 @@ impl Objects<'_> {
                 ContextId::master(loads.registry.master_with(module, living)?.0)
             }
         };
-        // No object outlives the generation of its class, and the Default always exists.
+        // Never `None`: the generation of an object's class exists while the object exists, and the Default always exists.
         self.0.contexts().all().into_iter().find(|info| info.id == id)
     }
 

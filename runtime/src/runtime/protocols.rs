@@ -1,4 +1,4 @@
-//! Protocols that a host adds, such as `db`, and the resolvers of their names.
+//! Protocols that a host adds, such as `db`, and the resolvers for names of these protocols.
 
 use std::any::Any;
 use std::fmt;
@@ -20,12 +20,12 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameErrorKind, Reader};
 
-/// Registered code; `None` after the host has ended.
+/// Code that the host has registered; `None` after the host has ended.
 type Kept<T> = RefCell<Option<Rc<T>>>;
 
-/// Registered code of a host. The end of the host takes the code out.
+/// Code that the host has registered. The end of the host takes the code out and drops it.
 pub(super) trait TakeBody {
-    /// Takes the code out, so that the caller can drop it.
+    /// Takes the code out. The caller can then drop the code.
     fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
@@ -42,8 +42,8 @@ impl Inner {
     }
 }
 
-/// Resolves the names of one protocol to functions. The runtime calls resolvers on the game thread, also before the commit of new code, so
-/// a resolver must not have side effects. A resolver may resolve other names.
+/// Resolves the names of one protocol to functions. The runtime calls resolvers on the game thread. A resolver may run before the commit of
+/// new code and must therefore have no side effects. A resolver may call [`Calls::resolve`] for other names.
 ///
 /// # Examples
 /// ```rust
@@ -72,8 +72,8 @@ impl Inner {
 /// # }
 /// ```
 pub trait ZCallResolver {
-    /// Returns the function for `name`, which is the part after `protocol:/`. The runtime caches the function with its handle. A declined
-    /// name is resolved again each time.
+    /// Returns the function for `name`. `name` is the part of the full name after `protocol:/`. The runtime caches the returned function.
+    /// If the resolver declines a name, each later lookup of this name calls the resolver again.
     ///
     /// # Errors
     /// Returns [`Declined`] if the function does not exist. The error of the caller contains the reason.
@@ -86,7 +86,7 @@ impl<F: Fn(&Runtime, &str) -> Result<ZCallFunction, Declined>> ZCallResolver for
     }
 }
 
-/// Reason for which a resolver has no function for a name, as a short sentence.
+/// Reason of a resolver for declining a name, as a short sentence.
 ///
 /// # Examples
 /// ```rust
@@ -128,7 +128,7 @@ pub struct ZCallFunction {
 }
 
 impl ZCallFunction {
-    /// Returns a function that may have side effects. Code of a new generation can call the function only after the commit.
+    /// Returns a function that may have side effects. During a reload, new code can call the function only after the commit.
     #[track_caller]
     pub fn new(
         signature: Signature,
@@ -138,8 +138,8 @@ impl ZCallFunction {
         Self { signature, effect: Effect::Any, body: Rc::new(body), site }
     }
 
-    /// Returns a function without side effects, which the host guarantees. New code can call the function before the commit. See
-    /// [`Calls::register_pure`].
+    /// Returns a function without side effects. The host guarantees this property of the function. During a reload, new code can call the
+    /// function before the commit. See [`Calls::register_pure`].
     #[track_caller]
     pub fn pure(
         signature: Signature,
@@ -156,8 +156,8 @@ impl fmt::Debug for ZCallFunction {
 }
 
 impl Calls<'_> {
-    /// Adds a protocol and the only resolver of its names `protocol:/…`, for modules and for the host. Reloads, rollbacks and unloads do
-    /// not affect the resolver and the handles of its functions.
+    /// Adds a protocol with a single resolver for all names `protocol:/…`. Modules and the host can call these names. Reloads, rollbacks
+    /// and unloads do not affect the resolver and the handles of its functions.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -202,7 +202,7 @@ impl Calls<'_> {
     }
 
     /// Adds a protocol that parses names with its [keyword](Protocol::word). [`Self::add_resolver`] adds resolvers for these names.
-    /// [`Self::add_value_resolver`] is shorter if the functions use dynamic values.
+    /// [`Self::add_value_resolver`] is simpler for functions with dynamic values.
     ///
     /// ```
     /// use alcedo_runtime::zcall::{Answer, Call, NameError, Protocol, Reader, Resolved, Resolver, ZCallName};
@@ -264,12 +264,12 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// Adds a resolver for the names of a protocol of the host. The resolvers of a protocol are called in ascending order of priority, and
-    /// the first returned function is used. Errors refer to each resolver by its `label`. Reloads, rollbacks and unloads do not affect the
-    /// resolver, as for [`Self::add_value_resolver`].
+    /// Adds a resolver for the names of a protocol of the host. The resolvers of a protocol are called in ascending order of priority. The
+    /// first function that a resolver returns is used. Errors refer to each resolver by its `label`. Reloads, rollbacks and unloads do not
+    /// affect the resolver.
     ///
-    /// Uncommitted code can only call [`pure`](crate::zcall::Resolved::pure) functions. A panic in the resolver or in its function is
-    /// returned to the caller as an error.
+    /// Uncommitted code can only call [`pure`](crate::zcall::Resolved::pure) functions. A panic in the resolver, or in a function of the
+    /// resolver, is returned to the caller as an error.
     ///
     /// # Errors
     /// If the host has added no such protocol, or if the protocol already has a resolver with this label.
@@ -299,7 +299,8 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// Wraps a function with checks: only pure functions run before a commit, and no function runs after the host has ended.
+    /// Wraps a function with two checks. Before a commit, a call of a function with side effects fails. After the end of the host, every
+    /// call fails.
     pub(super) fn guarded(&self, name: String, function: Resolved, site: Site) -> Resolved {
         let mode = self.core().world.mode.clone();
         let effect = function.effect();
@@ -316,8 +317,8 @@ impl Runtime {
     }
 }
 
-/// Wraps a protocol of the host for the resolver chain, and caches its strings. After the host has ended, names of the protocol are
-/// invalid.
+/// Wraps a protocol of the host for the resolver chain, and caches the strings of the protocol. After the host has ended, names of the
+/// protocol are invalid.
 fn described(code: Rc<Kept<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
     let protocol = code.borrow().clone().ok_or_else(ended)?;
     let read = move |address: &mut Reader<'_>| {

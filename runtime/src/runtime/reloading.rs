@@ -1,4 +1,4 @@
-//! Creates, replaces and unloads the Master: immediately, at the next safe point, or when its files change.
+//! Creates, replaces and unloads the Master. A reload runs immediately, at the next safe point, or after the library files have changed.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ impl Runtime {
         }
     }
 
-    /// Loads `libraries` like [`Runtime::create_master`], even if the host runs under `alcedo dev`.
+    /// Loads `libraries` like [`Runtime::create_master`], but also if the host runs under `alcedo dev`.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
         Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
@@ -67,9 +67,9 @@ impl Runtime {
         self.reload_for(&owned(libraries), ReloadScope::All, 0)
     }
 
-    /// Replaces only the modules of the Master whose libraries were rebuilt, and the modules that depend on them. `libraries` must contain
-    /// all libraries of the Master. Other modules stay mapped in their generation: their plugin parts are not rebuilt, and handles to them
-    /// stay valid. If no library has changed, nothing is reloaded, which the report states.
+    /// Replaces only the modules of the Master whose libraries were rebuilt, and the dependents of these modules. `libraries` must contain
+    /// all libraries of the Master. All remaining modules stay mapped in their generation: their plugin parts are not rebuilt, and handles
+    /// of their functions stay valid. If no library has changed, no module is replaced, and the report states this.
     ///
     /// # Errors
     /// Returns the errors of [`Runtime::reload`].
@@ -90,7 +90,7 @@ impl Runtime {
         self.reload_for(&owned(libraries), ReloadScope::Changed, 0)
     }
 
-    /// Reloads the Master. `answers` is the number of requests that this reload fulfills; zero for a direct call.
+    /// Reloads the Master. `answers` is the number of requests that this reload fulfills. `answers` is zero for a direct call.
     pub(crate) fn reload_for(
         &self,
         libraries: &[PathBuf],
@@ -109,8 +109,8 @@ impl Runtime {
     }
 
     /// Requests a reload at the next safe point. Several requests are combined into one reload with the libraries of the last request. A
-    /// request to unload the Master discards the reload. [`Runtime::take_reloads`] returns the report, which contains the number of
-    /// requests.
+    /// request to unload the Master discards the reload. [`Runtime::take_reloads`] returns the report of the reload. The report contains
+    /// the number of combined requests.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -134,7 +134,8 @@ impl Runtime {
         self.inner.requests.borrow_mut().push(Request::Reload { libraries, scope });
     }
 
-    /// Removes and returns the reports of reloads at safe points, oldest first. Keeps the last 64 reports.
+    /// Removes and returns the reports of the reloads that safe points have performed, oldest first. The runtime stores the last 64
+    /// reports.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -156,7 +157,7 @@ impl Runtime {
         self.inner.reloads.take()
     }
 
-    /// Watches the files of the Master. When changed files are completely written, reloads them at the next safe point.
+    /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload.
     ///
     /// # Errors
     /// If no Master is loaded, or if its folders cannot be watched.
@@ -185,7 +186,7 @@ impl Runtime {
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         drop(self.inner.health.take());
         if self.inner.agent.get().is_some() {
-            // `alcedo dev` builds the plugins and reports complete builds. These reports do not include the scripts that the host itself
+            // `alcedo dev` builds the plugins and reports complete builds. These builds do not include the scripts that the host itself
             // loads.
             let scripts = self.inner.scripts.borrow().clone();
             if !scripts.is_empty() {
@@ -200,7 +201,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Unloads the Master: destroys objects of its classes, ends its modules, and unmaps their images.
+    /// Unloads the Master: destroys the objects of its classes, ends its modules, and unmaps the images of the modules.
     ///
     /// # Errors
     /// If no Master is loaded, or if plugin code or a hook of a native class is on the stack.

@@ -1,5 +1,5 @@
 //! Function tables that the host and its modules exchange at load time. Each entry is a function with a ZCall name: `ex:/` for an entry of
-//! the host, `nm:/` for an entry of a module. A table declares its entries with Rust types, and has one fingerprint for all entries.
+//! the host, `nm:/` for an entry of a module. A table declares its entries with Rust types. One fingerprint covers all entries of a table.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -54,13 +54,13 @@ use crate::signature::Signature;
 pub struct Tables<'a>(pub(super) &'a Runtime);
 
 impl Tables<'_> {
-    /// Offers a table of the host to modules that are loaded later. Modules of the Master call the entries on the game thread. Modules of
-    /// Slims, pinned contexts and the Default call the entries on any thread. Each entry is also registered as the function
-    /// `ex:/table/entry`. After [`Runtime::shutdown`], calls of entries return an error.
+    /// Offers a table of the host to the modules that are loaded after this call. Modules of the Master call the entries on the game
+    /// thread. Modules of Slims, pinned contexts and the Default call the entries on any thread. Each entry is also registered as the
+    /// function `ex:/table/entry`. After [`Runtime::shutdown`], calls of entries return an error.
     ///
     /// An entry without captures is as fast as a function of [`Calls::register_leaf`](crate::Calls::register_leaf). For modules of the
     /// Master, an entry with captures is as fast as a function of [`Calls::register_typed`](crate::Calls::register_typed). Modules of other
-    /// contexts hold a guard during each call of an entry with captures. New code cannot call entries before its commit.
+    /// contexts hold a guard during each call of an entry with captures. During a reload, new code cannot call entries before the commit.
     ///
     /// # Errors
     /// If a table with this name is already offered, the name of an entry is used, or a type of an entry has no path.
@@ -92,8 +92,8 @@ impl Tables<'_> {
         self.offer_as(table, Effect::Any)
     }
 
-    /// Offers a table whose entries have no side effects. New code can call these entries before its commit, in its entry method and its
-    /// main. See [`Calls::register_pure`](crate::Calls::register_pure).
+    /// Offers a table whose entries have no side effects. During a reload, new code can call these entries before the commit, in its entry
+    /// method and its main. See [`Calls::register_pure`](crate::Calls::register_pure).
     ///
     /// # Errors
     /// Returns the errors of [`Tables::offer`].
@@ -128,7 +128,7 @@ impl Tables<'_> {
     }
 
     /// Returns the table that a module of the Master implements. The table belongs to the current generation. After a reload or unload of
-    /// the module, calls of entries return [`CallError::DeadHandle`], and the table must be requested again.
+    /// the module, calls of entries return [`CallError::DeadHandle`]. Callers must then request the table again.
     ///
     /// # Errors
     /// [`LoadError::NoModule`] if the Master has no such module, [`CallError::NotFound`] if the module does not implement this table,
@@ -168,7 +168,7 @@ impl Tables<'_> {
 impl LoadContext {
     /// Returns the table that a module of the current generation implements. Any thread may use the table. When the generation unloads, for
     /// example after a [`replace`](LoadContext::replace), calls of entries return
-    /// [`ContextUnloading`](crate::ContextError::ContextUnloading), and the table must be requested again.
+    /// [`ContextUnloading`](crate::ContextError::ContextUnloading). Callers must then request the table again.
     ///
     /// ```no_run
     /// use alcedo_runtime::tables::OfContext;
@@ -189,14 +189,15 @@ impl LoadContext {
     /// ```
     ///
     /// # Errors
-    /// If the context has no such module, the module does not implement the table or has a different definition, or the context unloads.
+    /// If the context has no such module, or if the context unloads. If the module does not implement the table, or implements a different
+    /// definition.
     pub fn table<T: ModuleEntries<Context = OfContext>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         T::bind(&self.table_module(module, &table)?)
     }
 }
 
-/// A table that the host implements; declared with [`entry_table!`](crate::entry_table).
+/// A table that the host implements. Declared with [`entry_table!`](crate::entry_table).
 ///
 /// # Examples
 /// ```rust
@@ -241,7 +242,7 @@ pub trait HostEntries: Sized {
     fn register(self, offering: &Offering<'_>) -> Result<(), Error>;
 }
 
-/// A table that a module implements; declared with [`entry_table!`](crate::entry_table).
+/// A table that a module implements. Declared with [`entry_table!`](crate::entry_table).
 ///
 /// # Examples
 /// ```rust
@@ -283,7 +284,7 @@ pub trait ModuleEntries: Sized {
     /// Binds the entries to the functions of a module.
     ///
     /// # Errors
-    /// If the module does not have an entry.
+    /// If the module lacks an entry of the table.
     #[doc(hidden)]
     fn bind(module: &<Self::Context as TableContext>::Module) -> Result<Self, Error>;
 }
@@ -334,10 +335,10 @@ mod sealed {
 
 /// Kind of load context whose modules implement a table: [`OfMaster`] or [`OfContext`].
 pub trait TableContext: sealed::Sealed + 'static {
-    /// Type of the entries in a table of this kind of module.
+    /// Type of an entry in a table that a module in this kind of context implements.
     type Entry<A: ValueParams, R: NativeResult>;
 
-    /// Module that implements a table.
+    /// Type of a module in this kind of context.
     #[doc(hidden)]
     type Module;
 
@@ -410,8 +411,8 @@ impl TableContext for OfContext {
 }
 
 /// Typed entry of a table that a module of a Slim, a pinned context or the Default implements. Valid for one generation: when the
-/// generation unloads, for example by [`replace`](crate::LoadContext::replace), all calls return an error. Keeps nothing alive. Can be used
-/// on any thread. Clones refer to the same entry.
+/// generation unloads, for example by [`replace`](crate::LoadContext::replace), all calls return an error. Does not keep the module loaded.
+/// Can be used on any thread. A clone refers to the entry of the original.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -451,8 +452,8 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
         self.entry.within(Location::caller(), |trampoline| call_hot(trampoline, arguments))?
     }
 
-    /// Runs `code`, which can call the entry many times after a single check. The generation is not unloaded before `code` returns. Each
-    /// call costs as much as a C call through a pointer.
+    /// Checks the generation once, and runs `code`, which can then call the entry many times. The generation stays loaded until `code`
+    /// returns. Each call costs as much as a C call through a pointer.
     ///
     /// # Errors
     /// [`ContextError::ContextUnloading`] if the generation of the entry unloads, [`CallError::TooDeep`] if the stack of the thread is
@@ -464,11 +465,12 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
 }
 
 /// Declares a table of functions that a host and a module exchange: `host struct` for a table of the host, `module struct` for a table of a
-/// module. Both sides include the same declaration. A module expands the declaration with the macro of the same name in
+/// module. Both sides must contain equal declarations. A module expands the declaration with the macro `entry_table!` of
 /// `alcedo_plugin_api`. Parameters and results of entries are numbers, `bool` and names. See `runtime/docs/calls.md`.
 ///
-/// In a host, a `host struct` has a function or closure for each entry, and is passed to [`Tables::offer`](crate::Tables::offer). A `module
-/// struct` is returned by [`Tables::of_module`](crate::Tables::of_module) and [`LoadContext::table`](crate::LoadContext::table).
+/// In a host, a `host struct` contains a function or closure for each entry. The host passes this struct to
+/// [`Tables::offer`](crate::Tables::offer). [`Tables::of_module`](crate::Tables::of_module) and
+/// [`LoadContext::table`](crate::LoadContext::table) return a `module struct`.
 ///
 /// # Examples
 /// ```rust

@@ -1,5 +1,5 @@
-//! Host functions that are registered with Rust types. Their calls create no `Value`, and plugins call their code directly. The code and
-//! its panic guard are compiled for the types of the signature.
+//! Host functions that are registered with Rust types. Calls of these functions create no `Value`. Plugins call the code of these functions
+//! directly. The code and its panic guard are compiled for the types of the signature.
 #![expect(unsafe_code, reason = "follows the context that is stored with the code, and reads the state of a red frame")]
 
 use std::any::Any;
@@ -31,8 +31,7 @@ use crate::zcall::call::{Call, Resolved};
 
 impl Calls<'_> {
     /// Registers a typed host function as `ex:/name`. Parameters and result must be numbers, `bool` or names. Calls create no
-    /// [`Value`](crate::Value), and plugins call the code directly. In all other respects the function works like a function of
-    /// [`Calls::register`].
+    /// [`Value`](crate::Value), and plugins call the code directly. Otherwise the function works like a function of [`Calls::register`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -61,8 +60,8 @@ impl Calls<'_> {
 
     /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` must be a `fn` item or a
     /// closure without captures. Plugins call a leaf by its address, which is the fastest call into the host. The caller guarantees that a
-    /// leaf has no side effects, so new code can call it before the commit; see [`Calls::register_pure`]. Modules of Slims, pinned contexts
-    /// and the Default can also call the leaf, on any thread.
+    /// leaf has no side effects. During a reload, new code can therefore call the leaf before the commit; see [`Calls::register_pure`].
+    /// Modules of Slims, pinned contexts and the Default can also call the leaf, on any thread.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -190,7 +189,7 @@ fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
     if result { buffer.put(A::COUNT, returned.into_slot()) } else { Ok(()) }
 }
 
-/// Returns `true` if the result type is an object. These results are rejected, because a slot does not specify a class.
+/// Returns `true` if the result type is an object. The registration rejects object results, because a slot does not specify a class.
 const fn is_object<R: NativeResult>() -> bool {
     matches!(R::VALUE, Some((kind, _)) if kind.0 == PropertyKind::OBJECT.0)
 }
@@ -219,12 +218,12 @@ trait Body: 'static {
 
 type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 
-/// A registered function. The end of the host takes the body out.
+/// A registered function. The end of the host takes the body out and drops it.
 struct Typed<B> {
-    /// Fast paths, by which direct calls check that a red frame is open.
+    /// State of the fast paths, by which direct calls check that a red frame is open.
     fast_paths: FastPaths,
     body: KeptBody<B>,
-    /// Registration site, which errors of the function contain as their location.
+    /// Registration site. Errors of the function contain this location.
     location: &'static Location<'static>,
 }
 
@@ -381,7 +380,7 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
 
     #[inline]
     unsafe fn run(function: &Typed<B>, _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
-        // Outside of a red frame, the host could end during the call.
+        // Without an open red frame, the host could end during the call.
         if !function.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }

@@ -11,9 +11,9 @@ use crate::object::class::Class;
 use crate::object::meta::value_of;
 use crate::object::origin::Origin;
 
-/// Cached lookup of a class by its path, for creating many objects. Resolves to the current class with this path: the new class after a
-/// reload, or an error while no class has the path. Keeps nothing alive. With another runtime, resolves to the class of that runtime. Game
-/// thread only.
+/// Cached lookup of a class by its path, for creating many objects. Each use resolves the path to the current class, such as the new class
+/// after a reload. A use fails while no class has the path. Does not keep the class alive. With another runtime, resolves to the class of
+/// that runtime. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -40,7 +40,7 @@ struct Found {
 }
 
 impl ClassRef {
-    /// Returns the path.
+    /// Returns the path of the class.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -73,7 +73,7 @@ mod sealed {
 /// # }
 /// ```
 pub trait ClassKey: sealed::Sealed {
-    /// Returns the current class.
+    /// Returns the current class, or an error if the class does not exist.
     #[doc(hidden)]
     fn find(&self, types: Types<'_>) -> Result<Rc<Class>, Error>;
 }
@@ -139,8 +139,8 @@ impl Types<'_> {
         }
     }
 
-    /// Redirects `old`, a former path of a type, member or enum entry, to `new`. The redirect is not used while a declaration has the path
-    /// `old`. If only `old` is declared, for example because a rename was undone, `new` resolves to `old`.
+    /// Redirects `old`, a former path of a type, member or enum entry, to `new`. While a declaration has the path `old`, this declaration
+    /// takes precedence over the redirect. If only `old` is declared, for example because a rename was undone, `new` resolves to `old`.
     ///
     /// # Errors
     /// If `new` is already redirected to `old`.
@@ -159,7 +159,7 @@ impl Types<'_> {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     pub fn redirect(&self, old: &str, new: &str) -> Result<(), Error> {
-        // A rollback of an operation in progress would also undo the redirect.
+        // Requires a safe point: the rollback of an operation in progress would also undo the redirect.
         let _busy = self.0.at_safe_point("redirecting a name")?;
         let types = &self.0.inner.core.world.types;
         if old == new || types.resolves_to(new, old) {
@@ -194,7 +194,7 @@ impl Types<'_> {
             || types.interface_by_path(path).is_some()
     }
 
-    /// Returns the declaration of the delegate with this path. Returns `None` if the path is not that of a delegate.
+    /// Returns the declaration of the delegate with this path. Returns `None` if no delegate has this path.
     pub fn delegate(&self, path: &str) -> Option<DeclaredDelegate> {
         let world = &self.0.inner.core.world;
         Some(of_delegate(&*world.types.delegate_by_path(path)?, &world.names))
@@ -211,7 +211,8 @@ impl Types<'_> {
         self.0.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
     }
 
-    /// Returns the flags of a property or function with this path: bits of `property_flags` or `function_flags`.
+    /// Returns the flags of the property or function with this path: bits of `property_flags` or `function_flags`. Returns `None` for an
+    /// unknown path.
     ///
     /// # Examples
     /// ```rust
@@ -233,7 +234,7 @@ impl Types<'_> {
         property.or_else(|| types.function_by_path(path).map(|function| function.flags))
     }
 
-    /// Returns the metadata value of a property or function for `key`.
+    /// Returns the metadata that a property or function has for `key`. Returns `None` for an unknown path or key.
     pub fn member_meta(&self, path: &str, key: &str) -> Option<String> {
         let types = &self.0.inner.core.world.types;
         match types.property_by_path(path) {
@@ -249,7 +250,7 @@ impl Types<'_> {
     }
 
     /// Returns the declarations of a module of the Master: its types, offered functions and imports. Returns `None` if the Master has no
-    /// such module. [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads the same declarations from a file.
+    /// such module. [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads these declarations from a file.
     pub fn declared_by(&self, module: &str) -> Option<Declared> {
         let modules = self.0.inner.loads.master()?.modules;
         let found = modules.iter().find(|found| found.name() == module)?;

@@ -1,6 +1,6 @@
-//! Warns about a runtime that is never ended. If a handle remains at the end of the thread, a callback of the runtime owns the handle, or
-//! the handle was on the stack when `exit` was called. The warning does not end the runtime, because thread-local variables that the
-//! runtime needs may already be destroyed.
+//! Warns about a runtime that is never ended. A handle that remains at the end of the thread is owned by a callback of the runtime, or was
+//! on the stack when `exit` was called. The runtime is not shut down at this point, because thread-local variables that the runtime needs
+//! may already be destroyed.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::{Runtime, WeakRuntime};
 use crate::callback::Site;
 use crate::panic_guard;
 
-/// Maximum time for which an ending thread waits for the log line.
+/// Maximum time for which an ending thread waits until the warning is logged.
 const LONGEST: Duration = Duration::from_secs(2);
 
 thread_local! {
@@ -33,8 +33,8 @@ impl Drop for Runtimes {
 }
 
 /// Logs the warning on another thread, because thread-local variables of the subscriber may already be destroyed on this thread. Waits for
-/// the other thread at most for `LONGEST`, because this thread may hold a lock that the subscriber needs. On Windows, logs on this thread,
-/// because no thread can start while another thread ends.
+/// the logging thread at most for `LONGEST`, because the current thread may hold a lock that the subscriber needs. On Windows, logs on the
+/// current thread, because no thread can start while another thread ends.
 fn log_warning(callbacks: String, folder: PathBuf) {
     let warn = move || {
         tracing::warn!(
@@ -59,10 +59,10 @@ fn log_warning(callbacks: String, folder: PathBuf) {
     }
 }
 
-/// Registers a runtime of this thread for the warning at the end of the thread.
+/// Registers a runtime of this thread. The end of the thread then logs the warning if a handle of the runtime remains.
 pub(super) fn watch(runtime: &Runtime) {
     let weak = runtime.downgrade();
-    // Fails if the runtime is built while its thread ends. Then it is not watched.
+    // Fails if the runtime is built while its thread ends. The runtime then has no warning.
     let _unwatched = HERE.try_with(|here| {
         let mut here = here.0.borrow_mut();
         here.retain(WeakRuntime::is_there);

@@ -18,7 +18,8 @@ use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::UnloadingCallback;
 
 impl Inner {
-    /// Waits for unloads in progress when the host ends. Parks unloads that exceed the time limit, and returns their blockers.
+    /// Waits for unloads in progress when the host ends. Parks the generations whose unload exceeds the time limit, and returns the
+    /// blockers of these unloads.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
         let deadline = self.loads.unloads.policy.shutdown;
         if in_progress::wait_for_all(&self.core, &self.loads, deadline) {
@@ -49,12 +50,13 @@ impl Inner {
 pub struct Unloads<'a>(pub(super) &'a Runtime);
 
 impl Unloads<'_> {
-    /// Adds a callback that runs before a generation ends, and receives the number of this generation. The callback runs in unloads and in
-    /// reloads, which may still be rolled back. Callbacks run in ascending order of priority, and callbacks with equal priorities in the
-    /// order of registration. A panic does not affect other callbacks, and is recorded in the ticket of the unload.
+    /// Adds a callback that runs before a generation ends. The callback receives the number of this generation. The callback runs in each
+    /// unload and in each reload. A reload may still be rolled back after the callback. Callbacks run in ascending order of priority.
+    /// Callbacks with equal priorities run in the order of registration. A panic of a callback is recorded in the ticket of the unload, and
+    /// the remaining callbacks run.
     ///
     /// The callback stays registered until its [`LocalRegistration`] removes it, or until [`Runtime::shutdown`] or the end of the runtime.
-    /// The callback should use its `&Runtime` argument instead of owning a handle of the runtime; see [`Runtime::downgrade`].
+    /// The callback should use its `&Runtime` argument and own no handle of the runtime; see [`Runtime::downgrade`].
     ///
     /// # Examples
     /// ```rust
@@ -74,15 +76,15 @@ impl Unloads<'_> {
         let site = Site::new("unloading callback", &callback);
         let weak = self.0.downgrade();
         let code: UnloadingCallback = Rc::new(move |generation| {
-            // A handle exists until the last generation has ended; see the `Drop` of `Runtime`.
+            // Always succeeds: a handle exists until the last generation has ended; see the `Drop` of `Runtime`.
             weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
         });
         self.0.inner.loads.unloads.callbacks.add(priority, Registered { code, site });
         self.0.registration(site, |inner, site| inner.loads.unloads.callbacks.remove(site))
     }
 
-    /// Keeps a module of the current Master mapped while the lease is held. For hosts that borrow data of the module. Any thread may hold
-    /// the lease. Reports contain `owner` as the reason.
+    /// Keeps a module of the current Master mapped until the returned lease is dropped. Intended for hosts that borrow data of the module.
+    /// Any thread may hold and drop the lease. Reports contain `owner` as the holder.
     ///
     /// # Errors
     /// If the module is unknown or unloading.
@@ -108,7 +110,7 @@ impl Unloads<'_> {
         Ok(found.leases().take(LeaseKind::Borrow, owner)?)
     }
 
-    /// Keeps all modules of the current Master mapped, like [`Unloads::lease`] for one module.
+    /// Keeps all modules of the current Master mapped until the returned lease is dropped. See [`Unloads::lease`].
     ///
     /// # Errors
     /// If no Master is loaded, or if the Master is unloading.
@@ -132,14 +134,13 @@ impl Unloads<'_> {
         modules.iter().flat_map(of).collect()
     }
 
-    /// Returns the tickets of all generations that have begun to unload and are not yet unmapped, oldest first. Includes parked
-    /// generations.
+    /// Returns the tickets of all generations that are unloading or parked, oldest first.
     pub fn tickets(&self) -> Vec<UnloadTicket> {
         self.0.inner.loads.unloads.tickets()
     }
 
-    /// Waits until all unloading generations are unmapped or parked, at most for `deadline`. Returns `true` if they are. Raises events of
-    /// the Master during the wait. Exit handlers of a module can extend the wait beyond the deadline.
+    /// Waits until all unloading generations are unmapped or parked. Waits at most for `deadline`. Returns `false` if a generation is still
+    /// unloading. Raises events of the Master during the wait. Exit handlers of a module can extend the wait beyond the deadline.
     ///
     /// # Errors
     /// If plugin code is on the stack.
@@ -186,13 +187,13 @@ impl Unloads<'_> {
         }
     }
 
-    /// Returns the state of all generations of the Master that are not unmapped, including those that cannot be unmapped.
+    /// Returns the state of all generations of the Master that are still mapped, including generations that stay mapped permanently.
     pub fn generations(&self) -> Vec<GenerationInfo> {
         let states = self.0.inner.loads.unloads.states().into_iter();
         states.map(|(generation, state)| GenerationInfo { number: generation.0, state }).collect()
     }
 
-    /// Returns the parked images, with the reasons.
+    /// Returns the parked images, each with the reason.
     pub fn parked(&self) -> Vec<String> {
         let slims = self.0.inner.loads.registry.parked();
         self.0.inner.loads.unloads.parked().into_iter().chain(slims).collect()
@@ -206,7 +207,7 @@ impl Runtime {
         self.inner.requests.borrow_mut().push(Request::Unload);
     }
 
-    /// Removes and returns the unloads at safe points, oldest first. Keeps the last 64 unloads.
+    /// Removes and returns the unloads that safe points have performed, oldest first. The runtime stores the last 64 unloads.
     pub fn take_unloads(&self) -> Vec<Unload> {
         self.inner.unloads.take()
     }

@@ -48,8 +48,8 @@ impl Worlds<'_> {
         Ok(world::save(&self.0.inner.core, path.as_ref())?)
     }
 
-    /// Destroys the live objects, and replaces them by the objects in a file. Red constructors build the plugin parts of the loaded
-    /// objects, as in a reload; class constructors do not run again. Values that were defaults when saved are set to the current defaults.
+    /// Destroys all live objects, and creates the objects in a file. Red constructors build the plugin parts of the loaded objects, as in a
+    /// reload. Class constructors do not run again. Properties that had their default when the world was saved receive the current default.
     /// Values whose type has changed are converted if no information is lost. Objects of unknown classes become dormant.
     ///
     /// # Errors
@@ -110,10 +110,9 @@ impl Worlds<'_> {
         hasher.finish()
     }
 
-    /// Returns a digest of the world as text, in parts: objects, values, plugin parts, types, calls, modules, and references between
-    /// modules and host. A reload that is rolled back does not change the digest, except for the changes listed in
-    /// `ReloadReport::remainder`. [`WorldDigest::differences`] compares two digests. For plugin parts, the digest contains their addresses
-    /// but not their fields.
+    /// Returns a digest of the world as text. The digest covers objects, values, plugin parts, types, calls, modules, and references
+    /// between modules and host. A reload that is rolled back changes only the lines that `ReloadReport::remainder` lists.
+    /// [`WorldDigest::differences`] compares two digests. The digest contains the addresses of plugin parts, but no fields of plugin parts.
     ///
     /// # Examples
     /// ```rust

@@ -1,7 +1,7 @@
 //! Operations that any thread may request: post, wake, cancel. Each sends a message that the game thread processes later.
 //!
-//! A post holds the read lock of the modules, and the end of a module takes the write lock. So either the end of the module processes the
-//! message, or the post fails. No job outlives its module's code.
+//! A post holds the read lock of the modules. The end of a module takes the write lock. Therefore either the end of the module processes
+//! the message, or the post fails. No job outlives the code of its module.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ impl Inbox {
     }
 
     pub(crate) fn cancel(&self, job: JobId) {
-        // The send fails only if the runtime was dropped, which has already ended the job.
+        // The send fails only if the runtime was dropped. The drop of the runtime has already ended the job.
         let _gone = self.sender.send(Message::Cancel(job));
     }
 

@@ -1,4 +1,4 @@
-//! Game time and due times. Only the ticks of the host advance the game time. If a host stops ticking, all timers stop; if it ticks at
+//! Game time and due times. Only the ticks of the host advance the game time. If a host stops ticking, all timers stop. If a host ticks at
 //! double speed, timers run at double speed. This file only computes due times, and runs no job.
 
 use std::collections::BTreeMap;

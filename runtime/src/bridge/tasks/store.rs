@@ -1,4 +1,4 @@
-//! Entries of [`super::Tasks`] and their state transitions. Runs no module code: returns the entries to be dropped.
+//! Jobs of [`super::Tasks`] and their state transitions. Runs no module code: the caller drops the returned entries.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -38,7 +38,7 @@ pub(super) fn key_of(job: JobId) -> JobKey {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JobOwner {
     Module,
-    /// An object, while it has the same plugin part as when the job was requested.
+    /// An object, with the key of its plugin part at the request of the job. The job ends if the object loses this plugin part.
     Object(ObjectHandle, u64),
 }
 
@@ -69,7 +69,7 @@ impl JobOwner {
 pub(super) enum State {
     Waiting,
     Running,
-    /// Cancelled while running; the job ends when it returns.
+    /// Cancelled while running. The job ends when its code returns.
     Cancelled,
 }
 
@@ -141,10 +141,11 @@ impl Store {
         self.made
     }
 
-    /// Adds a closure that another thread has posted. If its object is destroyed, the closure is dropped instead of run.
+    /// Adds a closure that another thread has posted. If the object of the closure is destroyed, the closure is dropped without a run.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
         let Posted { object, place, code, timing, lease, .. } = posted;
-        // Uses the current conjugate, because the sending thread could not look it up. Class default objects run no jobs.
+        // Uses the current conjugate of the object, because the sending thread could not look up the conjugate. Class default objects run
+        // no jobs.
         let life = match JobOwner::of(&world.objects, object) {
             Ok(life) if !world.objects.is_template(object) => life,
             _ => JobOwner::ended(object),
