@@ -1,4 +1,4 @@
-//! The crate for hosts; re-exports all of [`alcedo_runtime`]. A host depends on `alcedo`, and a plugin on `alcedo-plugin-api`.
+//! The crate for hosts. Re-exports all of [`alcedo_runtime`]. A host depends on `alcedo`, and a plugin on `alcedo-plugin-api`.
 //!
 //! ```no_run
 //! use alcedo::native::{This, uclass};
@@ -47,7 +47,7 @@ pub use alcedo_runtime::*;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-/// Re-exports [`alcedo_runtime::native`], with attributes that expand to paths of this crate.
+/// Re-exports [`alcedo_runtime::native`]. Its attributes expand to paths of this crate.
 ///
 /// ```
 /// use alcedo::native::{This, uclass, udelegate, uenum, uinterface, ustruct};
@@ -107,7 +107,7 @@ pub mod native {
     pub use alcedo_runtime::native::*;
 }
 
-/// Re-exports [`alcedo_runtime::host`], with attributes that expand to paths of this crate. `alcedo glue --for-host` uses this module.
+/// Re-exports [`alcedo_runtime::host`]. Its attributes expand to paths of this crate. `alcedo glue --for-host` uses this module.
 pub mod host {
     pub use alcedo_macros::{facade_udelegate as udelegate, facade_uenum as uenum};
     pub use alcedo_runtime::host::*;

@@ -1,7 +1,8 @@
-//! Tests a plugin: loads its library into a headless host in the test process. Plugins enable this module in their dev-dependencies.
+//! Tests a plugin by loading its library into a headless host in the test process. Plugins enable this module in their dev-dependencies.
 //!
-//! A plugin is a `cdylib`, so no test can link it. [`test_world!`](crate::test_world) builds the library and loads it as a host does. The
-//! test then creates objects, calls their functions by name, ticks, reads properties and the log, and edits the plugin between two builds.
+//! A plugin is a `cdylib`, and a test cannot link a `cdylib`. [`test_world!`](crate::test_world) builds the library and loads it as a host
+//! does. The test then creates objects, calls their functions by name, and runs ticks. The test can also read properties and the log, and
+//! edit the plugin between two builds.
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -19,8 +20,8 @@
 //! }
 //! ```
 //!
-//! A panic in the plugin fails the test with the message, the file and the line in the plugin. Cargo builds the plugin with the
-//! features of the plugin's own manifest, as for a host. Dev-dependencies do not change these features.
+//! A panic in the plugin fails the test with the message, the file and the line in the plugin. Cargo builds the plugin with the features in
+//! the plugin's own manifest, as it does for a host. Dev-dependencies do not change these features.
 
 mod log;
 mod plugin;
@@ -30,8 +31,8 @@ pub use log::{Log, LogLine};
 pub use tracing::Level;
 pub use world::{TestWorld, TestWorldBuilder};
 
-/// Builds the package of the test, and returns a [`TestWorld`](crate::testing::TestWorld) with its library. The host is the small engine,
-/// or the result of the `Builder` in the argument. Requires the feature `testing`.
+/// Builds the plugin package that contains the test. Returns a [`TestWorld`](crate::testing::TestWorld) with the library of the package.
+/// The optional argument is the `Builder` of the host; the default host is the small engine. Requires the feature `testing`.
 ///
 /// # Panics
 /// Panics in the cases of [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build).
@@ -65,8 +66,8 @@ macro_rules! __test_world {
     };
 }
 
-/// Sets the profile of a test's builds, and their build folder if `tmp` is set. `tmp` is `CARGO_TARGET_TMPDIR`, a folder inside cargo's
-/// build folder, which cargo sets for integration tests only.
+/// Sets the build profile for a test. If `tmp` is set, also sets the build folder. `tmp` is the variable `CARGO_TARGET_TMPDIR`, which cargo
+/// sets for integration tests only. The variable names a folder inside cargo's build folder.
 #[doc(hidden)]
 pub fn of_test(builder: TestWorldBuilder, tmp: Option<&str>, release: bool) -> TestWorldBuilder {
     let builder = builder.release(release);

@@ -1,5 +1,5 @@
-//! Errors and panics at the ABI boundary. A failure of a module arrives as plain data and becomes a [`CallError`] here. Panics of
-//! host code are caught here before they reach the stack frames of a module. All functions at the ABI boundary use this module.
+//! Errors and panics at the ABI boundary. Converts the failure of a plugin module, which is plain data, to a [`CallError`]. Catches panics
+//! of host code before they unwind into the stack frames of a plugin module. All functions at the ABI boundary use these helpers.
 
 use std::mem::ManuallyDrop;
 
@@ -19,7 +19,7 @@ use crate::panic_guard;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct SourcePlace {
-    /// Source file as named by the compiler.
+    /// Path of the source file, as recorded by the compiler.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -54,14 +54,14 @@ impl std::fmt::Display for SourcePlace {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CallError {
-    /// The callee panicked, and the side of the callee caught the panic.
+    /// The callee panicked. The module of the callee caught the panic.
     Panicked {
         /// Message of the panic.
         message: String,
         /// Location of the panic, if reported.
         place: Option<SourcePlace>,
     },
-    /// The callee completed and returned an error, which its signature allows.
+    /// The callee returned an error value. The signature of the callee allows errors.
     Returned {
         /// Message of the error.
         message: String,
@@ -82,18 +82,17 @@ pub enum CallError {
         /// Handle of the object.
         handle: ObjectHandle,
     },
-    /// The action is limited to the game thread.
+    /// The action is allowed on the game thread only.
     WrongThread {
         /// Rejected action.
         action: String,
     },
-    /// A scope cannot begin on the stack of a coroutine. The coroutine could be suspended, and the scope would outlive the
-    /// enclosing frame.
+    /// A scope cannot begin on the stack of a coroutine. A suspended coroutine would extend the scope beyond the enclosing frame.
     WrongStack {
         /// Rejected action.
         action: String,
     },
-    /// The action is not allowed before the commit, because a rollback could not undo it.
+    /// The action is not allowed before the commit of a reload. A rollback could not undo the action.
     DuringRebuild {
         /// Rejected action.
         action: String,
@@ -103,7 +102,7 @@ pub enum CallError {
         /// Message with the name, the search location and help.
         message: String,
     },
-    /// The module of a call handle has ended. If the name still resolves, a new lookup returns another handle.
+    /// The module of a call handle has ended. A new lookup of the name may return a valid handle.
     DeadHandle {
         /// Message with the handle and help.
         message: String,
@@ -124,7 +123,7 @@ pub enum CallError {
     },
     /// The object is of another class.
     WrongClass {
-        /// Property, parameter or function that rejects the object; may be empty.
+        /// Property, parameter or function that rejects the object. May be empty.
         place: String,
         /// Handle of the object.
         handle: ObjectHandle,
@@ -133,7 +132,7 @@ pub enum CallError {
         /// Expected class.
         expected: String,
     },
-    /// The buffer of a ZCall has the wrong slots.
+    /// The slots in the buffer of a ZCall do not match the call.
     Buffer {
         /// Message with the call, the slot, the content of the slot and the expected content.
         message: String,
@@ -143,11 +142,11 @@ pub enum CallError {
         /// Name of the call or module.
         what: String,
     },
-    /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or the conjugate was returned.
+    /// The conjugate has expired. Its frame has closed, its generation has ended or is suspended, or the caller has returned the conjugate.
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
-        /// Time since the conjugate was created or borrowed: `3.2 s`.
+        /// Time since the conjugate was created or borrowed, such as `3.2 s`.
         age: String,
     },
     /// Nested calls exceed the depth limit.
@@ -157,9 +156,9 @@ pub enum CallError {
         /// Maximum depth.
         limit: u32,
     },
-    /// The values would exceed the memory limit. The call allocated no memory for the values.
+    /// The arguments or results of a call would exceed the memory limit. The call allocated no memory for them.
     TooLarge {
-        /// The value that exceeds the limit, or all values of the call together.
+        /// Description of the value that exceeds the limit, or of all values of the call together.
         what: String,
         /// Required memory in bytes.
         bytes: u64,
@@ -173,7 +172,7 @@ pub enum CallError {
         /// Message with the rejected call and help.
         message: String,
     },
-    /// Error in a script, with its call stack.
+    /// Error in a script, with the script's call stack.
     InScript {
         /// The error.
         error: Box<CallError>,
@@ -212,7 +211,7 @@ impl std::fmt::Display for ScriptPlace {
     }
 }
 
-/// Number of entries that a message shows from each end of a long script call stack.
+/// Number of stack frames that a message shows from each end of a long script call stack.
 const STACK_ENDS: usize = 16;
 
 fn stack_lines(stack: &[ScriptPlace]) -> String {
@@ -234,7 +233,7 @@ fn location_of(failure: &Failure) -> Option<SourcePlace> {
 }
 
 fn too_deep(limit: u32) -> String {
-    /// Minimum depth of a runaway recursion; a lower depth means that the stack or the limit is too small.
+    /// Minimum call depth of a runaway recursion. At a lower depth, the stack or the limit is too small.
     const FEW: u32 = 4;
     match limit {
         0..FEW => format!(
@@ -270,8 +269,7 @@ impl CallError {
         Self::Other { message: message.into() }
     }
 
-    /// Makes the error of a function that completed and failed with `error`. The location of the error is the location of the
-    /// caller.
+    /// Creates the error of a function that returned `error`. The location in the result is the caller of this function.
     ///
     /// Returns [`CallError::Panicked`] if `Display` or `Drop` of `error` panics.
     ///
@@ -332,8 +330,8 @@ impl CallError {
         }
     }
 
-    /// Converts the error to ABI data. Fields are transferred separately, so an error stays unchanged when it passes through
-    /// several modules.
+    /// Converts the error to ABI data. Each field is transferred separately. The error stays unchanged if it passes through several
+    /// modules.
     ///
     /// # Examples
     /// ```
@@ -347,7 +345,7 @@ impl CallError {
     /// ```
     pub fn to_failure(&self) -> Failure {
         if let Self::InScript { error, stack } = self {
-            // The inner error keeps its fields. If the message is a sentence, the call stack of the script is appended.
+            // Transfers the fields of the inner error. Appends the call stack of the script to the message if the message is a sentence.
             let mut failure = error.to_failure();
             let is_sentence = matches!(**error, Self::Panicked { .. } | Self::Returned { .. })
                 || failure.message.as_str() == error.to_string();
@@ -413,7 +411,7 @@ impl CallError {
         failure
     }
 
-    /// Converts ABI data to an error. Copies all strings, because the module that created them may be unloaded later.
+    /// Converts ABI data to an error. Copies all strings. The module that owns the strings may be unloaded later.
     pub fn from_failure(failure: &Failure) -> Self {
         let owned = |string: &abi_stable::std_types::RString| string.as_str().to_owned();
         let message = owned(&failure.message);
@@ -476,10 +474,10 @@ pub fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Call
     reported(call).map_err(|error| *error)
 }
 
-/// Variant of [`from_module`] with a small result, for hot paths.
+/// Variant of [`from_module`] for hot paths: returns no large value.
 #[inline]
 pub fn reported(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Box<CallError>> {
-    // The call writes the failure only if it fails. Dropping a failure that was not written would cost four calls.
+    // A successful call does not write `failure`. Dropping the unwritten failure would cost four calls.
     let mut failure = ManuallyDrop::new(Failure::none());
     if call(&mut failure) == Status::OK {
         return Ok(());
@@ -513,7 +511,7 @@ pub fn catch_panics_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E
     panic_guard::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
 }
 
-/// Returns the [`CallError::Signature`] for `name`, which has type `found` instead of type `expected`.
+/// Returns the [`CallError::Signature`] for a function or property `name` with type `found` instead of `expected`.
 #[doc(hidden)]
 #[cold]
 pub fn mismatch(

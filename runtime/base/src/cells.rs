@@ -1,7 +1,7 @@
-//! Cells for the stores of a host. Each cell wraps a cell of std. In debug builds, the cells also count the open borrows of each
-//! thread. No borrow may be open while foreign code runs. Logging runs foreign code: a log listener may call the runtime
-//! immediately, and must not find a borrowed store. Hence no store uses the std cell directly (checked by `tests/floors.rs`), and
-//! `tests/attacks` checks the count at every log line. In release builds the guards are those of std.
+//! Cells for the stores of a host. Each cell wraps a cell of std. In debug builds, the cells also count the open borrows of each thread. No
+//! borrow may be open while foreign code runs. Logging runs foreign code too: a log listener may call the runtime, and the call fails if a
+//! store is borrowed. Therefore all stores use these cells instead of the std cells; `tests/floors.rs` checks this rule. `tests/attacks`
+//! checks the count at every log line. Release builds use the guards of std.
 
 use std::cell::{Cell, Ref, RefMut};
 use std::ops::{Deref, DerefMut};
@@ -185,7 +185,7 @@ impl Open {
     }
 }
 
-/// Returns the number of open borrows of stores on this thread, which is always 0 in release builds.
+/// Returns 0, because release builds do not count borrows.
 #[cfg(not(debug_assertions))]
 pub fn open_borrows() -> u32 {
     0

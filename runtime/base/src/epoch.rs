@@ -5,7 +5,7 @@ use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Next epoch. Epochs are unique in the process, so a value that was cached for one host never matches another host.
+/// Next epoch. Epochs are unique in the process. An epoch that was cached for one host never matches another host.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Epoch of cached lookups. Game thread only.
@@ -27,7 +27,7 @@ pub struct Epoch {
     count: Cell<u64>,
     /// Number of calls of [`Epoch::shut`] without a matching [`Epoch::open`].
     shut: Cell<u32>,
-    /// `true` while calls are observed; observation also disables the fast paths.
+    /// `true` while calls are observed. Observation disables the fast paths.
     observed: Cell<bool>,
     /// Listener that is called after each change, with `true` if calls are observed.
     listener: OnceCell<Box<dyn Fn(bool)>>,
@@ -104,8 +104,8 @@ impl Epoch {
         }
     }
 
-    /// Sets the listener. The listener is called after each change, and when the fast paths are disabled or enabled. The argument
-    /// of the listener is `true` if calls are observed. Only the first listener is used.
+    /// Sets the listener. The listener is called after each epoch change. The listener is also called when the fast paths are disabled or
+    /// enabled. The argument of the listener is `true` if calls are observed. Only the first listener is used.
     pub fn on_change(&self, listener: impl Fn(bool) + 'static) {
         let _later = self.listener.set(Box::new(listener));
     }

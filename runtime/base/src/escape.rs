@@ -1,5 +1,5 @@
-//! Escaping of foreign strings in messages. A string of a module may contain any character. Terminal control sequences, and
-//! characters that could forge a line of the log, are escaped.
+//! Escaping of foreign strings in messages. A string of a module may contain any character. Escapes terminal control sequences and
+//! characters that could forge a log line.
 
 use std::borrow::Cow;
 

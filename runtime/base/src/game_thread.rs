@@ -1,17 +1,17 @@
-//! Identity of the game thread, which is the only thread that may use objects. The runtime never leaves the thread that created it.
-//! Foreign code that enters through the ABI must prove that it is on this thread.
+//! Identity of the game thread. Only the game thread may use objects. The game thread is the thread that created the runtime. Foreign code
+//! that calls the runtime through the ABI must prove that it runs on the game thread.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Proof that the current thread is the game thread; not `Send`. The proof does not imply exclusive access.
+/// Proof that the current thread is the game thread. Not `Send`. The proof does not imply exclusive access.
 #[derive(Clone, Copy, Debug)]
 pub struct GameThread<'rt> {
     not_send: PhantomData<(&'rt (), *mut ())>,
 }
 
-/// Identity of the game thread, for checks of code that enters through the ABI.
+/// Identity of the game thread. Calls through the ABI check their thread against this identity.
 ///
 /// # Examples
 /// ```
@@ -26,12 +26,12 @@ pub struct GameThread<'rt> {
 pub struct GameThreadId(u64);
 
 thread_local! {
-    /// Number of this thread; zero until it is first requested. Every call through the ABI reads the number, and reading the thread
-    /// id of std is several times slower.
+    /// Number of this thread. Zero before the first request for the number. Every call through the ABI reads the number. Reading the thread
+    /// id of std would be several times slower.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Returns the number of this thread, which is unique in the process.
+/// Returns the number of this thread. The number is unique in the process.
 #[inline]
 fn this_thread() -> u64 {
     match NUMBER.get() {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 pub use alcedo_abi::handles::{ClassId, PartPtr};
 pub use alcedo_abi::handles::{Name, ObjectHandle, ZCallHandle};
 
-/// Generation of the Master load context that owns a value. Generation zero is the host, which never ends.
+/// Generation number of the Master load context. Generation zero denotes the host, which never ends.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ pub fn last_serial() -> u32 {
     LAST_SERIAL.get()
 }
 
-/// Runs code whose new stores use each slot at most `last` times, so that a test can exhaust all slots.
+/// Runs code with a lower serial limit: new stores use each slot at most `last` times. With this limit, a test can exhaust all slots.
 ///
 /// # Examples
 /// ```
@@ -59,7 +59,7 @@ pub fn with_last_serial<R>(last: u32, make: impl FnOnce() -> R) -> R {
     make()
 }
 
-/// Id of a loaded module. Every load gets a new id, which the runtime never reuses.
+/// Id of a loaded module. Every load receives a new id. The runtime never reuses an id.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ModuleId(pub u64);
 

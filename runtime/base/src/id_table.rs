@@ -1,6 +1,6 @@
-//! Table of values by number, for numbers that are assigned in sequence and never reused, such as those of classes and calls. A
-//! lookup is as fast as in a vector. In a host that reloads permanently, a vector would keep a slot for every number ever assigned,
-//! and grow without bound. This table removes runs of empty slots, so its size depends only on the live values.
+//! Table of values by number. Numbers are assigned in sequence and never reused, such as the ids of classes. A lookup is as fast as in a
+//! vector. A vector would keep a slot for every number ever assigned, and would grow with every reload. This table removes long runs of
+//! empty slots. Its size depends only on the number of live values.
 
 /// Maximum number of consecutive empty slots. The table is split at a longer run.
 const LONGEST_GAP: u64 = 16;
@@ -23,7 +23,7 @@ const SHORTEST: usize = 64;
 /// ```
 #[derive(Debug)]
 pub struct IdTable<T> {
-    /// Contiguous pieces of the table in order. There are gaps between them.
+    /// Contiguous pieces of the table, in order. Gaps separate the pieces.
     pieces: Vec<Piece<T>>,
     /// Number of slots in all pieces.
     slot_count: usize,
@@ -56,7 +56,7 @@ impl<T> IdTable<T> {
     #[inline]
     pub fn get(&self, number: u64) -> Option<&T> {
         let last = self.pieces.last()?;
-        // Most lookups concern the newest values.
+        // Checks the last piece first, because most lookups concern the newest values.
         let piece = if number >= last.first { last } else { self.before_last(number)? };
         piece.slots.get(usize::try_from(number - piece.first).ok()?)?.as_ref()
     }
@@ -150,7 +150,7 @@ impl<T> IdTable<T> {
         self.iter_from(0)
     }
 
-    /// Compacts the table if its size has doubled since the last compaction. Compaction takes linear time, so it must be rare.
+    /// Compacts the table if its size has doubled since the last compaction. Compaction takes linear time and must therefore be rare.
     fn cut_if_long(&mut self) {
         if self.slot_count <= self.slot_limit {
             return;

@@ -1,6 +1,6 @@
-//! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. The
-//! guard also drops panic payloads, since the drop may panic again. Outside of the guard, this second panic would interrupt an
-//! operation of the runtime halfway.
+//! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. The guard also
+//! drops the panic payload, because the drop may panic again. Without the guard, the second panic would interrupt an operation of the
+//! runtime.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::words::words_into;
 
-/// Maximum number of payloads that the guard drops. Each drop may panic with another payload, so the guard leaks the next payload
-/// after this number.
+/// Maximum number of payloads that the guard drops. Each drop may panic with another payload. The guard leaks the payload after this
+/// number.
 const MOST_PAYLOADS: u32 = 16;
 
 /// Runs `code`. If `code` panics, returns the panic message as the error.
@@ -23,7 +23,7 @@ const MOST_PAYLOADS: u32 = 16;
 /// ```
 #[inline]
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
-    // Unwinding releases the guards of the runtime's state. Each change of that state is complete before foreign code is called.
+    // Unwinding drops the guards of the runtime's state. The runtime completes each change of its state before it calls foreign code.
     // Foreign code is responsible for its own state.
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }

@@ -42,9 +42,9 @@ pub const ACTOR: &str = Actor::PATH;
 /// ```
 pub const WORLD: &str = World::PATH;
 
-/// Returns the native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and the
-/// frame hooks. The hooks call begin play on new objects, tick in each frame on objects that request it, and end play before an
-/// actor is destroyed.
+/// Returns the native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and the frame hooks.
+/// The frame hooks call begin play on new objects, tick in each frame on objects that request it, and end play before an actor is
+/// destroyed.
 ///
 /// # Examples
 /// ```

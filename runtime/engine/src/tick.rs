@@ -1,8 +1,8 @@
-//! Calls the events of objects: begin play in the first frame of an object, tick in each frame, end play before an actor is
-//! destroyed. A failing event affects only its object, and `Objects::log_failure` logs it.
+//! Calls the events of objects: begin play in the first frame of an object, tick in each frame, end play before an actor is destroyed. The
+//! failure of an event affects only its object. `Objects::log_failure` logs the failure.
 //!
-//! A frame looks up nothing by name. Objects are listed by class; the lists are refreshed after objects were created or destroyed.
-//! The ticks of all objects of a class are one call across the ABI boundary.
+//! Frames perform no lookups by name. Objects are listed by class. The lists are refreshed after objects were created or destroyed. One
+//! call across the ABI boundary runs the ticks of all objects of a class.
 
 use alcedo_runtime::host::{BatchFunction, ClassList, TypedProperty};
 use alcedo_runtime::native::{Class, Natives, This};
@@ -39,7 +39,7 @@ struct Frame {
 
 impl Frame {
     fn new(runtime: &Runtime) -> Result<Self, Error> {
-        // The batch only calls overrides, because the event itself has an empty body.
+        // The batch only calls overrides. The event of the base class has an empty body.
         let tick = |path: &str, event: &str| {
             let tick = runtime.batch(&format!("uf:{path}:{event}"))?;
             Ok::<_, Error>(tick.when("can_tick").only_overrides())

@@ -1,4 +1,4 @@
-//! Host part of `alcedo dev`. A thread reads the requests of the tool, and the game thread executes the requests at its safe points.
+//! Host part of `alcedo dev`. A thread reads the requests of the tool. The game thread executes these requests at its safe points.
 
 use std::cell::Cell;
 use std::io;
@@ -25,12 +25,12 @@ use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoadReport;
 
 const GLANCE: Duration = Duration::from_millis(200);
-/// Timeout for the greeting. A running tool answers sooner. Without a tool, the host must not wait permanently.
+/// Timeout for the greeting. A running tool answers sooner. The timeout limits the wait of a host whose tool has ended.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time for an orderly end of the host after the tool has ended. After this time the process exits.
+/// Time for an orderly end of the host after the tool has ended. When the time has passed, the process exits.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Connection to `alcedo dev`, after the greeting. The environment specifies the socket.
+/// Connection to `alcedo dev` after both sides have exchanged greetings. An environment variable specifies the socket.
 pub(crate) struct Invitation {
     voice: Voice,
     from: Stream,
@@ -43,7 +43,7 @@ pub(crate) struct Invitation {
 struct Voice(Arc<Mutex<Stream>>);
 
 impl Voice {
-    /// Sends a message to the tool. If sending fails, closes the connection; the reading thread detects the close.
+    /// Sends a message to the tool. If sending fails, closes the connection. The reading thread then detects the close and ends.
     fn send(&self, message: &FromHost) {
         let mut stream = lock(&self.0);
         if send(&mut *stream, message).is_err() {
@@ -93,7 +93,7 @@ impl Invitation {
         }
     }
 
-    /// Returns the callback that records when a generation goes live.
+    /// Returns an event callback that records the time at which a generation goes live.
     pub(crate) fn on_event(&self) -> impl Fn(&MasterEvent) + 'static {
         let live = Rc::clone(&self.live);
         move |event| {
@@ -126,8 +126,8 @@ impl Invitation {
     }
 }
 
-/// Forwards the requests of the tool. When the tool has ended, requests the end of the host. If the host does not end, exits the
-/// process, because the user can no longer see or stop the host.
+/// Forwards the requests of the tool. When the tool has ended, requests the end of the host. If the host does not end in time, exits the
+/// process. Without the tool, the user could not stop the host.
 fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -146,7 +146,7 @@ fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
         // Wakes a sleeping game thread.
         let _woken = poster.post(|_runtime| {});
         if is_last {
-            // The tool itself limits the time until the host ends.
+            // Returns without a time limit. The tool limits the time until the host ends.
             return;
         }
     }
@@ -171,7 +171,7 @@ pub(crate) struct Agent {
     /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
     cannot_save: Cell<bool>,
-    /// Libraries of the tool's last request that were loaded successfully.
+    /// Libraries of the last load request that succeeded.
     loaded: RefCell<Vec<PathBuf>>,
     has_sent_end: Cell<bool>,
     shutdown_requested: Cell<bool>,
@@ -182,10 +182,10 @@ impl Agent {
         self.shutdown_requested.get()
     }
 
-    /// Executes requests of the tool until the tool's plugins are loaded. Later calls load the same libraries again.
+    /// Executes requests of the tool until the tool's plugins are loaded. Later calls load these libraries again.
     ///
     /// # Errors
-    /// [`Error::Ended`] when the tool requests the end of the host instead.
+    /// [`Error::Ended`] if the tool requests the end of the host before any plugin is loaded.
     pub(crate) fn create(&self, runtime: &Runtime) -> Result<(), Error> {
         let loaded = self.loaded.borrow().clone();
         if !loaded.is_empty() {
@@ -231,8 +231,8 @@ impl Agent {
         }
     }
 
-    /// Reports to the tool once that the world has ended, with everything that could not be ended. A process that exits without ending
-    /// the runtime sends no report.
+    /// Sends the end of the world to the tool, at most once. `left` describes the contexts and images that could not be unloaded. A process
+    /// that exits without ending the runtime sends no such message.
     pub(crate) fn send_end(&self, left: Vec<String>) {
         if self.has_sent_end.replace(true) {
             return;
@@ -312,7 +312,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     let written = std::fs::metadata(world).and_then(|file| file.modified());
     let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
     match runtime.worlds().load(world) {
-        // Omits the number of replaced objects, because the host created these objects only moments ago.
+        // Omits the number of replaced objects. The host has created these objects during its startup.
         Ok(loaded) => {
             let report = WorldLoadReport { replaced: 0, ..loaded };
             FromHost::Restored { objects: report.objects, age, text: report.to_string() }

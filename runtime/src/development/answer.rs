@@ -1,6 +1,6 @@
-//! Declarations of a host for tools. `alcedo glue --host` starts the host with an environment variable that contains the path of a
-//! file. The host writes its native types to this file and exits before it constructs an object. With `alcedo check --host`, the
-//! host also checks script packages. The tool and the host must be built from one checkout; [`VERSION`] detects a mismatch.
+//! Declarations of a host for tools. `alcedo glue --host` starts the host with an environment variable that contains the path of a file.
+//! The host writes its native types to this file and exits before it constructs an object. For `alcedo check --host`, the host also checks
+//! script packages. The tool and the host must be built from one checkout. [`VERSION`] detects a mismatch.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use crate::load::declared::{Declared, ScriptCheck};
 /// Environment variable with the path of the answer file.
 pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 
-/// Environment variable with the folders of script packages to check, and the plugin libraries whose types they use. The format is
-/// that of `PATH`.
+/// Environment variable with a list of paths, in the format of `PATH`. The paths are the folders of the script packages to check, and the
+/// plugin libraries whose types these packages use.
 pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
 
 const LARGEST: u64 = 1 << 28;
@@ -52,7 +52,7 @@ pub enum AnswerError {
     /// The file is not a complete answer.
     #[error("its answer is broken ({0}): build the host and `alcedo` from one checkout")]
     Broken(String),
-    /// The answer has another version.
+    /// The answer has a different version than this reader.
     #[error(
         "it uses alcedo-runtime {runtime}, whose answers have version {found}, and this `alcedo` reads version {VERSION}: build both from one \
          checkout"
@@ -63,7 +63,7 @@ pub enum AnswerError {
         /// Version of the answer.
         found: u32,
     },
-    /// The host's own declarations are rejected.
+    /// The host itself rejected its native declarations.
     #[error("its native types are refused: {0}")]
     Refused(String),
 }
@@ -93,7 +93,7 @@ pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     std::process::exit(code)
 }
 
-/// Writes the answer atomically, so that a file with the final name is always complete.
+/// Writes the answer atomically: a file with the final name is always complete.
 fn write(to: &Path, answer: &Answer) -> io::Result<()> {
     let mut bytes = Vec::new();
     ciborium::into_writer(answer, &mut bytes).map_err(io::Error::other)?;

@@ -1,11 +1,11 @@
-//! Schedule for saving a world under development: after each commit, and then every few seconds. Saves take only a small part of the
-//! run time. This file only decides when a save is due.
+//! Schedule for saving a world under development: after each commit, and then every few seconds. The interval grows with the duration of a
+//! save, to limit the share of the run time that saves take. This file only determines when a save is due.
 
 use std::time::Duration;
 
-/// Interval between saves while saves are fast.
+/// Minimum interval between saves.
 const EVERY: Duration = Duration::from_secs(3);
-/// Saves take at most the part `1 / PART` of the run time.
+/// Inverse of the maximum share of the run time that saves take.
 const PART: u32 = 50;
 
 /// Time and duration of the last save. Times are measured from the start of the host.
@@ -20,7 +20,7 @@ impl Autosave {
         self.last.is_none_or(|(at, elapsed)| now.saturating_sub(at) >= EVERY.max(elapsed * PART))
     }
 
-    /// Makes a save due immediately. Called after a commit.
+    /// Makes the next save due immediately. Called after a commit.
     pub(super) fn forget(&mut self) {
         self.last = None;
     }

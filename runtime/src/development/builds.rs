@@ -1,11 +1,11 @@
-//! Reads the build ids of the running modules. A tool reports new code as live only after the code itself has returned its build id.
+//! Reads the build ids of the running modules. `alcedo dev` reports new code as live only after the code itself has returned its build id.
 
 use std::collections::BTreeMap;
 
 use crate::runtime::Runtime;
 
-/// Calls each module of the Master to get its build id. Returns the ids by module name, as 32 hexadecimal digits. Modules that accept
-/// no calls are omitted. A tool compares the ids with the manifests of the libraries that it requested to load.
+/// Calls each module of the Master to read its build id. Returns the ids by module name, as 32 hexadecimal digits. Omits modules that
+/// accept no calls. A tool compares the returned ids with the ids in the manifests of the requested libraries.
 ///
 /// # Examples
 /// ```rust

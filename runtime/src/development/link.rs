@@ -1,5 +1,5 @@
 //! Protocol between `alcedo dev` and the host that it runs. The environment variable [`SOCKET`] contains the path of the socket. Each
-//! message is a length followed by CBOR. Both sides must be built from one checkout; [`VERSION`] detects a mismatch.
+//! message is a length followed by CBOR. Both sides must be built from one checkout. [`VERSION`] detects a mismatch.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -31,7 +31,8 @@ pub enum ToHost {
         /// File to which the host saves the world after each commit and every few seconds. `None` disables these saves.
         autosave: Option<PathBuf>,
     },
-    /// Loads these libraries as the Master, or reloads the Master with these libraries. Only one load may be in progress at a time.
+    /// Loads these libraries as the Master. If a Master exists, reloads the Master with these libraries. Only one load may be in progress
+    /// at a time.
     Load {
         /// Paths of the libraries.
         libraries: Vec<PathBuf>,
@@ -83,11 +84,11 @@ pub enum FromHost {
         /// Build ids by module name; see [`running_builds`](crate::development::running_builds).
         builds: BTreeMap<String, String>,
     },
-    /// The libraries were not loaded, or no reload was started. The previous code continues to run.
+    /// A load request failed: the libraries were not loaded, or the reload was not started. The previous code continues to run.
     Refused {
         /// Reason why the request was rejected.
         error: String,
-        /// True if a plugin uses a type that the host lacks. The plugin may have been built for another host.
+        /// True if a plugin uses a type that the host does not declare. The plugin may have been built for a different host.
         lacks_type: bool,
     },
     /// Status, sent several times a second while the host reaches safe points.
@@ -105,7 +106,7 @@ pub enum FromHost {
         objects: u64,
         /// Age of the saved world.
         age: Duration,
-        /// Report of the load, including values whose declaration has changed since the save.
+        /// Report of the restore. Lists the values whose declaration has changed since the save.
         text: String,
     },
     /// The world was not replaced and is unchanged.
@@ -115,7 +116,7 @@ pub enum FromHost {
     },
     /// A save requested by [`ToHost::Save`] has finished.
     Saved,
-    /// The world could not be saved. After a failed save, further failures are not reported until a save succeeds.
+    /// The world could not be saved. Only the first of several consecutive failures is reported.
     NotSaved {
         /// Reason why the world could not be saved.
         error: String,
@@ -134,7 +135,7 @@ pub enum FromHost {
     },
     /// The host has shut down its world.
     Ended {
-        /// Descriptions of everything that could not be ended.
+        /// Descriptions of the contexts and images that could not be unloaded.
         left: Vec<String>,
     },
 }
@@ -142,11 +143,11 @@ pub enum FromHost {
 /// Kind of hang, by the activity that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HangOf {
-    /// Call into a module on the game thread. The world is blocked.
+    /// Call into a module on the game thread. A hang of this call blocks the world.
     Call,
-    /// Work of the host on the game thread. In a large world a reload may take this long.
+    /// Host operation on the game thread. In a large world, a slow reload may be reported as such a hang.
     Work,
-    /// `Drop` of a module's value on the finalizer thread. The world continues.
+    /// `Drop` of a module's value, such as a plugin part, on the finalizer thread. The world continues to run.
     Finalizer,
 }
 
@@ -175,7 +176,7 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads one message; `None` if the other side has closed its end.
+/// Reads one message. Returns `None` if the other side has closed its end.
 ///
 /// # Errors
 /// Returns an error if the stream ends inside a message, or if the message is invalid.

@@ -9,8 +9,8 @@ pub(super) use std::net::TcpStream as Stream;
 #[cfg(unix)]
 pub(super) use std::os::unix::net::UnixStream as Stream;
 
-/// Checks that the process at the other end of a connection belongs to the user of this process. On platforms other than Linux, only
-/// the permissions of the socket's folder restrict access.
+/// Checks that the process at the other end of a connection belongs to the user of this process. The check exists on Linux only. On all
+/// other platforms, the permissions of the socket's folder restrict access.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -23,7 +23,7 @@ pub fn is_of_this_user(stream: &std::os::unix::net::UnixStream) -> io::Result<bo
     Ok(is_ours)
 }
 
-/// Connects to the process that listens at `path`, if the process belongs to this user.
+/// Connects to the process that listens at `path`. Fails if the process belongs to a different user.
 #[cfg(unix)]
 pub(super) fn connect(path: &Path) -> io::Result<Stream> {
     let stream = Stream::connect(path)?;

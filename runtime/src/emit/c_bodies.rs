@@ -53,7 +53,7 @@ pub(crate) fn floats(structs: &[String]) -> Layouts {
     structs.iter().fold(Layouts::default(), |layouts, path| layouts.floats(path))
 }
 
-/// Returns an empty list, because a host without the feature `dll-bind` binds no functions.
+/// Returns an empty list. A host without the feature `dll-bind` binds no functions.
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Layouts) -> Vec<(String, String, String)> {
     Vec::new()
@@ -68,8 +68,8 @@ fn library_of(decl: &ClassDecl) -> Option<&str> {
     decl.functions.iter().filter(|known| is_import(known)).find_map(|known| value_of(&known.meta, c_keys::LIBRARY))
 }
 
-/// Binds the functions of a class that a C library implements. If the library is missing, or the host calls no C libraries, one
-/// warning is logged and the functions do nothing.
+/// Binds the functions of a class that a C library implements. If the library is missing, or if the host does not support C libraries, logs
+/// one warning. The functions then have no effect.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) -> Vec<CBody> {
     let Some(name) = library_of(decl) else { return Vec::new() };
@@ -78,8 +78,8 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         return Vec::new();
     };
     let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
-    // The lease keeps the module loaded while the library is open, and names the library in reports. A module that is unloading
-    // grants no lease.
+    // The lease keeps the module loaded while the library is open. Reports show the library as the holder of the lease. A module that is
+    // unloading grants no lease.
     let owner = format!("{name} of {}.{}", decl.package, decl.name);
     let lease = leases.and_then(|leases| leases.take_at(LeaseKind::Library, owner, None).ok());
     lease.into_iter().for_each(|lease| library.keep(lease));

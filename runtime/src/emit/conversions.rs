@@ -20,8 +20,8 @@ pub(crate) fn target_of(function: &Function) -> Option<&str> {
     meta::value_of(&function.meta, CONVERTS)
 }
 
-/// Returns the parameter type and the result type of a conversion, which are the old and the new type of the value. Returns
-/// `None` if the function has another signature.
+/// Returns the parameter type and the result type of a conversion: the old and the new type of the value. Returns `None` if the signature
+/// of the function is not valid for a conversion.
 pub(crate) fn types_of(function: &Function) -> Option<(&PropertyType, &PropertyType)> {
     match (function.arguments(), function.result()) {
         ([from], Some(to)) if function.flags & function_flags::STATIC != 0 => Some((&from.ty, &to.ty)),
@@ -37,7 +37,7 @@ pub(crate) fn declared_by(class: &Class) -> impl Iterator<Item = (&str, &Rc<Func
 /// Checks the conversions that a class declares.
 ///
 /// # Errors
-/// Returns [`EmitError::Conversion`] for the first unusable conversion: a conversion that can convert no value, or one that
+/// Returns [`EmitError::Conversion`] for the first unusable conversion. A conversion is unusable if it cannot convert any value, or if it
 /// would convert values of the current declaration.
 pub(crate) fn check(module: &str, class: &Class) -> Result<(), EmitError> {
     let mut known = HashSet::new();

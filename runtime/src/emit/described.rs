@@ -1,5 +1,5 @@
-//! Descriptions of a module: its types, imports and exports. The image of a library contains the descriptions. Other kinds of
-//! modules create them.
+//! Descriptions of a module: its types, imports and exports. The image of a library contains the descriptions. Modules without a library
+//! create their descriptions at runtime.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub(crate) struct Described {
     pub structs: &'static [&'static StructDesc],
     /// Declared classes.
     pub classes: &'static [&'static ClassDesc],
-    /// Imports. A member may be listed several times, once per call site.
+    /// Imports. A member may occur several times, once per call site.
     pub imports: &'static [&'static ImportDesc],
     /// Exported functions.
     pub exports: &'static [&'static ExportDesc],

@@ -1,5 +1,5 @@
-//! Compares two builds of a class. Determines the source of each value, the subobjects to create and to destroy, and the change of
-//! the native ancestor. Reads only the declarations of the class, and no values of objects.
+//! Compares two builds of a class. Determines the source of each value, the subobjects to create and to destroy, and the change of the
+//! native ancestor. Compares only the declarations of the class, not the values of objects.
 //!
 //! Type redirects are already applied to the paths and type names of the old build.
 
@@ -12,15 +12,15 @@ use crate::object::types::OldNames;
 pub(crate) struct TypeKey {
     /// Type as written in signatures, with the path of its struct or class.
     pub signature: String,
-    /// Layout fingerprint of the structs in the type; zero if the type contains no struct. The layout of a struct may change while
-    /// its path stays the same.
+    /// Layout fingerprint of the structs in the type. Zero if the type contains no struct. The layout of a struct may change while its path
+    /// stays the same.
     pub layout: u64,
 }
 
 /// Parts of a property's declaration that the comparison needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PropertyShape {
-    /// Name, unique in the class and its bases.
+    /// Name of the property, unique in the class and its bases.
     pub name: String,
     pub key: TypeKey,
 }
@@ -30,8 +30,8 @@ pub(crate) struct PropertyShape {
 pub(crate) struct ClassShape {
     /// Properties of the class and its bases.
     pub properties: Vec<PropertyShape>,
-    /// Default subobjects of the class and its bases. Each entry contains the name of the property that holds the subobject, and
-    /// the class path of the subobject.
+    /// Default subobjects of the class and its bases. Each entry contains the name of the property that refers to the subobject, and the
+    /// class path of the subobject.
     pub subobjects: Vec<(String, String)>,
     /// Paths of the dynamic classes in the base chain, root first.
     pub bases: Vec<String>,
@@ -49,7 +49,7 @@ pub(crate) enum PropertyDiff {
         /// Name in both builds.
         from: String,
     },
-    /// Property of the same type that a redirect maps to the new name.
+    /// Property with an unchanged type and an old name that a redirect maps to the new name.
     Renamed {
         /// Old name.
         from: String,
@@ -110,9 +110,9 @@ pub(crate) struct Difference {
 /// Compares two builds of one class. `redirects` map old member names to new names. The author declares redirects, because a
 /// comparison cannot distinguish a renamed member from a removed and an added member.
 ///
-/// A member of the same name wins over a redirect. Redirects are followed in both directions to the nearest name in use, because an
-/// undo restores the old name of a member. If several old members resolve to one name, the nearest member wins. If members are
-/// equally near, the order of `redirects` decides.
+/// A member with an unchanged name takes precedence over a redirect. Redirects are followed in both directions to the nearest name in use,
+/// because an undone rename restores the old name of a member. If several old members resolve to one name, the member with the fewest
+/// redirects is used. For equal numbers of redirects, the order of `redirects` decides.
 pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
     let (properties, removed) = property_diffs(&old.properties, &new.properties, redirects);
     let (kept_subobjects, added_subobjects, removed_subobjects) =
@@ -182,7 +182,7 @@ fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
     members.iter().map(|member| name(member).as_str()).collect()
 }
 
-/// Maps each new name to the index of its old name. Omits new names without an old name.
+/// Maps each new name to the index of the old name from which redirects lead. Omits new names without an old name.
 fn origins<'n>(old: &[&'n str], new: &[&'n str], redirects: &'n [(String, String)]) -> HashMap<&'n str, usize> {
     let indexes: HashMap<&str, usize> = old.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let names = OldNames::new(redirects).resolve(new);

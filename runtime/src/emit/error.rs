@@ -66,15 +66,15 @@ pub enum EmitError {
         path: String,
         /// Reason why the import cannot be resolved.
         why: String,
-        /// Help. Names the older side, host or glue, if a comparison of the members determines that side.
+        /// Help for the plugin author. If a comparison of the members shows whether host or glue is older, names the older of the two.
         help: String,
     },
-    /// A function named by `#[migrate]` does not fit the class that declares the conversion.
+    /// The function in an attribute `#[migrate]` is not a valid conversion for the class with the attribute.
     #[error("{module} has a conversion for {converted} that cannot be used: {problem}")]
     Conversion {
         /// Name of the module.
         module: String,
-        /// Name of the property, or `objects of` with the class.
+        /// Name of the converted property. For a conversion of whole objects, `objects of` and the class.
         converted: String,
         /// Problem with the function, and help.
         problem: String,

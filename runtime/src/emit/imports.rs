@@ -1,5 +1,5 @@
-//! Fills the cells of a module: the cells of its own declarations, and of its imports from the host and other modules. A
-//! missing member or a different signature is reported here, before any hook of the module runs.
+//! Fills the cells of a module: the static cells in which a module finds its own declarations, and its imports from the host and other
+//! modules. Reports missing members and different signatures before any hook of the module runs.
 #![expect(unsafe_code, reason = "the module trusts the filled cells")]
 
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::object::type_text::TypeText;
 /// Fills the cells of a class that the module declares.
 ///
 /// # Errors
-/// Returns an error if module and host disagree about the layout of a parameter block.
+/// Returns an error if a parameter block has different layouts in module and host.
 pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), EmitError> {
     fill(described.cell, u64::from(class.id.0));
     for property in described.properties.iter() {
@@ -85,7 +85,7 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
 /// Fills the cell of an import. `all` contains all imports of the module.
 ///
 /// # Errors
-/// Returns an error if the import is missing, or differs from the declaration for which the module was built.
+/// Returns an error if the import is missing, or if its declaration has changed since the module was built.
 pub(crate) fn fill_import(
     core: &Core,
     module: &str,
@@ -105,7 +105,7 @@ pub(crate) fn fill_import(
     let number = match import.kind {
         ImportKind::CLASS => {
             let class = types.class_by_path(path).ok_or_else(missing)?;
-            // Module code reads members of a base class through the derived class, at the offsets in the base class.
+            // Module code accesses members of a base class through the derived class. The offsets are the offsets in the base class.
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
                 let base = class.base.as_ref().map_or("nothing", |base| &*base.path);
@@ -115,7 +115,7 @@ pub(crate) fn fill_import(
         }
         ImportKind::PROPERTY => {
             let property = types.property_by_path(path).ok_or_else(missing)?;
-            // A redirect may resolve to a member of another class. The module would use this member's offset on objects of the
+            // A redirect may resolve to a member of another class. The module would then use the offset of that member on objects of the
             // class in the path.
             let class = path.split_once(':').and_then(|(class, _)| types.class_by_path(class)).ok_or_else(missing)?;
             if !class.chain().iter().any(|class| class.path == property.owner) {
@@ -174,11 +174,11 @@ pub(crate) fn fill_import(
     Ok(())
 }
 
-/// Help for layouts that differ although one macro generates both sides.
+/// Help for a layout difference between two sides that one macro generates.
 const REBUILD: &str = "rebuild the module with the alcedo-plugin-api of this host";
 
-/// Compares the members of the imported type in this host with the members for which the module was built. Returns the help,
-/// which names the older side and the fix.
+/// Compares the members of the imported type in this host with the members for which the module was built. Returns the help. The help names
+/// the older side and a fix.
 fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     let types = &core.world.types;
     let path = import.path.as_str();
@@ -188,7 +188,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
         let here = found.own_fields().iter().map(|field| Rc::clone(&field.text));
         (here.collect(), there.map(|field| field.name.as_str()).collect(), Some(found.origin))
     } else {
-        // The module lists only functions that it uses. A function that is not listed may still exist.
+        // The module imports only functions that it uses. A function without an import may still exist in the glue.
         let found = types.class_by_path(path);
         let here = found.iter().flat_map(|class| class.own_properties.iter().map(|member| Rc::clone(&member.text)));
         let glue = all.iter().filter(|import| import.kind == ImportKind::CLASS && import.path.as_str() == path);
@@ -254,7 +254,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
             let function = core.world.types.function_by_path(import.path.as_str());
             match function.as_ref().map(|function| function.signature_text()).filter(|words| *words != expected) {
                 Some(words) => format!("which has the signature ({words}) here and ({expected}) in the module"),
-                // The signatures are equal, but the layout of a type in them differs.
+                // The signatures are equal, but a type in the signatures has a different layout.
                 None => format!("which has the signature ({found}) here, and another in the module"),
             }
         }
@@ -262,7 +262,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
     }
 }
 
-/// Describes the first field of a struct that differs from the declaration for which the module was built.
+/// Describes the first difference between the fields of a struct and the fields for which the module was built.
 fn difference(found: &StructType, expected: &[PropertyDesc]) -> String {
     let is_base = |field: &&PropertyDesc| field.flags & property_flags::BASE != 0;
     let (here, there) = (found.base().map(|base| &*base.path), expected.iter().find(is_base));

@@ -1,6 +1,5 @@
-//! Converts the descriptions of modules to classes, structs and functions of the host's reflection. Declares either all types
-//! of a load or no type. Also fills the cells through which modules access their own declarations and their imports. Changes
-//! no objects.
+//! Converts the descriptions of modules to classes, structs and functions of the host's reflection. A load declares either all types or no
+//! type. Also fills the cells through which modules access their own declarations and their imports. Changes no objects.
 
 pub(crate) mod batch;
 pub(crate) mod c_bodies;

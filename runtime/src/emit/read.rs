@@ -1,8 +1,8 @@
-//! Copies the descriptions of one module into declarations of the host. The host owns all data of a declaration except
-//! function pointers, which are called through the module's gate.
+//! Copies the descriptions of one module into declarations of the host. The host owns all data of a declaration except function pointers.
+//! Function pointers of a module are called through the module's gate.
 //!
-//! [`Copied`] lists the parts of each description once, for mapped modules and for library files whose code never runs. The
-//! layout hash in the manifest has been compared, so the descriptions in the file have the layout of this build.
+//! [`Copied`] lists the fields of each description once, for mapped modules and for library files whose code never runs. The caller has
+//! compared the layout hash in the manifest: the descriptions in the file have the layout of this build.
 
 use std::mem::offset_of;
 use std::rc::{Rc, Weak};
@@ -30,7 +30,7 @@ use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 
-/// Maximum length of a string and maximum size of a list. A larger number means that the data is damaged.
+/// Maximum length of a string and of a list. A larger number shows that the data is damaged.
 pub(crate) const MOST: u64 = 1 << 20;
 
 /// Size of a machine word of the target, in bytes.
@@ -116,7 +116,7 @@ impl<T: Copied + 'static> Copied for RSlice<'static, T> {
 /// Returns the address of the first entry of a slice, and the number of entries.
 fn slice(from: &Constants<'_>, at: u64) -> Option<(u64, u64)> {
     match u64::read(from, at.checked_add(WORD)?)? {
-        // The address of an empty slice is invalid and must not be read.
+        // Does not read the address of an empty slice, because that address is invalid.
         0 => Some((0, 0)),
         len => Some((from.address(at)?, len)).filter(|(_, len)| *len <= MOST),
     }
@@ -166,7 +166,7 @@ descriptions! {
         EnumDecl { package, name, origin: Origin::Dynamic, underlying, is_flags, entries, fingerprint, doc }
     };
     DelegateDesc { package, class, name, kind, params, fingerprint, doc } => DelegateDecl: {
-        // An invalid path is rejected when the declaration is checked.
+        // Accepts an invalid path. The later check of the declaration rejects such a path.
         let package = class.parse::<TypePath>().map_or(package, |path| path.package);
         DelegateDecl { package, class, name, origin: Origin::Dynamic, kind, params, fingerprint, doc }
     };
@@ -238,13 +238,13 @@ pub(crate) fn add(
     for (class, described) in own.classes.iter_mut().zip(described.classes) {
         bind(class, described, core, gate);
     }
-    // Sorts the classes, because the arbitrary order of the linker must not affect the outcome.
+    // Sorts the classes. The arbitrary order of the linker must not affect the result.
     own.classes.sort_by(|one, other| (&one.package, &one.name).cmp(&(&other.package, &other.name)));
     batch.append(own);
     Ok(())
 }
 
-/// Sets the thunks of a class, which call the module.
+/// Sets the thunks of a class. The thunks call the module.
 fn bind(class: &mut ClassDecl, described: &ClassDesc, core: &Weak<Core>, gate: &Rc<Gate>) {
     class.tag = gate.tag().id.0;
     for (function, described) in class.functions.iter_mut().zip(described.functions.iter()) {

@@ -1,6 +1,6 @@
-//! Compiles the source of a script package into classes. The package is checked against the types declared so far, and
-//! declared as a batch of its own. Then its bodies are compiled and linked. Calls from other code enter a function in a red
-//! frame, through the gate of its module, as for libraries.
+//! Compiles the source of a script package into classes. The package is checked against the types declared so far, and declared as a
+//! separate batch. Then its function bodies are compiled and linked. A call from code outside of the package enters the gate of the
+//! package's module and opens a red frame, like a call into a library.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -41,7 +41,7 @@ pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, 
     check_without(types, package, &HashMap::new())
 }
 
-/// Checks a package against `types`. `refused` maps names in modules with errors to descriptions of these modules.
+/// Checks a package against `types`. `refused` lists the names that modules with errors declare, each with a description of its module.
 fn check_without(
     types: &Types,
     package: &Package,
@@ -168,7 +168,7 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     }
 }
 
-/// Returns the classes whose static functions scripts can call without a class name.
+/// Returns the classes of the script library. Scripts can call the static functions of these classes without a class name.
 pub(crate) fn libraries() -> Vec<String> {
     library::PATHS.iter().map(|path| (*path).to_owned()).collect()
 }

@@ -1,6 +1,6 @@
-//! Checks the strings in the descriptions of a mapped module: member names, paths, defaults and signatures. These strings
-//! become parts of paths and ZCall names, and are written to errors and logs. Therefore each string is checked before its
-//! first use. Every load runs this check: loads of the Master, a Slim and the Default, reloads, and canaries.
+//! Checks the strings in the descriptions of a mapped module: member names, paths, defaults and signatures. Paths and ZCall names contain
+//! these strings. Errors and logs print them. Therefore each string is checked before its first use. Every load runs this check: loads of
+//! the Master, a Slim and the Default, reloads, and canaries.
 
 use std::collections::HashSet;
 
@@ -173,7 +173,7 @@ impl Check<'_> {
         self.properties(path, &import.fields)
     }
 
-    /// Returns the call name of an export. The name must parse to its original parts, so that no part can contain a separator.
+    /// Returns the call name of an export. The name must parse to its original parts. This check rejects a part that contains a separator.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let expected = Method { module: self.module, type_path, method };

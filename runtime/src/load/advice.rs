@@ -1,7 +1,7 @@
-//! Advice on crates that link shared system libraries: how a plugin links these libraries statically instead. Each entry was
-//! checked against the features of the crate on crates.io (November 2026).
+//! Advice for plugin authors whose crates link shared system libraries: links these libraries statically instead. Each entry was checked
+//! against the features of the crate on crates.io (November 2026).
 
-/// Crate that links a shared library, with help to link the library statically.
+/// Advice for a crate that links a shared library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Advice {
     pub package: &'static str,
@@ -49,13 +49,13 @@ const FUNCTIONS: [(&str, &str); 13] = [
     ("g_", "libglib-"),
 ];
 
-/// Returns the entry of `needed` that defines a function. The library is selected by the prefix of the function's name.
+/// Returns the library in `needed` that defines a function. The prefix of the function's name determines the library.
 pub(crate) fn library_of<'a>(function: &str, needed: &'a [String]) -> Option<&'a str> {
     let (_, library) = FUNCTIONS.iter().find(|(start, _)| function.starts_with(start))?;
     needed.iter().map(String::as_str).find(|needed| needed.starts_with(library))
 }
 
-/// Checks if a library keeps callbacks permanently.
+/// Checks if a library never releases the callbacks that its callers register.
 pub(crate) fn forgets_nothing(library: &str) -> bool {
     FUNCTIONS.iter().any(|(_, start)| library.starts_with(start))
 }

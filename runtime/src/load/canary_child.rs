@@ -1,5 +1,5 @@
-//! Code that runs in the canary process. Maps each module as a host does, attaches the module, and reads its declarations. Runs no
-//! main and creates no object. Never exits with success: after the last message, the host kills the process.
+//! Code that runs in the canary process. Maps each module as a host does, attaches the module, and reads its declarations. Runs no main and
+//! creates no object. Never exits with success: the host kills the process after the last message.
 #![expect(unsafe_code, reason = "maps libraries, and keeps their host for good")]
 
 use std::io::{self, Read};
@@ -29,10 +29,10 @@ use crate::object::types::Types;
 /// Exit code of a canary process that receives no request from a host.
 const NO_HOST: i32 = 2;
 
-/// Runs this process as a canary and never returns, if a host started the process as a canary. Otherwise returns immediately.
-/// After this call, the host in this process can start its own program as a canary.
+/// If a host started this process as a canary, runs the canary and never returns. Otherwise returns immediately. After this call,
+/// [`Canary::Auto`](crate::Canary::Auto) can start the program of this process as a canary.
 ///
-/// Call this function at the very beginning of `main`, because code before the call also runs in every canary.
+/// Call this function at the very beginning of `main`. Code before the call also runs in every canary.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -56,14 +56,14 @@ fn run() -> ! {
     let Ok((wire, candidates, lifeline)) = receive_request() else { exit(NO_HOST) };
     let wire = RefCell::new(wire);
     let send = |message: &Message| {
-        // Each message is sent before its step, because the step may crash. If the host is gone, this process ends.
+        // Sends each message before its step, because the step may crash. Ends this process if the host has ended.
         if wire.borrow_mut().send(message, None).is_err() {
             abort();
         }
     };
     send(&Message::Here);
-    // The thread ends this process when the host ends, even if an initializer never returns. Otherwise the canary could outlive a
-    // killed host.
+    // This thread ends the process when the host ends, even if a module initializer never returns. Without the thread, the canary could
+    // outlive a killed host.
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
         Ok(core) => {
@@ -97,8 +97,8 @@ fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static
     }
 }
 
-/// Waits until the host closes its end of the socket, then aborts the process. A normal exit would run exit handlers of modules,
-/// which might wait for the dynamic loader.
+/// Waits until the host closes its end of the socket, then aborts the process. A normal exit would run exit handlers of modules, and these
+/// handlers might wait for the dynamic loader.
 fn hold(mut input: impl Read) {
     let _end = io::copy(&mut input, &mut io::sink());
     abort();
@@ -128,8 +128,8 @@ fn load(
     Ok(())
 }
 
-/// Reads all declarations of a module, with the functions that a host uses. Returns the length of the imports, exports and tables
-/// in debug format.
+/// Reads all declarations of a module, with the functions that a host uses. Returns the length of the debug output for the imports, exports
+/// and tables.
 fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usize, String> {
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let mut batch = Batch::default();
@@ -137,7 +137,7 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     // Rejects an unknown property kind in the canary, before the host maps the copy.
     let unknown = |source| EmitError::Declare { modules: name.to_owned(), source }.to_string();
     Types::check_kinds(&batch).map_err(unknown)?;
-    // Formatting reads all strings and numbers of these lists, as a host does while it links them.
+    // Formatting these lists reads all their strings and numbers, as linking does in a host.
     let Described { imports, exports, tables, .. } = described;
     Ok(format!("{imports:?}{exports:?}{tables:?}").len())
 }

@@ -1,4 +1,4 @@
-//! Decides from the manifest section whether a library is admitted, before any code of the file runs.
+//! Checks the manifest section of a library before any code of the file runs.
 
 use alcedo_abi::manifest::Manifest;
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};

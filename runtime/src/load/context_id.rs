@@ -19,9 +19,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {
-    /// The host's executable and the contract modules shared by all contexts; never unloaded.
+    /// The host's executable and the contract modules that all contexts share. Never unloaded.
     Default,
-    /// Modules with classes, replaced by reloads; game thread only.
+    /// Modules with classes. Reloads replace the modules. Game thread only.
     Master,
     /// Named context without classes, for any thread.
     Slim,

@@ -1,5 +1,5 @@
-//! Declarations of a module or a host as plain data for tools. Declarations of a module are read from an unmapped file or
-//! from the loaded module, with equal results. Declarations of a host are read from its registry.
+//! Declarations of a module or a host as plain data for tools. Declarations of a module are read from the unmapped file or from the loaded
+//! module. Both sources provide equal declarations. Declarations of a host are read from its registry.
 
 mod file;
 mod flags;
@@ -57,8 +57,8 @@ pub struct Declared {
     pub exports: Vec<DeclaredExport>,
     /// Types and members that the module uses, sorted by path. The host, another module, or the module itself defines them.
     pub imports: Vec<DeclaredImport>,
-    /// Paths of types, enum entries, and fields of structs and plugin parts, each with its earlier names, separated by commas. Properties
-    /// and functions list their earlier names in their metadata, under `was`.
+    /// Earlier names of renamed declarations, separated by commas. The keys are paths of types, of enum entries, and of the fields of
+    /// structs and plugin parts. Properties and functions list their earlier names in their metadata, under `was`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub earlier_names: BTreeMap<String, String>,
 }
@@ -90,9 +90,9 @@ pub struct ScriptCheck {
     pub dependencies: Vec<(String, semver::VersionReq)>,
     /// Number of source files.
     pub files: usize,
-    /// Declarations of the package, or its errors: one paragraph per error, with file, line and source.
+    /// Declarations of the package. For an invalid package: its errors, one paragraph per error, with file, line and source.
     pub declared: Result<Declared, String>,
-    /// Warnings, one paragraph each; empty if the package has no warnings.
+    /// Warnings, one paragraph each. Empty if the package has no warnings.
     pub warnings: String,
 }
 
@@ -178,7 +178,7 @@ forms! {
         ty: String = flags::type_text(found.kind, &found.type_path),
         /// Keywords of the flags.
         flags: Vec<String> = flags::words(property_flags::WORDS, found.flags),
-        /// Default value in the text form of the type; empty if the default is the zero value of the type.
+        /// Default value in the text form of the type. Empty if the default is the zero value of the type.
         default: String = found.default,
         /// Metadata of the property, by key.
         meta: BTreeMap<String, String> = found.meta.into_iter().collect(),
@@ -207,7 +207,7 @@ forms! {
         name: String = found.name,
         /// Keywords of the flags.
         flags: Vec<String> = flags::words(function_flags::WORDS, found.flags),
-        /// Path of the class whose event this function overrides; empty if the function overrides no event.
+        /// Path of the class whose event this function overrides. Empty if the function overrides no event.
         overrides: String = found.overrides,
         /// Parameters of the function.
         params: Vec<DeclaredProperty> = arguments(&found.params),
@@ -265,7 +265,7 @@ forms! {
         name: String = found.name.to_string(),
         /// Number of the entry.
         number: i128 = found.number,
-        /// Display name; empty if it is derived from the name.
+        /// Display name. Empty if the display name is derived from the name of the entry.
         display: String = found.display.to_string(),
         /// True if editors hide the entry.
         is_hidden: bool = found.is_hidden,
@@ -318,7 +318,7 @@ forms! {
     DeclaredStruct of found: StructDecl {
         /// Path of the struct.
         path: String = found.path(),
-        /// Path of the base struct, whose fields come first; empty if the struct has no base.
+        /// Path of the base struct. The fields of the base struct precede the own fields. Empty if the struct has no base.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         base: String = found.base,
         /// Size of a value in bytes.
@@ -355,7 +355,7 @@ forms! {
     }
 }
 
-/// Removes conversion functions (`#[migrate]`), because only the host calls them, during a reload.
+/// Removes conversion functions (`#[migrate]`). Only the host calls these functions, during a reload.
 fn without_conversions(mut functions: Vec<FunctionDecl>) -> Vec<FunctionDecl> {
     functions.retain(|function| value_of(&function.meta, CONVERTS).is_none());
     functions
@@ -403,7 +403,7 @@ pub(crate) struct Declarations {
 }
 
 impl Declarations {
-    /// Sorts all lists, because the public docs promise sorted lists, and the linker does not preserve the order.
+    /// Sorts all lists. The public docs promise sorted lists, but the linker does not preserve the order.
     fn new(
         module: &str,
         mut batch: Batch,

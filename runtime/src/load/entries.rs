@@ -9,8 +9,8 @@ use crate::boundary::{CallError, from_module};
 /// Functions of an attached module.
 pub(crate) struct Entries(ModuleRef);
 
-/// Result type of a call. An entry point that cannot fail returns the result itself. An entry point that the module may lack
-/// returns an `Option`.
+/// Result type of an entry point. Expands to `Option` for an entry point that the module may lack, and to the plain result for an entry
+/// point that cannot fail.
 macro_rules! call_result {
     (always) => { () };
     (always $result:ty) => { $result };

@@ -88,7 +88,7 @@ pub enum LoadError {
         /// Newest API version of the host.
         offered: u32,
     },
-    /// Only one of module and host was built with the type byte of slots.
+    /// Slots have a type byte in the module or in the host, but not in both.
     #[error("{module} was built {} the feature slot-types, this host is the other way round: build both alike", if *found { "with" } else { "without" })]
     SlotTypes {
         /// Name of the module.
@@ -96,7 +96,7 @@ pub enum LoadError {
         /// Set if the slots of the module have type bytes.
         found: bool,
     },
-    /// The layouts of types that are passed by value differ between module and host.
+    /// Types that are passed by value have different layouts in module and host.
     #[error(
         "{module} has layout {found:#018x} for the types of the ABI, this host has {expected:#018x}: build both with the same alcedo-abi"
     )]
@@ -108,7 +108,7 @@ pub enum LoadError {
         /// Layout hash of the host.
         expected: u64,
     },
-    /// A panic in the module would abort the host.
+    /// The module was built with `panic = "abort"`. A panic in the module would abort the host.
     #[error(
         "{module} was built with panic = \"abort\", so a panic in it would end the host: remove that from the plugin's profile"
     )]
@@ -116,7 +116,7 @@ pub enum LoadError {
         /// Name of the module.
         module: String,
     },
-    /// The module links a shared libstd, which stays loaded and registers the destructors of the module's thread-locals.
+    /// The module links a shared libstd. A shared libstd stays loaded and registers the destructors of the module's thread-locals.
     #[error(
         "{module} links {library} dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic"
     )]
@@ -126,7 +126,7 @@ pub enum LoadError {
         /// Shared libstd that the module is linked with.
         library: String,
     },
-    /// The hook slot of the module is invalid. The host connects the module to its hooks through this slot.
+    /// The hook slot of the module is invalid. The host stores the address of the hook functions in this slot.
     #[error("{module}: its slot for hooks ({}) {what}; build it again", alcedo_abi::hooks::SECTION)]
     HookSlot {
         /// Name of the module.
@@ -144,7 +144,7 @@ pub enum LoadError {
     #[cfg(feature = "script")]
     #[error(transparent)]
     Package(#[from] crate::script::package::PackageError),
-    /// The host requires signatures, but script packages have none.
+    /// The host requires signatures, but script packages cannot be signed.
     #[cfg(feature = "script")]
     #[error(
         "{path} is a package of scripts, which cannot be signed, and this host takes signed modules only: leave out \
@@ -154,15 +154,15 @@ pub enum LoadError {
         /// Path of the folder.
         path: PathBuf,
     },
-    /// The private copy could not be created.
+    /// The private copy of the library file could not be created.
     #[error(transparent)]
     Stage(#[from] alcedo_sys::StageError),
-    /// The module needs more static thread-local storage than is left. A process reserves this storage at startup.
+    /// The static thread-local storage of the process is exhausted. A process reserves a fixed amount of this storage at startup.
     #[error("cannot map {module}: {reason}")]
     StaticTls {
         /// Name of the module.
         module: String,
-        /// Message of the dynamic linker, followed by the consumers of static thread-local storage and help.
+        /// Message of the dynamic linker, followed by a list of the modules and libraries that use static thread-local storage.
         reason: String,
     },
     /// The dynamic linker failed.
@@ -181,8 +181,8 @@ pub enum LoadError {
     /// Names, versions or dependencies are inconsistent.
     #[error(transparent)]
     Order(#[from] OrderError),
-    /// A dependency of a module of the Master could not be resolved: it is missing, the Default has another version of it, or
-    /// the Default's resolver failed.
+    /// A dependency of a module of the Master could not be resolved. The dependency is missing, the Default has another version, or the
+    /// Default's resolver failed.
     #[error("{}{}", .0, help(.0))]
     Dependency(Box<ContextError>),
     /// A version or version range is invalid.
@@ -220,11 +220,11 @@ pub enum LoadError {
         module: String,
         /// Failure of the main, such as a panic.
         error: CallError,
-        /// Generation of the same module that was live while the main ran. Set only if that generation has no `suspend`, and
-        /// therefore still holds its resources.
+        /// Generation of this module that was live while the main ran. Set only if the module has no `suspend`: the live generation then
+        /// still holds its resources.
         live_generation: Option<u64>,
     },
-    /// A module to be replaced could not release its resources for the next generation. The module continues to run.
+    /// The `suspend` of a module that is being replaced failed. The module continues to run.
     #[error("suspend of {module} failed, so nothing was replaced: {error}")]
     Suspend {
         /// Name of the module.
@@ -232,7 +232,7 @@ pub enum LoadError {
         /// Panic or error of the `suspend`.
         error: CallError,
     },
-    /// A kept field could not be saved.
+    /// A field that a reload keeps could not be saved.
     #[error("a kept field of {object} could not be saved: {error}")]
     Keep {
         /// Class and name of the object.
@@ -240,7 +240,7 @@ pub enum LoadError {
         /// Reason why the field could not be saved.
         error: CallError,
     },
-    /// The plugin part of an object could not be rebuilt.
+    /// A reload could not rebuild the plugin part of an object.
     #[error("{error}")]
     Rebuild {
         /// Error of the red constructor, with its object.
@@ -264,7 +264,7 @@ pub enum LoadError {
     /// A class default object could not be constructed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
-    /// Code of the host panicked. Listeners and native hooks are code of the host.
+    /// Code of the host panicked, such as a listener or a native hook.
     #[error(
         "host code panicked: \"{message}\"; this is a fault of the host, not of the modules, and nothing has changed"
     )]
@@ -349,7 +349,7 @@ pub enum LoadError {
         /// Description of the failure.
         reason: String,
     },
-    /// Too many images are parked, so no more modules are loaded.
+    /// The number of parked images exceeds the budget. No more modules are loaded.
     #[error(
         "{} images stay mapped on purpose, and this host allows {budget}: end their blockers and restart the host, or \
          raise `parked_budget`. They are: {}",
@@ -378,7 +378,7 @@ pub enum LoadError {
     NoMaster,
 }
 
-/// Returns the hint that the live generation of the module may still hold a resource that the main needs.
+/// Returns the hint for a main that may need a resource of the live generation of its module.
 fn held(live_generation: Option<u64>) -> String {
     let Some(generation) = live_generation else { return String::new() };
     format!(
@@ -387,7 +387,7 @@ fn held(live_generation: Option<u64>) -> String {
     )
 }
 
-/// Returns the hint for a main that failed to set a logger, because the host had already set the logger of the module.
+/// Returns the hint for a main that failed to set a logger. The host has already set the logger of each module.
 fn logger(error: &CallError) -> &'static str {
     // Parts of the panic messages of `log` and `tracing`: error messages, and error types in debug format.
     const WORDS: [&str; 4] = [
@@ -411,9 +411,9 @@ fn help(error: &ContextError) -> &'static str {
     }
 }
 
-/// Runs steps of a load. Converts a panic of host code to an error. The caller then undoes the completed steps.
+/// Runs steps of a load. Converts a panic of host code to an error. After an error, the caller undoes the completed steps.
 pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
-    // Unwinding releases the `RefCell` borrows of the stores. The caller records the completed steps outside of this call.
+    // Unwinding releases the `RefCell` borrows of the stores. The caller's list of completed steps stays valid after a panic.
     crate::panic_guard::caught(steps).unwrap_or_else(|message| Err(LoadError::HostPanic { message }))
 }
 
@@ -442,7 +442,7 @@ impl LoadError {
         }
     }
 
-    /// Checks if the canary process caused the error. In that case the host has mapped none of the new modules.
+    /// Checks if the canary process caused the error. After such an error, no new module is mapped in the host.
     pub(crate) fn is_of_canary(&self) -> bool {
         matches!(
             self,

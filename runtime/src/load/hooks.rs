@@ -1,6 +1,6 @@
-//! Connects a module to its hooks before the first instruction of the module runs. The host writes the address of a hook
-//! context into the private copy of the module's file. The hook context refers to the hook functions of `alcedo-sys`, which
-//! record process resources of the module in the module's ledger.
+//! Connects a module to its hooks before the first instruction of the module runs. The host writes the address of a hook context into the
+//! private copy of the module's file. The hook context refers to the hook functions of `alcedo-sys`. These functions record process
+//! resources of the module in the module's ledger.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -32,15 +32,15 @@ static TABLE: HookTable = {
     }
 };
 
-/// Patch for the private copy of a module, and the ledger to which the module's hooks write.
+/// Patch for the private copy of a module's file, and the ledger in which the module's hooks record resources.
 pub(crate) struct Attachment {
-    /// Ledger of the module. The image holds the ledger while the image is mapped.
+    /// Ledger of the module. The mapped image of the module owns a reference to the ledger.
     pub ledger: Arc<Ledger>,
     context: usize,
 }
 
-/// Hook contexts. Each context is kept while its ledger exists. A mapped image holds its ledger, so a parked image keeps its
-/// context permanently.
+/// Hook contexts, each with its ledger. A context is kept while its ledger exists. A mapped image owns its ledger; a parked image therefore
+/// keeps its context permanently.
 static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::new());
 
 impl Attachment {
@@ -76,8 +76,8 @@ impl Attachment {
 
 /// Checks that the hook slot is unmodified. Accepts a missing slot if the manifest states that the module has no hooks.
 ///
-/// A module without hooks is loaded with a warning, and is never unmapped. A modified slot shows that the file was changed
-/// after linking, possibly at other offsets as well. Returns a description of the defect as an error.
+/// A module without hooks is loaded with a warning, and is never unmapped. A modified slot shows that the file was changed after linking.
+/// Returns a description of the defect as an error.
 pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(), &'static str> {
     let slot = SlotFacts {
         count: image.count_sections(SECTION),
@@ -117,15 +117,15 @@ pub(crate) fn has_none(image: &ImageFile) -> bool {
     image.section(SECTION).is_none()
 }
 
-/// Parts of mangled function names, each with the logger that the function sets: the logger of `log` or the subscriber of
-/// `tracing`. Functions of the crate `tracing-subscriber` count as setters too.
+/// Parts of mangled function names, each with the logger that the function sets. The logger is the logger of `log` or the subscriber of
+/// `tracing`. Functions of the crate `tracing-subscriber` are listed too.
 const LOGGER_SETTERS: [(&str, u32); 3] = [
     ("3log16set_boxed_logger", SETS_LOG),
     ("7tracing10subscriber18set_global_default", SETS_TRACING),
     ("18tracing_subscriber", SETS_TRACING),
 ];
 
-/// Returns the loggers that the code of a file sets, as flags. Setters are detected by function names in the file.
+/// Returns the loggers that the code of a file sets, as flags. Searches the file for the names of functions that set a logger.
 fn sets_loggers(names: &[u8]) -> u32 {
     let is_there = |part: &str| memchr::memmem::find(names, part.as_bytes()).is_some();
     LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
@@ -152,14 +152,14 @@ pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
     image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the reason why other code may own blocks of the module's C heap; `None` if other code cannot. The host frees no
-/// block of such a module, because another owner may have freed the block already.
+/// Returns the reason why other code may own blocks of the module's C heap. Returns `None` if only the module owns the blocks. The host
+/// does not free shared blocks, because their owner may have freed them already.
 pub(crate) fn c_heap_shared(image: &ImageFile) -> Option<String> {
     shared_by(image.imports(), image.needed())
 }
 
-/// Functions of the C library that may reallocate a block that the caller has allocated, without calling the caller's
-/// `realloc`.
+/// Functions of the C library that may reallocate a block of the caller. These functions call the C library's own `realloc`, which has no
+/// hook.
 const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "getwdelim"];
 
 /// Prefixes of platform libraries and zlib. These libraries free only memory that they have allocated.

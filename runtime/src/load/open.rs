@@ -33,8 +33,8 @@ pub(crate) use crate::load::module::library::{Staged, copy};
 #[cfg(feature = "script")]
 pub(crate) mod scripts;
 
-/// Copies a library into `dir` and checks the copy without running its code. The first mismatch between library and host is
-/// returned as an error.
+/// Copies a library into `dir` and checks the copy without running its code. Returns the first mismatch between library and host as an
+/// error.
 pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result<Inspected, LoadError> {
     ensure_absolute(path, |path| LoadError::PathNotAbsolute { path })?;
     #[cfg(feature = "script")]
@@ -130,7 +130,7 @@ pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool)
     Ok(inspected)
 }
 
-/// Returns the names of modules in start order. Dependencies named in `elsewhere` are ignored, because they already run in a
+/// Returns the names of modules in start order. Ignores dependencies named in `elsewhere`, because these dependencies already run in a
 /// permanent context. Returns an error if the dependencies are inconsistent.
 pub(crate) fn start_order<'a>(
     modules: impl Iterator<Item = &'a ModuleInfo>,
@@ -148,9 +148,9 @@ pub(crate) fn start_order<'a>(
     Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
 }
 
-/// Orders libraries and kept modules by dependency, and copies the libraries for mapping. Dependencies named in `elsewhere`
-/// are ignored, because they already run in a permanent context. Maps nothing. Returns an error if the dependencies are
-/// inconsistent or a copy cannot be created.
+/// Orders libraries and kept modules by dependency, and copies the libraries for mapping. Ignores dependencies named in `elsewhere`,
+/// because these dependencies already run in a permanent context. Maps nothing. Returns an error if the dependencies are inconsistent or a
+/// copy cannot be created.
 pub(crate) fn stage(
     dir: &StageDir,
     inspected: Vec<Inspected>,
@@ -183,7 +183,7 @@ fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
 }
 
 pub(crate) enum Ready {
-    /// Copy of a library that is not mapped yet.
+    /// Private copy of a library, before the copy is mapped.
     Library(Staged),
     #[cfg(feature = "script")]
     Scripts(ModuleInfo, Arc<crate::script::package::Package>),

@@ -1,5 +1,5 @@
-//! Start order of modules: each module starts after its dependencies. The order depends only on manifests, so an invalid set
-//! is rejected before any code is mapped.
+//! Start order of modules: each module starts after its dependencies. The order depends only on manifests. An invalid set is therefore
+//! rejected before any code is mapped.
 
 use std::collections::HashMap;
 
@@ -82,8 +82,8 @@ pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, Versio
     needs.filter(|(_, name, _)| !is_here(name)).collect()
 }
 
-/// Returns the indices of the modules in start order. If several modules could start next, the module that is first in
-/// `modules` is chosen. Errors are checked in this order: duplicate names, missing dependencies, cycles.
+/// Returns the indices of the modules in start order. Among the modules that could start next, the first module in `modules` is chosen.
+/// Errors are checked in this order: duplicate names, missing dependencies, cycles.
 pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     let indexes = indexes(modules)?;
     let needs = modules.iter().map(|module| needs(module, modules, &indexes)).collect::<Result<Vec<_>, _>>()?;
@@ -132,9 +132,8 @@ fn needs(
     module.dependencies.iter().map(index_of).collect()
 }
 
-/// Returns a cycle among the modules that could not start. Each of these modules requires another module that could not start,
-/// so following the dependencies always closes a cycle. The error begins with the module of the cycle that comes first in
-/// `modules`.
+/// Returns a cycle among the modules that could not start. Each of these modules requires another module that could not start. Following
+/// the dependencies therefore ends in a cycle. The first module in the error is the module of the cycle with the lowest index in `modules`.
 fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> OrderError {
     let waits_for = |at: usize| needs[at].iter().copied().find(|&need| !started[need]);
     let mut walked: Vec<usize> = Vec::new();

@@ -1,5 +1,5 @@
-//! Reasons why an image must stay mapped, with help for the plugin author. The reasons are derived from the file before any of
-//! its code runs. A crate is named only if the file contains code of that crate.
+//! Reasons why an image must stay mapped, with help for the plugin author. The reasons are derived from the library file before any code of
+//! the file runs. A reason names a crate only if the file contains code of that crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -26,7 +26,7 @@ impl ParkReason {
         format!("{}: {}", self.why, self.help)
     }
 
-    /// Formats the reasons without the help. Used for an image whose help was reported before.
+    /// Formats the reasons without the help, for images whose help was already reported.
     pub(crate) fn briefly(&self) -> String {
         format!("{}, as reported when it was loaded", self.why)
     }
@@ -156,8 +156,8 @@ fn help_without(library: &str, names: &[u8]) -> String {
     }
 }
 
-/// Checks if the file contains functions of a crate. Both manglings of Rust names contain the length of the crate's name,
-/// followed by the name itself. A letter or `_` precedes the length.
+/// Checks if the file contains functions of a crate. Both manglings of Rust names contain the crate's name in this form: a letter or `_`,
+/// the length of the name, and the name.
 fn has_code_of(names: &[u8], package: &str) -> bool {
     let ident = package.replace('-', "_");
     [format!("_ZN{}{ident}", ident.len()), format!("_{}{ident}", ident.len())]
@@ -165,7 +165,7 @@ fn has_code_of(names: &[u8], package: &str) -> bool {
         .any(|part| memchr::memmem::find(names, part.as_bytes()).is_some())
 }
 
-/// Lists the first `MOST` names, demangled, and the number of the remaining names.
+/// Formats the first `MOST` names, demangled, followed by the number of the remaining names.
 fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MOST);
     let names: Vec<_> = names.take(MOST).map(demangled).collect();
@@ -174,18 +174,18 @@ fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
 }
 
 fn demangled(name: &str) -> String {
-    // Omits parameters, which are irrelevant here and may be long.
+    // Omits parameter lists, because they may be long.
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let symbol = cpp_demangle::Symbol::new(name).ok();
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// Reported warnings, by module. A reload does not repeat them.
+/// Reported warnings, by module. A reload does not repeat these warnings.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedWarnings(Mutex<BTreeMap<String, Vec<String>>>);
 
 impl ReportedWarnings {
-    /// Returns the warnings that the last report of the module did not contain, and records all warnings. A warning that
+    /// Records the warnings of a module. Returns the warnings that the previous report of the module did not contain. A warning that
     /// disappears and returns is reported again.
     pub(crate) fn unreported(&self, module: &str, warnings: Vec<String>) -> Vec<String> {
         let mut reported = lock(&self.0);

@@ -20,7 +20,7 @@ pub(crate) enum Why {
     Added,
     Removed,
     PackageRemoved,
-    /// The module uses the module of this name, which is replaced.
+    /// The module uses the module of this name, and the used module is replaced.
     Uses(String),
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Why {
     }
 }
 
-/// Returns the replaced modules, with reasons. Each pair in `uses` names a loaded module and a module that it uses, including
+/// Returns the replaced modules, with reasons. Each pair in `uses` contains the names of a user and of the used module. The pairs include
 /// uses that no manifest lists.
 pub(crate) fn replaced<D: PartialEq>(
     old: &[Build<D>],
@@ -59,7 +59,7 @@ pub(crate) fn replaced<D: PartialEq>(
         let why = if build.is_scripts { Why::PackageRemoved } else { Why::Removed };
         replaced.insert(build.name.clone(), why);
     }
-    // A single round per module is sufficient: after a round that adds no module, later rounds add none.
+    // Each useful round adds at least one module. Therefore one round per module is sufficient.
     for _ in old {
         let is_next = |(user, used): &&(String, String)| !replaced.contains_key(user) && replaced.contains_key(used);
         let next: Vec<_> = uses.iter().filter(is_next).cloned().collect();

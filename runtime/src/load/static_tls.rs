@@ -1,6 +1,6 @@
-//! Consumers of static thread-local storage. A process reserves little of this storage for libraries that are loaded later.
-//! Each new copy of a module takes more of the storage, and the dynamic linker never frees any. Therefore a load may fail even
-//! if the module itself needs very little.
+//! Consumers of static thread-local storage. At startup, a process reserves a small amount of this storage for libraries that are loaded
+//! later. Each mapped copy of a module uses some of the storage, and the dynamic linker never frees it. A load may therefore fail even if
+//! its module needs very little.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::sync::lock;
 /// Maximum number of thread-locals that are listed per file.
 const MOST_NAMED: usize = 3;
 
-/// Static thread-local storage of one file, with help on how to avoid it.
+/// Static thread-local storage of one file, with advice on how to avoid this storage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     used: StaticTls,

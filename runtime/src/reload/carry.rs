@@ -30,7 +30,7 @@ enum Decision<'p> {
     /// The object's own value, copied byte for byte.
     Copy(&'p Property),
     Write(Value),
-    /// Result of a conversion that runs later. Until then the property has its default, and the own value is put aside.
+    /// Result of a conversion that runs later. Until the conversion runs, the property has its default, and the old value is put aside.
     Convert(PendingConversion, &'p PropertyDefault),
     Default(&'p PropertyDefault),
     /// Leaves the property unset. A later step sets the property.
@@ -78,8 +78,8 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Checks if an object can keep its body: its class has the same layout and the same defaults as before, and the object has no
-/// values outside of its body. Counts the values of such an object. Counts no values of other objects.
+/// Checks if an object can keep its body. The layout and the defaults of its class must be unchanged, and no values of the object may be
+/// put aside. If the object can keep its body, counts its values for the report.
 pub(super) fn stays(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -92,8 +92,8 @@ pub(super) fn stays(
     if is_in_place { carry_plain(around, carried.into(), plan, (None, changes)) } else { Ok(false) }
 }
 
-/// Carries the values of an object by the compiled actions of its class. Without a new body, only compares the values with the
-/// defaults. Returns `false`, and counts no values, if a value needs another action.
+/// Carries the values of an object by the compiled actions of its class. Without a new body, only compares the values with the defaults. If
+/// the compiled actions do not suffice for a value, counts no values and returns `false`.
 fn carry_plain(
     around: Surroundings<'_>,
     carried: Carried,
@@ -118,7 +118,7 @@ fn carry_plain(
                 let part = objects.subobject(sources.object, name);
                 are_own[*rule] = part.is_none_or(|part| sources.own.get(property) != Ok(part));
             }
-            // The mapping has only classes of living objects, so a template may be unsuitable even if the mapping is settled.
+            // The mapping contains only classes of living objects. Templates must be checked even if the mapping is settled.
             for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
                 sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
             }
@@ -134,8 +134,8 @@ fn carry_plain(
     })
 }
 
-/// Checks that each value that follows a default has the same default in both templates. The result is cached, because most
-/// objects of a class have the same templates. The values of templates do not change while bodies are staged.
+/// Compares the old and the new template: each default that objects follow must be equal in both. Caches the result, because most objects
+/// of a class have the same templates. The values of templates do not change while bodies are staged.
 fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
     let templates = (sources.old_cdo, sources.new_cdo);
     if let Some((known, is_same)) = plain.same_defaults.get()
@@ -148,8 +148,8 @@ fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
     is_same
 }
 
-/// Returns the values to set after the object is constructed again, and the values for which the new class has no property.
-/// Omits values that equal the old default.
+/// Returns two lists of values: the values to set after the object is constructed again, and the values for which the new class has no
+/// property. Omits values that equal the old default.
 pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -214,8 +214,8 @@ pub(super) fn asleep(
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
-    // The object remains dormant and keeps the values that its new body cannot hold. If a base class has returned, its
-    // properties can hold some of these values again.
+    // The object remains dormant and keeps the values that its new body cannot hold. If a base class of the object has returned, the
+    // properties of the base class can hold some of these values again.
     let restored = plan.restored(&dormant);
     dormant.values.retain(|(name, _)| !restored.contains(&**name));
     for (_, value) in &dormant.values {
@@ -237,7 +237,7 @@ fn keep_removed(
     for (property, was, change) in &plan.removed {
         remove(sources, (property, Some(was)), &mut changes[*change], removed)?;
     }
-    // A dormant object may have kept values for properties that its returned class lacks.
+    // A dormant object may have kept values for properties that the new build of its class lacks.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     let Some(dormant) = asleep else { return Ok(()) };
     let restored = plan.restored(dormant);
@@ -277,8 +277,8 @@ fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange
     }
 }
 
-/// Copies the own value of a property. If the value equals the new default, the value is also put aside, so that the property
-/// does not follow later defaults.
+/// Copies the own value of a property. If the value equals the new default, also puts the value aside. A property with a value that was put
+/// aside does not follow later defaults.
 fn keep<'p>(
     sources: &Sources<'_>,
     property: &Property,
@@ -324,7 +324,7 @@ fn decide<'p>(
             (own, default, *change, is_checked.then_some(references::MOVED), true)
         }
         Action::Convert { from, was, default, change, is_same } => {
-            // The value that was put aside has an earlier type. The current type of the property may accept the value again.
+            // The value that was put aside has an older type. The current type of the property may accept the value again.
             let earlier = removed.take(&from.text);
             (own_value(sources, from, was.as_ref(), earlier)?, default, *change, Some(""), *is_same)
         }
@@ -341,7 +341,7 @@ fn decide<'p>(
                         }
                     };
                     match (**name != *property.text).then(|| removed.take(&property.text)).flatten() {
-                        // Puts the own value aside under its old name, so that both values can be restored by their own names.
+                        // Puts the own value aside under its old name. Both values can then be restored under their own names.
                         Some(restored) => {
                             let change = PropertyChange::line(changes, sources.label, name, REMOVED);
                             put_aside((&Rc::from(&**name), own), &mut changes[change], removed);
@@ -380,8 +380,7 @@ fn decide<'p>(
         words.clone_into(&mut changes[change].change);
     }
     *which(&mut changes[change]) += 1;
-    // If the own value equals the new default, the whole value is put aside, so that the property does not follow later
-    // defaults.
+    // If the own value equals the new default, puts the whole value aside. The property then does not follow later defaults.
     let is_default = match (&fitting, default) {
         (Some((value, _)), PropertyDefault::Value) => sources.new_default.read(property)? == *value,
         _ => false,
@@ -401,8 +400,8 @@ fn decide<'p>(
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
 
-/// Restores the original value if the property has the original type again. Keeps the replaced value for a redo, unless a
-/// conversion of the original value by the built-in rules produces the same value.
+/// Undo of a conversion: restores the original value if the property has the original type again. Keeps the replaced value for a redo,
+/// unless the built-in conversion rules can compute the replaced value from the original value.
 fn undone(sources: &Sources<'_>, (property, action): (&Property, &Action), own: Aside) -> Result<Aside, CallError> {
     let Action::Convert { from, was, .. } = action else { return Ok(own.undone(&property.ty)) };
     if !own.was_of(&property.ty) {
@@ -425,8 +424,8 @@ fn redone(sources: &Sources<'_>, property: &Property, own: Aside) -> Aside {
     if own.instead.is_none() || fitting(sources, property, &own).is_none() { redone } else { own }
 }
 
-/// Restores the value that was put aside under the new name of a renamed property, if the property can hold the value. The
-/// value of the old name is put aside instead, so that both values can be restored by their own names.
+/// Restores the value that was put aside under the new name of a renamed property, if the property can hold the value. The value of the old
+/// name is put aside instead. Both values can then be restored under their own names.
 fn take_restored(
     sources: &Sources<'_>,
     (property, action): (&Property, &Action),
@@ -466,7 +465,7 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     let now = own.instead.as_ref().filter(|_| !own.is_of(&property.ty)).and_then(fit);
     match (now, original) {
         (Some((now, extent)), None) => Some((now, extent.max(Extent::OneWay))),
-        // The current value wins, unless the original value has an unknown type and fits without a conversion.
+        // Prefers the current value, unless the original value has an unknown type and fits without a conversion.
         (Some((now, extent)), Some((value, other)))
             if extent <= other && now != value && !(own.ty == 0 && other == Extent::Whole) =>
         {

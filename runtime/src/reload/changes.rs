@@ -184,15 +184,15 @@ pub struct PropertyChange {
     pub change: String,
     /// Number of objects that kept their own value.
     pub kept: u64,
-    /// Number of objects whose own value was converted without loss, or by a function of the module.
+    /// Number of objects whose own value was converted, either without loss or by a conversion function of the module.
     #[serde(default)]
     pub converted: u64,
     /// Number of objects that follow the new default.
     pub followed: u64,
-    /// Number of objects that have the new default, because their own value could not be converted.
+    /// Number of objects whose own value could not be converted. These objects have the new default.
     pub defaulted: u64,
-    /// Number of objects whose own value is put aside in this process. A whole value is put aside until a property of that name returns.
-    /// A part of a value is put aside until the property can hold that part.
+    /// Number of objects whose own value is put aside in this process. A whole value is put aside until a property with its name exists
+    /// again. A part of a value is put aside until the property can hold that part.
     pub dormant: u64,
     /// Number of objects whose value was discarded with its property. Nonzero only after loading a world from a file.
     pub dropped: u64,
@@ -243,7 +243,7 @@ pub struct ValueCounts {
     pub kept: u64,
     /// Values that follow the new default.
     pub followed: u64,
-    /// Values that were converted to another type without loss, or by a function of the module.
+    /// Values that were converted to another type, either without loss or by a conversion function of the module.
     pub converted: u64,
     /// Values that the new type cannot represent. The property has its default, and the value is put aside.
     pub defaulted: u64,
@@ -269,7 +269,7 @@ impl ValueCounts {
     }
 }
 
-/// Change of a class whose objects need more than a migration of their values.
+/// Change of a class that was removed, has returned, was renamed, or has another native base class.
 ///
 /// # Examples
 /// ```rust
@@ -285,7 +285,7 @@ impl ValueCounts {
 pub struct ClassChange {
     /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
-    /// Description: gone, still gone, back, renamed, or on another native class.
+    /// Description of the change: gone, still gone, back, renamed, or on another native class.
     pub change: String,
     /// Number of affected objects.
     pub objects: u64,

@@ -1,5 +1,5 @@
-//! Maps each class to the class of its objects after the reload. Each class is mapped once, after the new types are declared.
-//! The mapping is used for every object and every reference.
+//! Maps each class to the class of its objects after the reload. The mapping is computed once, after the new types are declared. All
+//! objects and references use the mapping.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
@@ -16,7 +16,8 @@ use crate::reload::plan::native_ancestor;
 /// Returns the living objects whose class belongs to these modules, and all dormant objects, in creation order. Omits class
 /// default objects and their templates.
 pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<ObjectHandle> {
-    // Checks only the most-derived class: if the module of a base class is replaced, its dependents are replaced too.
+    // Checks only the most-derived class. A reload that replaces the module of a base class also replaces the modules of its derived
+    // classes.
     core.world.objects.living_of(|class| modules.contains(&ModuleId(class.tag)))
 }
 

@@ -1,6 +1,5 @@
-//! Conversions of plugin authors in a reload. Selects the function that converts a value, and calls the function. The
-//! functions run after all objects have new bodies, and before any plugin part is built. If one fails, the reload is rolled
-//! back.
+//! Runs the conversion functions of plugin authors in a reload. Selects and calls the function that converts a value. The functions run
+//! after all objects have new bodies, and before any plugin part is built. If a function fails, the reload is rolled back.
 
 use std::rc::Rc;
 
@@ -37,7 +36,7 @@ pub(crate) fn conversions_of(class: &Rc<Class>) -> Conversions {
     found
 }
 
-/// Checks that the type `earlier` of the replaced build is the type `now` of this build, apart from renamed paths.
+/// Compares the type `earlier` of the replaced build with the type `now` of this build. Types that differ only in renamed paths are equal.
 pub(crate) fn is_same_type(world: &World, earlier: &str, now: &PropertyType) -> bool {
     world.types.to_current_paths(earlier) == now.to_string()
 }
@@ -52,7 +51,7 @@ pub(crate) fn select(
     own: &Aside,
     (ty, held): (&PropertyType, Option<(&PropertyType, &Value)>),
 ) -> Option<(Rc<Function>, Value)> {
-    // The property has the original type of the value again, for example after an undo.
+    // The property has the original type of the value again, for example after an undone edit.
     if own.is_of(ty) {
         return None;
     }
@@ -71,8 +70,8 @@ pub(crate) fn select(
     })
 }
 
-/// Calls a conversion. The call is allowed before the commit, because the function belongs to the new build or to a module
-/// that was staged earlier. During the call no object is being rebuilt, so the function cannot write to any object.
+/// Calls a conversion. The call is allowed before the commit, because the function belongs to the new build or to a module that was staged
+/// earlier. The function cannot write to objects, because no object is being rebuilt during the call.
 ///
 /// # Errors
 /// Returns the error or the panic of the function.
@@ -133,8 +132,8 @@ impl PendingConversion {
     }
 }
 
-/// Puts the original of a converted value aside, so that an undo restores the original. If the converted value equals the
-/// default, it is put aside as well, so that the property does not follow later defaults.
+/// Puts the original of a converted value aside. An undo restores the original. If the converted value equals the default, also puts the
+/// converted value aside. The property then does not follow later defaults.
 pub(crate) fn keep_original(
     core: &Core,
     (object, template): (ObjectHandle, ObjectHandle),
@@ -142,9 +141,9 @@ pub(crate) fn keep_original(
     value: &Value,
 ) -> Result<(), CallError> {
     let objects = &core.world.objects;
-    // Discards an original of the type that the property has now: the next reload would restore it.
+    // Discards an original that has the current type of the property. The next reload would restore such an original.
     let before = original.and_then(|own| own.newer_than(&property.ty));
-    // The function computed the value again, so values for a redo are out of date.
+    // Discards the values for a redo. They are outdated, because the function has computed a new value.
     let before = before.map(|own| Box::new(Aside { redo: Vec::new(), ..own }));
     if before.is_some() || objects.read_value(template, &property.text)? == *value {
         let own = Aside { before, ..Aside::from(value.clone()).of_type(&property.ty) };

@@ -21,8 +21,8 @@ pub(super) struct Later {
     pub(super) to_own: Vec<OwnReference>,
 }
 
-/// Returns the conversion of an own value, if a function of the plugin author accepts the value. An undo restores the own
-/// value.
+/// Returns the conversion of an own value, if a function of the plugin author accepts the value. An undo restores the value before the
+/// conversion.
 pub(super) fn own_conversion(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),
@@ -80,8 +80,8 @@ pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Resu
     Ok(found)
 }
 
-/// Checks if a conversion of the whole object sets this property. If so, counts the property and leaves it to the conversion.
-/// The own value of the property becomes the original of the converted value. An older value that was put aside is discarded.
+/// Checks if a conversion of the whole object sets this property. If so, counts the property and leaves the property unset for the
+/// conversion. The own value of the property becomes the original of the converted value. An older value that was put aside is discarded.
 pub(super) fn leave_to_whole(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),

@@ -1,8 +1,8 @@
-//! Dump of the world as lines of text, grouped into parts. Tests and tools compare two digests of one runtime to verify that a
+//! Dump of the world as lines of text, grouped into parts. Tests and tools compare the dumps before and after a rollback to verify that the
 //! rollback restored the world.
 //!
-//! The dump includes identities in addition to content, such as addresses of bodies and keys of conjugates. A rollback must
-//! restore the same objects, and not create equal objects.
+//! In addition to values, the dump contains identities, such as addresses of bodies and keys of conjugates. The dump therefore detects a
+//! rollback that replaces an object by an equal copy.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -135,7 +135,7 @@ fn leases(loads: &Loads) -> Vec<String> {
     lines
 }
 
-/// Lists the private copies of libraries. Omits the spare files of removed images, because they are not part of the world.
+/// Lists the private copies of libraries. Omits the spare files of removed images, because these files do not belong to the world.
 fn files(loads: &Loads) -> Vec<String> {
     let entries = std::fs::read_dir(loads.stage_dir.path()).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -144,8 +144,7 @@ fn files(loads: &Loads) -> Vec<String> {
     names
 }
 
-/// Lists the scheduled jobs of modules. Omits posted closures, because they run whenever the game thread waits, even during a
-/// rollback.
+/// Lists the scheduled jobs of modules. Omits posted closures. They run whenever the game thread waits, even during a rollback.
 fn jobs(core: &Core) -> Vec<String> {
     let infos = core.tasks.infos();
     infos.iter().filter(|job| job.kind != LeaseKind::Posted).map(|job| format!("{job:?}")).collect()
@@ -245,7 +244,7 @@ fn types(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Lists registered calls. Omits native calls of the host, because they may be resolved at any time.
+/// Lists registered calls. Omits native calls of the host. The host may resolve native calls at any time.
 fn calls(core: &Core) -> Vec<String> {
     let mut lines = core.zcalls.of_modules();
     lines.extend(core.explicit.lines());

@@ -1,5 +1,5 @@
-//! Records a reload in progress. The report is built from this record when the outcome is known. Therefore the report of a
-//! rollback contains only facts that hold after the rollback.
+//! Records a reload in progress. The report is created from this record after the commit or the rollback. The report of a rollback
+//! therefore contains only facts that hold after the rollback.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,7 +52,7 @@ pub(crate) struct Done {
     pub calls: BTreeMap<String, CallCount>,
     /// Objects that were added to the root set, and objects that were removed from the root set.
     pub roots: (Vec<ObjectHandle>, Vec<ObjectHandle>),
-    /// Names of calls that were first resolved during the reload. They keep their handles.
+    /// Names of calls that were first resolved during the reload. These names keep their call handles.
     pub resolved: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Journal {
         Self { from, modules: names(modules), ..Self::default() }
     }
 
-    /// Records that `file` was rejected. The reload then affects only the module that was loaded from this file, if any.
+    /// Records that `file` was rejected. Lists the module that was loaded from this file as the only affected module.
     pub(crate) fn record_refused(&mut self, file: &Path, modules: &[Rc<MasterModule>]) {
         let of_file = |module: &&Rc<MasterModule>| module.info().origin.as_deref() == Some(file);
         if let Some(module) = modules.iter().find(of_file) {

@@ -35,7 +35,7 @@ pub(crate) struct Migration {
     pub objects: Vec<ObjectHandle>,
     pub kept: u64,
     pub removed_subobjects: Vec<ObjectHandle>,
-    /// Set if base classes or interfaces of a class have changed, so that references to its objects may be invalid.
+    /// Set if base classes or interfaces of a class have changed. References to the objects of that class may then be invalid.
     pub have_moved: bool,
 }
 
@@ -67,9 +67,9 @@ struct Walk<'a> {
     have_moved: bool,
 }
 
-/// Stages new bodies for all living objects, except objects of unchanged classes. Stores the saved fields of objects that
-/// become dormant in their new bodies. Returns the saved fields of all other objects, including objects that are no longer
-/// dormant. Returns an error if an object or a new subobject cannot be constructed.
+/// Stages new bodies for all living objects, except objects of unchanged classes. If an object becomes dormant, stores its saved
+/// plugin-part fields in its new body. Returns the saved fields of all other objects, including objects that are no longer dormant. Returns
+/// an error if an object or a new subobject cannot be constructed.
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
@@ -92,7 +92,7 @@ pub(crate) fn migrate(
         have_moved: false,
     };
     for object in living {
-        // Owners are staged before their subobjects, so `doomed` already contains the subobjects to destroy.
+        // Owners are staged before their subobjects. `doomed` therefore already contains all subobjects to destroy.
         if !walk.doomed.contains(object) {
             walk.stage(*object, changes)?;
         }
@@ -197,7 +197,7 @@ impl Walk<'_> {
             path.push(names.text(objects.name(at)?));
             at = objects.outer(at)?;
         }
-        // Owners are staged before their subobjects, so an owner with a changed class already has its new body.
+        // Owners are staged before their subobjects. An owner with a changed class already has its new body.
         let found = objects.class(at)?;
         let (old, new) = match self.plans.iter().find(|(key, plan)| key.1.is_none() && Rc::ptr_eq(&plan.new, &found)) {
             Some((_, plan)) => (Rc::clone(&plan.old), found),
@@ -241,8 +241,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs the conversions of plugin authors. All objects have their new bodies, so the functions may read any object.
-    /// Objects that are constructed again receive their values later.
+    /// Runs the conversions of plugin authors. The functions may read any object, because all objects have their new bodies. Objects that
+    /// are constructed again receive their values later.
     fn convert(&mut self) -> Result<(), LoadError> {
         let (core, objects) = (self.core, &self.core.world.objects);
         let again = self.reconstructed.iter().enumerate().map(|(at, (object, _))| (*object, at));
@@ -267,7 +267,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Creates new subobjects. All objects have their new bodies, so constructors may access any object.
+    /// Creates new subobjects. Constructors may access any object, because all objects have their new bodies.
     fn grow(&mut self) -> Result<(), LoadError> {
         for Growing { object, plan, was_dormant } in std::mem::take(&mut self.growing) {
             for subobject in &plan.added_subobjects {
@@ -301,7 +301,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Marks for destruction the subobjects that the class no longer declares, or declares with another class.
+    /// Marks subobjects for destruction if the class of the owner no longer declares them, or declares them with another class.
     fn part_with_others(&mut self, object: ObjectHandle, class: &Rc<Class>) {
         let objects = &self.core.world.objects;
         let chain = class.chain();

@@ -16,12 +16,12 @@ pub(crate) struct Before {
 pub(crate) enum ObjectPlan {
     /// The objects get the new layout and new plugin parts.
     Carried,
-    /// The objects are constructed again under their handles, because they need another native part.
+    /// The class has another native base. The objects are constructed again under their handles.
     Reconstructed {
         /// Path of the native base of the new class.
         onto: Rc<str>,
     },
-    /// The class is missing, so the objects become dormant.
+    /// The class is missing. The objects become dormant.
     Dormant {
         /// Path of the class whose body the objects have while they are dormant.
         seen_as: Rc<str>,
@@ -31,8 +31,8 @@ pub(crate) enum ObjectPlan {
 /// Decides the outcome. `native_of` returns the path of a class's nearest native class, or `None` if the class does not exist
 /// after the reload.
 ///
-/// A dormant object uses the body of its nearest existing base class with the same native class, so the object need not be
-/// constructed again.
+/// A dormant object uses the body of its nearest existing base class with the same native class. The object is therefore not constructed
+/// again.
 pub(crate) fn plan_objects(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> ObjectPlan {
     match native_of(&before.path) {
         Some(native) if native == before.native => ObjectPlan::Carried,

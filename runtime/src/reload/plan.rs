@@ -1,5 +1,5 @@
-//! Migration plan of one class, property by property. The plan is computed once per class, from the difference between the two builds of
-//! the class. `carry.rs` applies the plan to each object.
+//! Migration plan of one class, property by property. The plan is computed once per class, from the differences between the old and the new
+//! build of the class. `carry.rs` applies the plan to each object.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -35,15 +35,15 @@ pub(super) enum Action {
     Carry { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize },
     /// Converts the old value to another type, completely or in part. `is_same` is set if the two types differ only in names.
     Convert { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize, is_same: bool },
-    /// Restores the value that the object kept under one of these names, while the object was dormant or its class lacked the property.
-    /// Without such a value, uses the new default.
+    /// Restores a value that was put aside under one of these names, while the object was dormant or its class lacked the property. Without
+    /// such a value, uses the new default.
     Restore { names: Vec<String>, default: PropertyDefault, change: usize },
-    /// Property that holds a subobject. The subobject is created, or found again, when all objects have their new bodies.
+    /// Property that refers to a subobject. The reference is set when all objects have their new bodies.
     Subobject,
 }
 
-/// Default of a property in one build of a class. Objects are compared with the default, and objects that follow the default receive a
-/// copy.
+/// Default of a property in one build of a class. An object whose value equals the old default follows the default: the object receives the
+/// new default.
 #[derive(Clone)]
 pub(crate) enum PropertyDefault {
     Value,
@@ -104,7 +104,7 @@ pub(super) struct ClassPlan {
     pub(super) removed: Vec<(Rc<Property>, PropertyDefault, usize)>,
     /// Properties whose values a dormant object keeps by name, each with its default and its index in the report.
     pub(super) left: Vec<(Rc<Property>, PropertyDefault, usize)>,
-    /// Class of the objects in the report. May differ from the class of their bodies.
+    /// Class name of the objects in the report. May differ from the class of the objects' bodies.
     pub(super) label: String,
     /// Index in the report for the count of values that stay dormant.
     pub(super) asleep: usize,
@@ -113,9 +113,9 @@ pub(super) struct ClassPlan {
     pub(super) removed_subobjects: Vec<String>,
     /// Functions of plugin authors that convert values of properties.
     pub(super) conversions: Conversions,
-    /// Functions that convert whole objects. Each function takes properties that the old class has.
+    /// Functions that convert whole objects. The old class has all properties that a function takes as arguments.
     pub(super) whole: Vec<WholeConversion>,
-    /// Compiled actions. `None` if the outcome of an action depends on more than own values and defaults.
+    /// Compiled actions. `None` if an action needs more than comparisons with defaults and a copy.
     pub(super) plain: Option<Plain>,
 }
 
@@ -158,7 +158,7 @@ impl Plain {
                     references.extend(to.ty.names_objects().then(|| (rules.len(), Rc::clone(from))));
                     (Rule::Follow { from: &**from, to: &**to }, change)
                 }
-                // Before and after the reload, the default is the object's own subobject, so the handle of the subobject is carried.
+                // Before and after the reload, the default is the object's own subobject. The handle of the subobject is carried.
                 Action::Carry { from, was: Some(Of::OwnSubobject(was)), default: Of::OwnSubobject(name), change }
                     if was == name && stays(name) =>
                 {
@@ -197,7 +197,8 @@ pub(super) struct WholeConversion {
 }
 
 impl ClassPlan {
-    /// Returns the names of the dormant values that are restored. For each property, this is the first of its names that has a value.
+    /// Returns the names of the dormant values that the plan restores. If a property has several names with values, the first name is
+    /// selected.
     pub(super) fn restored(&self, dormant: &Dormant) -> FxHashSet<&str> {
         let kept: FxHashSet<&str> = dormant.values.iter().map(|(name, _)| &**name).collect();
         let mut restored = FxHashSet::default();
@@ -215,8 +216,8 @@ pub(super) struct Notes<'a> {
     pub(super) structure: &'a mut Vec<String>,
 }
 
-/// Plans the migration from bodies of `old` to bodies of `new`. `waits_for` is the path of the missing class if the objects are dormant. A
-/// report entry without a description only counts values.
+/// Plans the migration from bodies of `old` to bodies of `new`. If the objects are dormant, `waits_for` is the path of their missing class.
+/// A report entry without a description only counts values.
 pub(super) fn plan_class(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -230,8 +231,7 @@ pub(super) fn plan_class(
     let current_names = OldNames::new(&redirects).resolve(&in_use);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
-    // Dormant objects get the body of a base class. Their values are compared, but differences between the two classes are not
-    // reported.
+    // Dormant objects get the body of a base class. The report omits the differences between the missing class and the base class.
     let should_report = !is_dormant && !was_dormant;
     let short = path::short(waits_for.unwrap_or(if is_dormant { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
@@ -268,8 +268,8 @@ pub(super) fn plan_class(
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
                 } else {
-                    // Every class default object has its own subobjects. A reference to another subobject of the same name is therefore no
-                    // change of the declaration.
+                    // Every class default object has its own subobjects. A reference from the old to the new subobject of one name is
+                    // therefore not a change of the declaration.
                     let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
@@ -313,7 +313,7 @@ pub(super) fn plan_class(
     let stays = |part: &str| !changed.clone().any(|(name, _)| *name == part);
     let is_plain = should_report && *object_plan == ObjectPlan::Carried && whole.is_empty();
     let plain = if is_plain { Plain::of((old, new), &actions, &removed, stays) } else { None };
-    // A dormant object keeps its subobjects, because its class may need them when it returns.
+    // A dormant object keeps its subobjects for the return of its class.
     let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant);
     Ok(ClassPlan {
         old: Rc::clone(old),
@@ -333,7 +333,7 @@ pub(super) fn plan_class(
 }
 
 /// Returns the conversions of whole objects that apply to the old class. A conversion applies if the old class has all properties that the
-/// function takes. Returns at most one conversion for each property of the new class.
+/// function takes as arguments. Each property of the new class is set by at most one returned conversion.
 fn whole_conversions(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -347,7 +347,7 @@ fn whole_conversions(
             is_same_type(&core.world, &source.ty.to_string(), &field.ty).then_some(source)
         };
         let Some(sources) = from.fields().iter().map(source).collect::<Option<Vec<_>>>() else { continue };
-        // A derived class may still declare the earlier properties itself. Its objects then have no values to convert.
+        // A derived class may still declare the earlier properties itself. Objects of the derived class then have no values to convert.
         let is_current = |field: &Property| {
             new.find_property(&field.text).is_some_and(|found| found.ty.to_string() == field.ty.to_string())
         };

@@ -1,6 +1,6 @@
-//! Checks references in objects that a reload does not migrate. If the module of a referenced object was replaced, the
-//! object's class may have other bases than before. The property may then no longer accept the object. References in migrated
-//! objects are checked when their values are carried.
+//! Checks references in objects that a reload does not migrate. If the module of a referenced object was replaced, the bases of the
+//! object's class may have changed. The property may then no longer accept the object. The migration itself checks references in migrated
+//! objects.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -40,8 +40,8 @@ pub enum Outcome {
     },
 }
 
-/// Effects of a rolled back reload that the rollback cannot undo, such as calls of listeners and of module code. Except for
-/// these effects, the world, the plugin parts and the registries are restored.
+/// Effects of a rolled back reload that the rollback cannot undo, such as calls of listeners and of module code. Apart from these effects,
+/// the rollback restores the world, the plugin parts and the registries.
 ///
 /// # Examples
 /// ```rust
@@ -76,18 +76,18 @@ pub struct Remainder {
     /// Modules whose `resume` was called, in order. Contains all suspended modules.
     #[serde(default)]
     pub resumed: Vec<String>,
-    /// Objects that were created and destroyed again, usually class default objects. The native constructors of their base
+    /// Objects that the reload created and the rollback destroyed, usually class default objects. The native constructors of their base
     /// classes have run.
     pub constructions: Vec<Named>,
-    /// Functions outside of the new modules that were called before the failure. They are declared pure.
+    /// Functions outside of the new modules that were called before the failure. All these functions are declared pure.
     pub pure_calls: Vec<Named>,
-    /// Calls and functions that new code tried to call. Each call was rejected before the function ran.
+    /// Functions that new code tried to call. Each call was rejected before the function ran.
     pub refused_calls: Vec<Named>,
-    /// Descriptions of objects that a listener added to the root set. The objects remain in the root set.
+    /// Descriptions of objects that a listener added to the root set. These objects remain in the root set after the rollback.
     pub roots_added: Vec<String>,
-    /// Descriptions of objects that a listener removed from the root set. The objects are not added again.
+    /// Descriptions of objects that a listener removed from the root set. The rollback does not add these objects again.
     pub roots_removed: Vec<String>,
-    /// Names of calls that were resolved for the first time. They keep their handles.
+    /// Names of calls that were resolved for the first time. These names keep their call handles.
     pub names_resolved: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ impl Remainder {
         }
     }
 
-    /// Formats the modules whose code ran, as one line. Effects of this code outside of the host's world remain.
+    /// Formats the modules whose code ran, as one line. A rollback cannot undo effects of this code outside of the host's world.
     fn outside(&self) -> Option<String> {
         let ran =
             [("main", &self.mains), ("exit hook", &self.exit_hooks)].into_iter().filter(|(_, list)| !list.is_empty());
@@ -194,7 +194,7 @@ impl Remainder {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReloadReport {
-    /// Number of requests that were merged into this reload; zero for a direct call.
+    /// Number of requests that were merged into this reload. Zero for a direct call.
     pub requests: u64,
     /// Affected modules, dependencies first.
     pub modules: Vec<String>,
@@ -204,7 +204,7 @@ pub struct ReloadReport {
     pub replaced_because: Vec<String>,
     /// Generation before the reload.
     pub from: u64,
-    /// Generation after the reload; equals `from` after a rollback.
+    /// Generation after the reload. Equals `from` after a rollback.
     pub generation: u64,
     /// Outcome of the reload.
     #[serde(flatten)]
@@ -224,7 +224,7 @@ pub struct ReloadReport {
     /// Counts of all values of the affected objects, including unchanged values. Omits references to default subobjects.
     #[serde(default)]
     pub values: ValueCounts,
-    /// Classes that are gone, have returned, were renamed, or have another native base, each with the number of objects.
+    /// Classes that were removed, have returned, were renamed, or have another native base. Each entry contains the number of objects.
     pub classes: Vec<ClassChange>,
     /// Default subobjects that were created for or removed from living objects, and inserted base classes.
     pub structure: Vec<String>,
@@ -234,7 +234,7 @@ pub struct ReloadReport {
     pub retired: Option<UnloadReport>,
     /// Blockers of the old generation, if its unload was still in progress at the end of the reload.
     pub blocked: Option<BlockerReport>,
-    /// Effects that the rollback could not undo; empty after a commit.
+    /// Effects that the rollback could not undo. Empty after a commit.
     pub remainder: Remainder,
     /// Further warnings for the user.
     pub warnings: Vec<String>,
@@ -327,8 +327,8 @@ impl ReloadReport {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
-    /// Returns the changes of types and values, one line each. First lists the reasons for replacing modules with unchanged
-    /// files, then classes, properties, default subobjects and lost fields. Empty if only code has changed.
+    /// Returns the changes of types and values, one line each. The first lines are the reasons for replacing modules with unchanged files.
+    /// Then follow classes, properties, default subobjects and lost fields. Returns no lines if only code has changed.
     ///
     /// # Examples
     /// ```rust
@@ -352,9 +352,9 @@ impl ReloadReport {
         lines
     }
 
-    /// Returns the remarks that need attention, one line each: unreleased resources, images that stay mapped, a late unload,
-    /// remaining effects of a rollback, and warnings. Empty after most reloads. [`Display`](fmt::Display) also prints
-    /// durations, counts, and released resources.
+    /// Returns the remarks that need attention, one line each: unreleased resources, images that stay mapped, a late unload, remaining
+    /// effects of a rollback, and warnings. Most reloads have no remarks. [`Display`](fmt::Display) also prints durations, counts, and
+    /// released resources.
     ///
     /// # Examples
     /// ```rust
@@ -412,7 +412,7 @@ impl fmt::Display for ReloadReport {
         }
         let phases: Vec<_> = Phase::ALL
             .iter()
-            // Omits the canary phase for hosts without a canary.
+            // Omits the canary phase if no canary ran.
             .filter(|phase| **phase != Phase::Canary || self.phases.0.contains_key(phase.name()))
             .map(|phase| format!("{phase} {:.1}", self.phases.ms(*phase)))
             .collect();

@@ -1,5 +1,4 @@
-//! Merges reload and unload requests into one plan for the next safe point. This file only computes the plan. The root module
-//! executes the plan.
+//! Merges reload and unload requests into one plan for the next safe point. This file computes the plan; the root module executes the plan.
 
 use std::path::PathBuf;
 
@@ -27,7 +26,7 @@ pub(crate) enum Request {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum ReloadScope {
-    /// Replaces the modules whose library has changed, and the modules that depend on them.
+    /// Replaces the modules whose library has changed, and all modules that depend on a replaced module.
     Changed,
     /// Replaces all modules of the Master.
     #[default]
@@ -52,8 +51,8 @@ pub(crate) enum Plan {
 
 /// Merges all requests since the last safe point. `requests` are in order.
 ///
-/// An unload wins over every reload, because the reloaded modules would be unloaded anyway. Several reloads become one reload
-/// with the libraries of the last request and the widest scope.
+/// If a request is an unload, drops all reloads, because the reloaded modules would be unloaded immediately. Merges several reloads into
+/// one reload with the libraries of the last request and the widest scope.
 pub(crate) fn plan(requests: &[Request]) -> Option<Plan> {
     let mut reload: Option<(&[PathBuf], ReloadScope)> = None;
     let mut answers = 0;

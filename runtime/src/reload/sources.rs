@@ -25,8 +25,8 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Checks if the type accepts each object in the value, judged by the object's class after the reload. Accepts objects
-    /// that will have no class, because they are destroyed or dormant.
+    /// Checks if the type accepts the class of each object in the value. Uses the class of the object after the reload. Accepts destroyed
+    /// and dormant objects, because they have no class after the reload.
     pub(super) fn suits(self, ty: &PropertyType, value: &Value) -> bool {
         let class_of = |object| self.mapping.class_after(self.core, object);
         self.core.world.check_objects_as(ty, value, String::new, &class_of).is_ok()
@@ -36,8 +36,8 @@ impl Surroundings<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Carried {
     pub(super) object: ObjectHandle,
-    /// Old and new template, if these are not the class default objects. The templates of a subobject belong to the class
-    /// default objects of its owner's class, and may have other defaults.
+    /// Old and new template of a subobject. `None` if the templates are the class default objects. The templates of a subobject are
+    /// subobjects of the owner's class default objects, and their values may differ from the defaults of the subobject's class.
     pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
 }
 
@@ -92,8 +92,8 @@ pub(super) fn with_sources<R>(
     })
 }
 
-/// Returns the own value of a property of the old class, merged with the value that was put aside. Also contains the current
-/// value of the property if the two differ. Returns `None` if the object has the default.
+/// Returns the own value of a property of the old class, merged with the value that was put aside. If both values differ, the result also
+/// contains the current value of the property. Returns `None` if the object has the default.
 pub(super) fn own_value(
     sources: &Sources<'_>,
     property: &Property,
@@ -123,7 +123,7 @@ pub(super) fn own_value(
                 return Ok(Some(Aside { instead, ..earlier }));
             }
             Some(part) if !(names_object(&part) && names_object(&earlier.value)) => {
-                // The property had the whole value, so the default was written later.
+                // The property could hold the whole value. The default was therefore written later.
                 if extent == Extent::OneWay {
                     return Ok(None);
                 }

@@ -1,5 +1,5 @@
-//! Runs the steps of a reload in order, and measures the time of each step. All steps that can fail run before the commit. The
-//! commit swaps pointers, runs no plugin code and cannot fail. A failed unload of the old generation does not undo the commit.
+//! Runs the steps of a reload in order. Measures the duration of each step. All steps that can fail run before the commit. The commit swaps
+//! pointers, runs no plugin code and cannot fail. The commit stays valid if the unload of the old generation fails.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -36,10 +36,10 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::GenerationUnload;
 use crate::zcall::table::Issued;
 
-/// Replaces modules of the Master by the modules in `paths`. `scope` selects all modules, or only changed modules and their
-/// dependents. The caller must be at a safe point. Returns an error if no Master is loaded. If the reload fails, the report
-/// contains the failure, and the world is unchanged. Also returns the start of the pause, unless the reload ended earlier. The
-/// caller reports the pause, because work of the caller is part of the pause.
+/// Replaces modules of the Master by the modules in `paths`. `scope` selects all modules, or only changed modules and their dependents. The
+/// caller must be at a safe point. Returns an error if no Master is loaded. If the reload fails, the report contains the failure, and the
+/// world is unchanged. Also returns the start of the pause, unless the reload ended before the pause. The caller measures and reports the
+/// pause, because the pause includes work of the caller.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,
@@ -101,7 +101,7 @@ struct Staged {
     modules: Vec<Rc<MasterModule>>,
     /// All modules of the new Master, including kept modules.
     all: Vec<Rc<MasterModule>>,
-    /// Set if a listener was called for the new generation.
+    /// Set after a listener was called for an event of the new generation.
     is_known: bool,
     /// Set if the shadow of the types is active.
     has_shadow: bool,
@@ -177,7 +177,7 @@ impl Run<'_> {
         result.map_err(|error| (phase, error))
     }
 
-    /// Moves the duration and the failures of the canary from `Phase::Stage` to `Phase::Canary`.
+    /// Reports the duration and the failures of the canary under `Phase::Canary` instead of `Phase::Stage`.
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
         if let Some(time) = self.loads.take_canary_time() {
             let ms = time.as_secs_f64() * 1e3;
@@ -187,8 +187,8 @@ impl Run<'_> {
         staged.map_err(|(phase, error)| (if error.is_of_canary() { Phase::Canary } else { phase }, error))
     }
 
-    /// Maps the new modules next to the old modules, and declares their types in a shadow, which the old generation does not
-    /// use.
+    /// Maps the new modules next to the old modules. Declares the new types in a shadow of the registry. The old generation does not use
+    /// the shadow.
     fn stage(&mut self, paths: &[PathBuf]) -> Result<Option<Classes>, LoadError> {
         let core = self.core;
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
@@ -227,7 +227,7 @@ impl Run<'_> {
         }
     }
 
-    /// Suspends the old generation without dropping it. From now on, its conjugates are stale.
+    /// Suspends the old generation, but keeps it for a rollback. Conjugates of the old generation become stale.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
         self.notify_unloading()?;
@@ -262,9 +262,8 @@ impl Run<'_> {
         Ok((living, mapping, kept))
     }
 
-    /// Calls the unloading listeners while the old generation is alive. During these calls, listeners use the old types, new
-    /// objects persist, and no call reaches the new modules. The old modules are suspended last, because any listener may call
-    /// them.
+    /// Calls the unloading listeners while the old generation is alive. During these calls, listeners use the old types and cannot call the
+    /// new modules. Objects that listeners create persist. The old modules are suspended last, because any listener may call them.
     fn notify_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
@@ -335,7 +334,8 @@ impl Run<'_> {
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
-                // Dropping the last class bound to a C library closes the library. The unload waits for the close.
+                // Drops the replaced classes, because dropping the last class bound to a C library closes the library. The unload waits for
+                // the close.
                 let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
@@ -348,7 +348,7 @@ impl Run<'_> {
         self.journal.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
     }
 
-    /// Closes the journal, so that it records no later events.
+    /// Ends the record of events and returns the journal.
     fn close(mut self) -> Journal {
         let (core, mut journal) = (self.core, std::mem::take(&mut self.journal));
         journal.reruns = core.world.counters.class_constructors_rerun.get() - self.before.reruns;
@@ -393,9 +393,9 @@ impl Run<'_> {
             });
             self.journal.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
             self.journal.ended = Some(ticket);
-            // The new generation has released its resources, so the suspended modules can now acquire them again.
+            // The suspended modules can now acquire their resources again, because the new generation has released them.
             self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));
-            // A failure in `Phase::Stage` occurs before the old generation is suspended, so no `Resumed` event is raised.
+            // A failure in `Phase::Stage` occurs before the old generation is suspended. Such a failure raises no `Resumed` event.
             if phase != Phase::Stage {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));
             }

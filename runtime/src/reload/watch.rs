@@ -1,6 +1,5 @@
-//! Watches the files of a Master, so that the host can reload them after a build. A build writes a library in many steps, so a
-//! change is reported only when the files are quiet. For a script package, which is a folder, the watch reports changed, added
-//! and removed source files.
+//! Watches the files of a Master for changes by a build. A build writes a library in many steps. The watch reports a change only after a
+//! time without further changes. A script package is a folder; the watch reports changed, added and removed source files in the folder.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,7 @@ use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecursiveMode};
 
-/// Time without changes after which a file is quiet. Linkers make no longer pauses while they write.
+/// Time without changes after which a file is quiet. Linkers pause for less than this time while they write a library.
 const QUIET: Duration = Duration::from_millis(15);
 
 /// File extension of script sources.
@@ -63,8 +62,8 @@ pub(crate) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Watches `files` through their folders, because a build may replace a file instead of writing to it. Returns an error if
-    /// a folder cannot be watched.
+    /// Watches the folders that contain `files`, because a build may replace a file instead of writing to the file. Returns an error if a
+    /// folder cannot be watched.
     pub(crate) fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, events) = unbounded();
         let failed = |path: &Path| {
@@ -72,7 +71,7 @@ impl FileWatch {
             move |source| WatchError { path, source }
         };
         let mut watcher = FolderWatch::new(move |event: notify::Result<Event>| {
-            // Ignores read events. A reload reads the file itself, and would otherwise cause another reload.
+            // Ignores read events, because a reload itself reads the file.
             if let Some(event) = event.ok().filter(|event| is_change(event.kind)) {
                 // Fails only after the receiver was dropped. The watcher is dropped immediately afterwards.
                 let _sent = sender.send(event);
@@ -142,7 +141,7 @@ fn concerns(watched: &Path, changed: &Path) -> bool {
     watched == changed || (changed.starts_with(watched) && (is_text() || is_manifest()))
 }
 
-/// Checks if an event changes the file. Opening and reading a file do not.
+/// Checks if an event reports a change of the file. Opening and reading a file are not changes.
 fn is_change(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => matches!(access, AccessKind::Close(AccessMode::Write | AccessMode::Any)),

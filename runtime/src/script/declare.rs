@@ -31,7 +31,7 @@ impl Bodies {
     pub(crate) fn fill(&self, mut body: impl FnMut(&str) -> Option<Thunk>) {
         for (path, cell) in &self.0 {
             if let Some(body) = body(path) {
-                // Does not fail, because a package is linked only once.
+                // Cannot fail: a package is linked only once.
                 let _first = cell.set(body);
             }
         }

@@ -1,5 +1,5 @@
-//! `defaultproperties`: changes of a class default object. The lines are applied in order, after the values of the base class.
-//! New objects of the class have the resulting values.
+//! Applies `defaultproperties` of a script class to the class default object. The lines are applied in order, after the values of the base
+//! class. New objects of the class have the resulting values.
 
 use alcedo_uc::hir::{Class, Const, Default, DefaultAction};
 
@@ -27,7 +27,7 @@ impl Defaults {
     /// Applies the lines to the class default object.
     ///
     /// # Errors
-    /// Returns the first line that fails, with the reason.
+    /// Returns the first line that fails, with the reason for the failure.
     pub(crate) fn apply(&self, world: &World, object: ObjectHandle) -> Result<(), String> {
         for (name, lines) in &self.subobjects {
             let part = world.objects.subobject(object, name);

@@ -1,4 +1,4 @@
-//! Facts about a package that do not depend on other packages: the declared types, and the words in its source. The words
+//! Facts about a package that do not depend on other packages: the declared types, and the identifiers in its source. The identifiers
 //! determine the required modules.
 
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use alcedo_uc::Diagnostic;
 use alcedo_uc::hir::Path;
 use alcedo_uc::{Parsed, Source};
 
-/// Declared types of a package, and the words in its source.
+/// Declared types of a package, and the identifiers in its source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outline {
     /// Paths of all declared types.
@@ -17,16 +17,16 @@ pub(crate) struct Outline {
     pub classes: Vec<String>,
     /// Names under which other packages refer to the declarations, in lower case.
     pub names: BTreeSet<String>,
-    /// Identifiers and keywords of the source in lower case, without comments, literals and the package's own types. Two
-    /// identifiers joined by a dot are also listed together.
+    /// Identifiers and keywords of the source in lower case, without comments, literals and the package's own types. Also contains each
+    /// pair of identifiers that a dot joins.
     pub words: BTreeSet<String>,
 }
 
 /// Returns the outline of the files of a package.
 ///
 /// # Errors
-/// Returns syntax errors with their locations. Also returns uses of unsupported parts of the language, because the checker
-/// reports them only for packages without syntax errors.
+/// Returns syntax errors with their locations. Also reports unsupported language features, because the checker reports such features only
+/// for packages without syntax errors.
 #[cfg(test)]
 fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
     let parsed = Parsed::of(sources);

@@ -1,5 +1,5 @@
-//! Script package on disk: the `.uc` files of a folder, or of its subfolder `Classes`, which is the traditional layout of
-//! UnrealScript sources. Each file is read once, so that every step uses the same source.
+//! Script package on disk: the `.uc` files of a folder or of its subfolder `Classes`. The subfolder is the traditional layout of
+//! UnrealScript sources. Each file is read only once. All steps therefore use one version of the source.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -29,7 +29,7 @@ const MOST_MESSAGES: usize = 200;
 /// Source of a package. Usable on any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
-    /// Name of the folder, which is also the name of the module and of the package of its types.
+    /// Name of the folder. The module and the package of its types have this name too.
     pub name: String,
     /// Files, sorted by name.
     pub sources: Vec<Source>,
@@ -136,7 +136,7 @@ impl Package {
                 _ => PackageError::Io { path: path.clone(), source },
             })?;
             left -= bytes.len() as u64;
-            // Messages name a file by its path in the package, so that they do not depend on the location of the folder.
+            // Messages contain the path of a file in the package. They do not depend on the location of the folder.
             let relative = path.strip_prefix(folder).unwrap_or(&path);
             let file = format!("{name}/{}", relative.display());
             sources.push(Source::decode(&file, &bytes));
@@ -150,8 +150,8 @@ impl Package {
         Ok((Self { name, sources, manifest, digest, outline, parsed: Arc::new(Mutex::new(Some(parsed))) }, is_right))
     }
 
-    /// Returns the syntax trees of the files. The first call moves the trees out. Later calls parse the files again, for
-    /// example when a package is checked again after a rollback.
+    /// Returns the syntax trees of the files. The first call moves the stored trees out of the package. Later calls parse the files again,
+    /// for example when a package is checked again after a rollback.
     pub(crate) fn take_parsed(&self) -> Parsed {
         let parsed = lock(&self.parsed).take();
         parsed.unwrap_or_else(|| Parsed::of(&self.sources))

@@ -4,7 +4,7 @@ use alcedo_uc::hir::{Const, Type};
 
 use crate::object::{listed, quote};
 
-/// Object to which a value refers. The object is known only when reflection parses the value.
+/// Object to which a value refers. The object is determined when reflection parses the value.
 #[derive(Clone, Copy)]
 pub(crate) enum Named<'a> {
     /// Object whose property is set.

@@ -1,6 +1,6 @@
-//! Background unloader: continues unloads that no thread waits for. Its threads exist only while unloads are in progress. A
-//! blocked context is polled about fifty times per second. A poll may run an exit hook or a listener, so a supervisor thread
-//! replaces a polling thread that hangs.
+//! Background unloader: continues unloads that no thread waits for. Its threads exist only while unloads are in progress. A blocked context
+//! is polled about fifty times per second. A poll may run an exit hook or a listener. If such code hangs, a supervisor thread replaces the
+//! polling thread.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

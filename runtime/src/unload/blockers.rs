@@ -5,8 +5,8 @@ use alcedo_sys::{Holder, HolderKind};
 
 use crate::lease::{Blocker, LeaseKind};
 
-/// Converts holders to blockers. Each running thread is listed once. Its thread-locals are omitted, because the thread drops
-/// them when it ends.
+/// Converts holders to blockers. Lists each running thread once, without its thread-locals. The thread drops its thread-locals when it
+/// ends.
 pub(super) fn blockers_of(holders: Vec<Holder>) -> Vec<Blocker> {
     let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
     let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);
@@ -38,8 +38,8 @@ pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     format!("kept by {}", words.join("; "))
 }
 
-/// Prefixes of thread names that crates use, because the system truncates names. Each prefix has help on how to end the
-/// threads.
+/// Prefixes of the thread names that known crates use, each with help on how to end the threads. Prefixes are compared, because the system
+/// truncates thread names.
 const THREADS_OF_CRATES: [(&str, &str); 3] = [
     ("\"tokio-r", "drop its tokio runtime in `exit`, with the servers and clients that run on it"),
     ("\"actix-", "stop its actix server in `exit` (`ServerHandle::stop`), and wait for the end of its `System`"),

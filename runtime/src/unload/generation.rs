@@ -1,5 +1,5 @@
-//! Unloads a generation of the Master in the order of `steps.rs`. Used for unloads, shutdowns, committed and rolled back reloads,
-//! and failed creations. The caller performs its own part of each step, such as the destruction of objects.
+//! Unloads a generation of the Master in the order of `steps.rs`. Used for unloads, shutdowns, committed and rolled back reloads, and
+//! failed creations. The caller contributes its own actions to each step, such as the destruction of objects.
 
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
@@ -18,12 +18,12 @@ use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::{DelayedExits, Unloads};
 
-/// Maximum number of queued plugin parts for whose finalizers a committed reload waits. With more parts, the wait would block the
-/// world for most of the grace period. No code of the new generation depends on the finalizers.
+/// Maximum length of the finalizer queue for which a committed reload waits. A longer queue would block the world for most of the grace
+/// period. No code of the new generation depends on these finalizers.
 const SHORT_QUEUE: u64 = 2048;
 
-/// Unloads a generation as far as possible within the grace period. The wait is longer while finalizers make progress. After each
-/// performed step, `own` performs the caller's part of the step. Safe points perform the remaining steps.
+/// Unloads a generation as far as possible within the grace period. The wait is longer while finalizers make progress. `own` is called
+/// after each step, for the caller's own actions. Safe points perform the remaining steps.
 pub(crate) fn unload<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -40,7 +40,8 @@ pub(crate) fn unload<M: UnloadModule>(
         step_now(core, host, unload, step);
         own(step);
     }
-    // Safe points may free destroyed objects. A destroyed object keeps its class, which may hold a C library.
+    // Frees destroyed objects, which is allowed at a safe point. A destroyed object keeps its class, and the class may hold a C library
+    // open.
     core.world.objects.free_graveyard();
     in_progress::hand_over(core, host, unload, &LATER, (begun, exits))
 }
@@ -52,11 +53,11 @@ fn delay_exits<M: UnloadModule>(unload: &GenerationUnload<'_, M>) -> DelayedExit
         let owner = format!("{}, after the finalizers", module.name());
         module.leases().take_in_unload(LeaseKind::ExitHook, owner, None)
     };
-    // If a panic prevents an exit hook, the images stay mapped permanently.
+    // If a panic prevents the exit hooks, the leases are never dropped, and the images stay mapped permanently.
     let leases = ManuallyDrop::new(modules.iter().map(lease).collect::<Vec<_>>());
     Box::new(move |core: &Core, unloads: &Unloads| {
         modules.iter().rev().for_each(|module| exit(core, unloads, generation, module));
-        // Calls the functions from `thread_locals`, because the ticket owns the images.
+        // Uses the functions that `thread_locals` returns, because the ticket owns the images.
         modules.iter().rev().filter_map(|module| module.thread_locals()).for_each(|end_here| end_here());
         drop(ManuallyDrop::into_inner(leases));
     })
@@ -71,7 +72,7 @@ fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &Genera
             for module in modules {
                 module.shut();
                 core.value_types.wind_down(module.id());
-                // Requests the stop before the exit hooks run, because an exit hook may join a thread that waits for this request.
+                // Sends the stop request before the exit hooks run, because an exit hook may join a thread that waits for the request.
                 module.request_stop();
             }
         }
@@ -85,7 +86,8 @@ fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &Genera
         }
         UnloadStep::ReleasePluginParts => release(core, &modules.iter().map(|module| module.id()).collect()),
         UnloadStep::AwaitFinalizers => {
-            // Excludes failed generations. No older generation uses their modules, and calls are restricted during their unload.
+            // Excludes failed generations. No older generation uses the modules of a failed generation, and calls are restricted during its
+            // unload.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
                 in_progress::exit_up_to(core, host.unloads(), generation);
             }
@@ -110,7 +112,7 @@ fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &Genera
     }
 }
 
-/// Runs the exit hook of a module. Notes a panic as a problem of the generation.
+/// Runs the exit hook of a module. Records a panic as a problem of the generation.
 fn exit<M: UnloadModule>(core: &Core, unloads: &Unloads, generation: Generation, module: &Rc<M>) {
     if let Err(error) = module.exit(&core.red) {
         tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
@@ -151,7 +153,7 @@ fn await_finalizers<M>(core: &Core, unloads: &Unloads, unload: &GenerationUnload
     }
     match unload.cause {
         UnloadCause::Replaced => return false,
-        // No main of these modules has run, so all queued finalizers belong to other modules.
+        // No main of these modules has run. All queued finalizers belong to other modules.
         UnloadCause::NotStaged => return true,
         UnloadCause::Unloaded | UnloadCause::RolledBack | UnloadCause::NotCreated | UnloadCause::Slim => {}
     }
@@ -172,9 +174,9 @@ fn wait_limit(policy: &UnloadPolicy, cause: UnloadCause) -> Duration {
     }
 }
 
-/// Waits until the finalizer thread has dropped its queue, or until `limit` has passed since `begun`. If a finalizer hangs, the
-/// wait ends after `grace`. Returns false if finalizers are left and none of them hangs. Runs posted closures during the wait,
-/// because a finalizer may wait for a posted closure.
+/// Waits until the finalizer thread has dropped its queue, or until `limit` has passed since `begun`. If a finalizer hangs, the wait ends
+/// after `grace`. Returns false if finalizers are left and none of them hangs. Runs posted closures during the wait: a finalizer may wait
+/// for a posted closure.
 fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Instant) -> bool {
     core.finalizer.release();
     if core.finalizer.pending() == 0 {

@@ -35,7 +35,7 @@ pub(crate) struct ImageUnload {
     unused: OnceLock<Instant>,
     evict_after: Option<Duration>,
     policy: EndPolicy,
-    /// Reason why blocks of the C heap are kept; empty if they are freed.
+    /// Reason why blocks of the C heap are kept. Empty if the blocks are freed.
     blocks_kept_for: String,
     stage: Stage,
 }
@@ -52,8 +52,8 @@ impl ImageUnload {
     /// Creates the unload of a mapped image.
     ///
     /// # Safety
-    /// Once the last lease of the module has ended and the previously queued finalizers have run, no code called by the host
-    /// may use any part of the image. This includes plugin parts, conjugates, thunks and records.
+    /// After the last lease of the module has ended and all queued finalizers have run, no code that the host calls may use the image.
+    /// Plugin parts, conjugates, thunks and records of the module are part of the image.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
         let ImageFacts { module, detach, heap_bytes, will_park, c_heap_shared } = facts;
         let policy_of_image = policy.of_an_image();
@@ -82,7 +82,7 @@ impl ImageUnload {
         self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
     }
 
-    /// Drops the thread-locals of this thread, and then detaches the module. Destructors may log, so they run first.
+    /// Drops the thread-locals of this thread, then detaches the module. The destructors run first, because they may log through the host.
     fn let_go_of_host(&self) {
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();
@@ -105,8 +105,8 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    /// Checks that no thread of the module runs, and that no thread-locals of the module are left on host threads. Drops the
-    /// thread-locals of this thread. Threads and destructors may log, so the module stays attached until they have ended, or
+    /// Checks that no thread of the module runs, and that no thread-locals of the module are left on host threads. Drops the thread-locals
+    /// of this thread. Threads and destructors may log through the host. The module therefore stays attached until they have ended, or
     /// until the time of their eviction.
     fn is_quiet(&self) -> bool {
         if self.evict_after.is_some_and(|after| self.unused.get_or_init(Instant::now).elapsed() >= after) {
@@ -144,7 +144,7 @@ impl CodeUnload for ImageUnload {
                     CodeStep::Parked(self.parked(&path, reason))
                 }
             },
-            // Parks the image: calls are active, or the unload of the image is already over.
+            // Leaves the image mapped: calls are active, or the unload of the image is already over.
             Stage::Mapped(_) | Stage::WillPark(..) | Stage::Over => {
                 self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Parked)
             }

@@ -18,8 +18,8 @@ use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadMo
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::{DelayedExits, OneUnload, Unloads};
 
-/// Starts the remaining steps, when no module code except delayed exit hooks needs the game thread. Polls the steps within the rest
-/// of the grace period, unless exit hooks are delayed. Afterwards safe points poll the unload.
+/// Starts the steps that need no module code on the game thread, except for delayed exit hooks. Unless exit hooks are delayed, polls these
+/// steps within the rest of the grace period. Afterwards safe points poll the unload.
 pub(super) fn hand_over<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -41,7 +41,7 @@ pub(super) fn hand_over<M: UnloadModule>(
         thread_locals.iter().for_each(|end_here| end_here());
     });
     let work = ModuleUnloads::new(jobs, Some((barrier, policy.grace)));
-    // Rest of the grace period.
+    // Remaining time of the grace period.
     let patience = unloads.policy.grace.saturating_sub(begun.elapsed());
     let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);
     unloads.begin_unload(generation, &ticket);
@@ -94,7 +94,7 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     for unload in in_progress {
         let is_over = tend(core, host, &unload);
         let age = unload.exited.get().map_or_else(|| unload.ticket.age(), |exited| exited.elapsed());
-        // Finalizers that make progress must not be abandoned.
+        // Does not park while finalizers make progress.
         if !is_over && unloads.policy.should_park(age.min(unload.ticket.idle())) {
             park_one(core, host, &unload);
         }
@@ -157,7 +157,7 @@ fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload, is_drained: boo
 fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
     exit_up_to(core, host.unloads(), unload.generation);
     end_values(core, unload);
-    // Parks the unload before the finalizers are abandoned, so that the report names the running finalizer.
+    // Parks the unload before the finalizers are abandoned. The report then names the running finalizer.
     unload.ticket.park();
     core.finalizer.abandon(&unload.modules);
     tend(core, host, unload);
@@ -172,8 +172,8 @@ fn end_values(core: &Core, unload: &OneUnload) {
 fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();
-    // Reads the flag only once, because another thread may poll the ticket. The values must not be destroyed before delayed exit
-    // hooks run.
+    // Reads the flag once for both decisions, because another thread may poll the ticket between them. The values must not be destroyed
+    // before delayed exit hooks run.
     let is_drained = ticket.is_drained();
     if must_exit(core, host.unloads(), unload, is_drained) {
         exit_up_to(core, host.unloads(), *generation);

@@ -1,5 +1,5 @@
-//! Unload job of a module: the work that remains after the part of the game thread. Any holder of the ticket may continue the
-//! job, on any thread. [`CodeUnload`] hides the kind of the module.
+//! Unload job of a module: the steps that do not need the game thread. Any holder of the ticket may continue the job, on any thread.
+//! [`CodeUnload`] hides the kind of the module.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,12 +15,12 @@ pub(crate) struct UnloadJob {
     pub name: String,
     /// Leases on the module's code. The leases are sealed.
     pub leases: Arc<Leases>,
-    /// Leases on other modules. Released when the module's code is gone.
+    /// Leases on other modules. Released after the module's code is unmapped.
     pub keeps: Vec<Lease>,
-    /// Number of active calls. If the host shuts down inside a call, the number is not zero, and the code stays mapped.
+    /// Number of active calls. Nonzero if the host shuts down inside a call; the code then stays mapped.
     pub calls: u32,
     pub code: Box<dyn CodeUnload>,
-    /// Callback for the time when the code is gone.
+    /// Callback that runs after the code is unmapped.
     pub forget: Box<dyn FnOnce() + Send>,
 }
 
@@ -121,8 +121,7 @@ impl ModuleUnload {
         Some(step)
     }
 
-    /// Leaves the code mapped. Returns `None` if the unload is already over. `above` are blockers that apply to several
-    /// modules.
+    /// Leaves the code mapped. Returns `None` if the unload is already over. `above` contains blockers that apply to several modules.
     pub(super) fn park(&mut self, above: &[Blocker]) -> Option<ParkedImage> {
         if self.is_over() {
             return None;
@@ -137,7 +136,7 @@ impl ModuleUnload {
         Some(image)
     }
 
-    /// Ends the unload of code that stays mapped. Leaks the leases on other modules, which the code may access.
+    /// Ends the unload of code that stays mapped. Leaks the leases on other modules, because the code may access these modules.
     fn leak_keeps(&mut self) {
         self.stage = Stage::Over;
         std::mem::forget(std::mem::take(&mut self.job.keeps));
@@ -152,7 +151,7 @@ mod tests {
     use super::{CodeStep, CodeUnload, ModuleUnload, ParkedImage, UnloadJob};
     use crate::lease::{Blocker, LeaseKind, Leases};
 
-    /// Code whose end is reported once the flag is set.
+    /// Test code that counts as unmapped once the flag is set.
     struct Slow(Arc<AtomicBool>);
 
     impl CodeUnload for Slow {

@@ -15,13 +15,13 @@ pub(crate) struct ModuleUnloads {
 }
 
 impl ModuleUnloads {
-    /// Creates the work for these modules, dependents first. `finalizers` is the barrier after the last finalizer of the
-    /// modules. A finalizer that runs longer than the duration is reported as a blocker.
+    /// Creates the remaining work for the unload of these modules, dependents first. `finalizers` is the barrier after the last finalizer
+    /// of the modules. A finalizer that runs longer than the duration is reported as a blocker.
     pub(crate) fn new(modules: Vec<ModuleUnload>, finalizers: Option<(Barrier, Duration)>) -> Box<Self> {
         Box::new(Self { finalizers, modules, unloaded: Unloaded::default() })
     }
 
-    /// Appends modules. Their unload follows the unloads of the existing modules.
+    /// Appends modules. The appended modules are unloaded after the existing modules.
     pub(crate) fn add(&mut self, modules: impl IntoIterator<Item = ModuleUnload>) {
         self.modules.extend(modules);
     }

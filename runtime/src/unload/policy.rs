@@ -28,40 +28,40 @@ use alcedo_sys::{EndPolicy, ReferenceSearch};
 #[non_exhaustive]
 pub struct UnloadPolicy {
     /// Maximum wait of the game thread for images to be unmapped, in [`Runtime::reload`](crate::Runtime::reload) and
-    /// [`Runtime::unload_master`](crate::Runtime::unload_master). After that, the unload counts as blocked and is polled at
-    /// every safe point. An unload that waits for finalizers counts as blocked only if a single finalizer has run for this time.
-    /// Until then, an unload or a rollback waits for at most `shutdown`, so that exit hooks run after the finalizers. A
-    /// committed reload does not wait longer than `grace`: a later safe point runs the exit hooks. Default: 50 ms.
+    /// [`Runtime::unload_master`](crate::Runtime::unload_master). After this time, the unload counts as blocked and is polled at every safe
+    /// point. An unload that waits for finalizers counts as blocked only if a single finalizer has run for this time. While finalizers make
+    /// progress, an unload or a rollback waits for at most `shutdown`, because the exit hooks run after the finalizers. A committed reload
+    /// waits for at most `grace`: a later safe point runs the exit hooks. Default: 50 ms.
     pub grace: Duration,
     /// Time from the end of `grace` until a blocked context is parked. The time begins again when finalizers make progress. The
     /// images of a parked context stay mapped, and the report names the blockers. With `None` a context is never parked.
     /// Default: 10 s.
     pub park_after: Option<Duration>,
-    /// Maximum number of images that may be parked. If more images are parked, no more modules are loaded. Default: 64.
+    /// Maximum number of parked images. If more images are parked, all further loads fail. Default: 64.
     pub parked_budget: usize,
     /// Maximum time that the host's shutdown waits for unloading contexts. An unload or a rollback waits at most this time for
     /// finalizers before it runs the exit hooks. Default: 5 s.
     pub shutdown: Duration,
-    /// Reaps child processes that a module has started and not waited for. An ended process is reaped when the module is
-    /// unloaded, and a running process at the first safe point after its end. By default these processes are only reported, and
-    /// an ended process remains a zombie. Intended for hosts in which only the module waits for these processes.
+    /// Reaps child processes of an unloaded module for which the module has not waited. An ended process is reaped during the unload. A
+    /// running process is reaped at the first safe point after its end. By default the processes are only reported, and an ended process
+    /// remains a zombie. Intended for hosts in which no other code waits for these processes.
     pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,
     /// Set by [`UnloadPolicy::close_fds`].
     close_fds: bool,
-    /// Frees the C heap blocks that a module left. Blocks are kept if the module may have passed a block to other code. The host
-    /// assumes this if the module dynamically links a library of its own, or calls `getline`. Default: true.
+    /// Frees the C heap blocks that a module left. Blocks are kept if the module may have passed a block to other code. The host assumes
+    /// such a transfer if the module dynamically links a library of its own, or calls `getline`. Default: true.
     pub free_c_heap: bool,
     /// Selects modules whose image is unmapped only after a memory search. The search finds references to the image in the
     /// memory of the process, such as a callback in a table of a library. While a reference exists, the image stays mapped, and
     /// a report states the location and the target of the reference. Default: modules that use system libraries; in
     /// [development](crate::Builder::development) all modules.
     ///
-    /// In a small host a search took 0.3 to 0.5 ms. A search took 0.8 s when variables of a library pointed to 100 MB on the C
-    /// heap in blocks of 1 kB (debug build). A search stops after 64 MiB, 262,144 blocks or one second; the image then stays
-    /// mapped, and a report states the limit. The search does not follow pointers in the program's own variables, and follows
-    /// few pointers in variables of the C library. An unrelated number that equals an address may keep an image mapped.
+    /// In a small host a search took 0.3 to 0.5 ms. In a debug build, a search took 0.8 s when variables of a library pointed to 100 MB on
+    /// the C heap, in blocks of 1 kB. A search stops after 64 MiB, 262,144 blocks or one second; the image then stays mapped, and a report
+    /// states the limit. The search does not follow pointers in the program's own variables, and follows few pointers in variables of the C
+    /// library. An unrelated number that equals an address may keep an image mapped.
     pub search_references: ReferenceSearch,
 }
 
@@ -82,10 +82,10 @@ impl Default for UnloadPolicy {
 }
 
 impl UnloadPolicy {
-    /// Sets the time after which threads that a module left in a blocking system call are evicted by force. Default: never.
-    /// Values on the stack of an evicted thread are not dropped, and neither are its thread-locals. Intended for plugins whose
-    /// threads cannot be stopped otherwise. A thread cannot be evicted if it blocks all signals or waits for a condition
-    /// variable of the C library; the image then stays mapped.
+    /// Sets the time after which the host forcibly ends (evicts) the module's threads that are blocked in a system call. Default: never.
+    /// The values on the stack of an evicted thread and its thread-locals are not dropped. Intended for plugins whose threads cannot be
+    /// stopped otherwise. A thread cannot be evicted if the thread blocks all signals or waits for a condition variable of the C library.
+    /// The image then stays mapped.
     ///
     /// # Safety
     ///
@@ -110,8 +110,7 @@ impl UnloadPolicy {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
-    /// Returns the policy of one image. The grace period of an image is zero, because a poll must not wait; the caller of the
-    /// poll waits.
+    /// Returns the policy of one image. The grace period of an image is zero, because a poll must not wait. The caller of the poll waits.
     pub(crate) fn of_an_image(&self) -> EndPolicy {
         EndPolicy {
             grace: Duration::ZERO,

@@ -26,9 +26,9 @@ use crate::unload::state::ContextState;
 pub struct ModuleEnd {
     /// Name of the module.
     pub module: String,
-    /// Number of thread-local destructors that the host ran, each on the thread of the thread-local.
+    /// Number of thread-local destructors that the host ran. Each destructor ran on the thread that owned the thread-local.
     pub thread_locals_run: u64,
-    /// Number of ended threads that the host joined, because the module had not joined them.
+    /// Number of ended threads that the host joined in place of the module.
     pub threads_joined: u64,
     /// Number of threads that were evicted from a system call, if the host allows evictions.
     pub threads_evicted: u64,
@@ -42,15 +42,15 @@ pub struct ModuleEnd {
     pub leaked_heap_bytes: u64,
     /// Bytes of the C heap freed by the host.
     pub c_heap_bytes: u64,
-    /// Blocks of the C heap freed by the host.
+    /// Number of C heap blocks that the host freed.
     pub c_heap_blocks: u64,
-    /// Bytes of the C heap that the host keeps, because other code may own them.
+    /// Bytes of C heap blocks that the host did not free, because other code may own the blocks.
     #[serde(default)]
     pub c_heap_kept_bytes: u64,
-    /// Blocks of the C heap that the host keeps.
+    /// Number of C heap blocks that the host did not free.
     #[serde(default)]
     pub c_heap_kept_blocks: u64,
-    /// Reason why C heap blocks are kept; empty if no block is kept.
+    /// Reason why C heap blocks are kept. Empty if no block is kept.
     #[serde(default)]
     pub c_heap_kept_for: String,
     /// Number of unwind tables that were deregistered from the unwinder.
@@ -60,8 +60,8 @@ pub struct ModuleEnd {
     /// (`stdout`).
     #[serde(default)]
     pub addresses: u64,
-    /// Process limits whose signals the module handled, and timers that the module set by direct system calls, each with its
-    /// outcome.
+    /// Process limits whose signals the module handled, and timers that the module set by direct system calls. Each entry states the action
+    /// of the host.
     #[serde(default)]
     pub put_back: Vec<String>,
     /// Number of memory searches for references to the module.
@@ -72,8 +72,8 @@ pub struct ModuleEnd {
     pub search_time: Duration,
     /// Bytes of memory maps released by the host.
     pub maps_bytes: u64,
-    /// Number of memory maps that are kept because their owner is unknown. Each of these maps belongs to the host, or the module
-    /// created it by a direct system call.
+    /// Number of memory maps that are kept because their owner is unknown. The host created the map, or the module created the map by a
+    /// direct system call.
     #[serde(default)]
     pub maps_unknown: u64,
     /// Bytes of the memory maps that are kept because their owner is unknown.
@@ -213,8 +213,7 @@ pub struct BlockerReport {
     pub jobs: Vec<JobCount>,
 }
 
-/// Minimum duration of a blocked unload that is logged. Shorter unloads are normal, because a thread needs some milliseconds to
-/// end.
+/// Minimum duration after which a blocked unload is logged. Shorter delays are normal, because a thread needs some milliseconds to end.
 const ORDINARY_UNLOAD: Duration = Duration::from_secs(1);
 
 impl BlockerReport {
@@ -271,8 +270,8 @@ impl fmt::Display for UnloadReport {
 const ORDINARY_HEAP: u64 = 64 << 10;
 
 impl ModuleEnd {
-    /// Formats the resources that the module left, as one line. Returns `None` if the module left only heap of statics and
-    /// thread-local destructors, as every module does.
+    /// Formats the resources that the module left, as one line. Returns `None` if the module left only the usual heap bytes of statics and
+    /// thread-local destructors.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         let ordinary = Self {

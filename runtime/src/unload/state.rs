@@ -1,5 +1,5 @@
-//! State machine of a load context, from its construction until its images are unmapped. The caller counts leases and unmaps
-//! images, and passes the results as events.
+//! State machine of a load context, from its construction until its images are unmapped. The caller counts leases, unmaps images, and
+//! reports the results to the state machine as events.
 
 use thiserror::Error;
 
@@ -24,7 +24,7 @@ pub enum ContextState {
     Unloading,
     /// A lease or the dynamic linker holds the image. The unload is retried later.
     Blocked,
-    /// The image stays mapped permanently, on purpose.
+    /// The host has ended the attempts to unload. The image stays mapped permanently.
     Parked,
     /// The image is unmapped.
     Dead,
@@ -59,7 +59,7 @@ pub enum StateChange {
     LeasesRemain,
     /// All leases have ended: the image may be unmapped.
     LeasesGone,
-    /// The image was unmapped, which was verified.
+    /// A check has confirmed that the image is unmapped.
     ImageGone,
     /// The image is still mapped after an attempt to unmap it.
     ImageRemains,
@@ -71,7 +71,7 @@ pub enum StateChange {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("the context is {state} and cannot {event}: {}", state.help())]
 pub struct ContextStateError {
-    /// State of the context, which is unchanged.
+    /// State of the context. The rejected event did not change the state.
     pub state: ContextState,
     /// Rejected event.
     pub event: StateChange,

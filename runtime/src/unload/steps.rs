@@ -24,18 +24,18 @@ pub(crate) enum UnloadStep {
     /// Calls unloading listeners, unloading callbacks and object end listeners. All objects still exist, and all calls are
     /// allowed.
     Notify,
-    /// Closes the gates, so that new calls fail with `Unavailable`, and requests the threads of the modules to stop. Values
-    /// owned by the modules remain.
+    /// Closes the gates: new calls fail with `Unavailable`. Requests the threads of the modules to stop. Values owned by the modules
+    /// remain.
     ShutGates,
     DropJobs,
-    /// Destroys the objects of the generation, and the per-module state of their classes.
+    /// Destroys the objects of the generation, and the state that their classes keep per module.
     EndObjects,
     /// Invalidates all references to the modules and passes plugin parts to the finalizer thread.
     ReleasePluginParts,
     /// Makes the suspended generation callable again.
     Resume,
-    /// Waits for finalizers, but no longer than the host's limit. A hanging finalizer does not prevent the remaining steps.
-    /// For a replaced generation with many or slow finalizers, later safe points perform this step and the following steps.
+    /// Waits for finalizers, up to the host's limit. A hanging finalizer does not prevent the remaining steps. For a replaced generation
+    /// with many or slow finalizers, later safe points perform this step and the following steps.
     AwaitFinalizers,
     /// Runs the exit hooks of modules whose mains have returned, dependents first. Also drops the values whose drop was
     /// deferred to the exit of the module.
@@ -51,7 +51,7 @@ pub(crate) enum UnloadStep {
     EndImages,
 }
 
-/// Final steps, which may run after the call that began the unload.
+/// Final steps. These steps may run after the call that began the unload.
 pub(crate) const LATER: [UnloadStep; 3] =
     [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
@@ -60,11 +60,11 @@ impl UnloadCause {
         let has_parts = self != Self::Slim;
         let all = [
             (UnloadStep::Seal, true),
-            // A replaced generation has already called these listeners.
+            // For a replaced generation, the reload has already called these listeners.
             (UnloadStep::Notify, self == Self::Unloaded),
             (UnloadStep::ShutGates, true),
             (UnloadStep::DropJobs, has_parts),
-            // A generation that was not staged has declared no types and run no mains, so it has no objects.
+            // A generation that was not staged has no objects, because it has declared no types and run no mains.
             (UnloadStep::EndObjects, has_parts && self != Self::NotStaged),
             (UnloadStep::ReleasePluginParts, has_parts),
             (UnloadStep::Resume, self == Self::RolledBack),

@@ -14,13 +14,13 @@ use crate::unload::steps::UnloadCause;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
 
-/// Unloading generation. If a reload replaces only some modules, only the replaced modules of the generation.
+/// Unloading generation. If a reload replaces only some modules, contains only the replaced modules.
 pub(crate) struct GenerationUnload<'a, M> {
     pub cause: UnloadCause,
     pub generation: Generation,
     /// Modules, dependencies first.
     pub modules: &'a [Rc<M>],
-    /// Set if listeners know the generation. For a generation that never started, no events are raised.
+    /// Set if an event was raised for the generation. A generation that never started raises no events.
     pub is_known: bool,
 }
 
@@ -29,13 +29,13 @@ pub(crate) trait UnloadModule: 'static {
     fn name(&self) -> &str;
     fn id(&self) -> ModuleId;
     fn leases(&self) -> &Arc<Leases>;
-    /// Closes the gate, so that new calls fail.
+    /// Closes the gate. New calls then fail.
     fn shut(&self);
     fn request_stop(&self);
-    /// Checks if the main has returned. Only then does the exit hook run.
+    /// Checks if the main has returned. The exit hook runs only after the main has returned.
     fn has_started(&self) -> bool;
-    /// Runs the exit hook if the main has returned, and drops the values whose drop was deferred to the exit. This is the last
-    /// call into the module. Returns an error if the module panics.
+    /// Runs the exit hook if the main has returned. Then drops the values whose drop was deferred to the exit. This call is the last call
+    /// into the module. Returns an error if the module panics.
     fn exit(&self, red: &RedStack) -> Result<(), CallError>;
     /// Runs the destructors of the module's thread-locals on this thread. Must precede [`UnloadModule::unload_job`].
     fn end_thread_locals_here(&self);
@@ -79,7 +79,7 @@ pub(crate) trait UnloadHost {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MasterEvent {
-    /// A generation is about to start; no main has run.
+    /// A generation is about to start. No main has run.
     PreStartup(Generation),
     /// The main of a module has returned.
     Startup(Generation, String),
@@ -89,14 +89,13 @@ pub enum MasterEvent {
     Loaded(Generation),
     /// The generation accepts no new calls. This event is raised once.
     Unloading(Generation),
-    /// These modules of older generations are kept in the new generation. In a reload of changed modules only, this event is
-    /// raised before `PreStartup`.
+    /// The new generation reuses these modules of older generations. Raised only by a reload of changed modules, before `PreStartup`.
     Kept(Generation, Vec<String>),
-    /// A reload failed, and the old generation continues.
+    /// A reload failed. The old generation continues to run.
     Resumed(Generation),
     /// All conjugates of the generation are destroyed, and its finalizers have run.
     Unloaded(Generation),
-    /// These blockers hold images of the generation. This event is raised once. The unload is polled at every safe point.
+    /// The unload waits for these blockers. This event is raised once. The unload is polled at every safe point.
     Blocked(Generation, Vec<String>),
     /// The images of the generation are unmapped.
     Dead(Generation),

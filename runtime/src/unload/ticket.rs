@@ -1,6 +1,6 @@
-//! Ticket of the unload of a generation or a Slim. A request for an unload returns the ticket immediately. Any thread can
-//! check the unload, continue it by polling, and wait for it. A poll continues the unload as far as possible without blocking.
-//! The remaining work does not need the game thread.
+//! Ticket of the unload of a generation or a Slim. A request for an unload returns the ticket immediately. Any thread can read the state of
+//! the unload, continue the unload by polling, and wait for its end. A poll continues the unload as far as possible without blocking. The
+//! remaining work does not need the game thread.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,8 +17,7 @@ use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Maximum sleep of a waiting thread between polls. Polling is required, because the end of a thread notifies no condition
-/// variable.
+/// Maximum sleep of a waiting thread between polls. Polling is required: the end of a blocking thread notifies no condition variable.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Duration of a poll after which an exit hook, a destructor or a listener may hang. Reports then name the polling thread.
@@ -51,7 +50,7 @@ struct Shared {
     is_to_be_parked: AtomicBool,
 }
 
-/// Remaining work. A polling thread takes the work out of the ticket, so that no lock is held while module code runs.
+/// Remaining work of the unload. A polling thread takes the work out of the ticket and holds no lock while module code runs.
 enum Work {
     Here(Box<dyn UnloadWork>),
     Driven(Driver),
@@ -120,8 +119,8 @@ pub struct UnloadTicket {
 }
 
 impl UnloadTicket {
-    /// Creates a ticket for `work`; the unload begins now. The state is unloading until `patience` has passed. After that, an
-    /// unload with blockers counts as blocked, unless other threads make progress for the unload.
+    /// Creates a ticket for `work`. The age of the unload is measured from this call. The state is [`ContextState::Unloading`] until
+    /// `patience` has passed. Then an unload with blockers counts as blocked, unless other threads make progress for the unload.
     pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn UnloadWork>) -> Self {
         let status = Status {
             state: ContextState::Unloading,
@@ -169,7 +168,7 @@ impl UnloadTicket {
         moved.map_or_else(|| self.age(), |moved| moved.elapsed())
     }
 
-    /// Continues the unload as far as possible without blocking, and returns its state.
+    /// Continues the unload as far as possible without blocking. Returns the state of the unload.
     ///
     /// This call may run destructors of the module's thread-locals on the calling thread, exit handlers of the module, and its
     /// finalizers.
@@ -190,7 +189,7 @@ impl UnloadTicket {
                 status.blockers = blockers;
                 drop(status);
                 drop(poll);
-                // Checks the flag after the work was returned. An earlier park request has set the flag, and a later park
+                // Checks the flag after the work was returned to the ticket. A park request during the poll has set the flag. A later park
                 // request takes the work itself.
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
                     && let Some(poll) = self.take_work()
@@ -207,10 +206,10 @@ impl UnloadTicket {
         self.state()
     }
 
-    /// Waits until the images are unmapped, `deadline` has passed, or the host has parked the unload.
+    /// Waits until the images are unmapped, until `deadline` has passed, or until the host has parked the unload.
     ///
-    /// Allowed on the game thread of a Master. Work that requires a safe point does not run during the wait. Events of the
-    /// Master are raised at the next safe point.
+    /// Callable on the game thread of a Master. Steps that require a safe point do not run during the wait. Events of the Master are raised
+    /// at the next safe point.
     ///
     /// # Errors
     /// Returns the blockers if an image is still mapped.
@@ -234,7 +233,7 @@ impl UnloadTicket {
     /// Returns the blockers as of the last poll. The report has no blockers if the context is dead.
     #[must_use]
     pub fn report(&self) -> BlockerReport {
-        // Excludes this thread, because module code may request the report inside a poll.
+        // Omits this thread, because module code may call this method inside a poll.
         let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_POLL);
         let status = self.status();
         let mut blockers = status.blockers.clone();
@@ -299,7 +298,7 @@ impl UnloadTicket {
             };
             if is_late {
                 self.shared.is_to_be_parked.store(true, Ordering::Release);
-                // Tries again, because the poll may have ended before the flag was set.
+                // Tries again. The poll may have ended before the flag was set.
                 return self.take_work().map_or((), |poll| self.park_work(poll));
             }
             thread::sleep(POLL_INTERVAL);
@@ -313,7 +312,8 @@ impl UnloadTicket {
         }
     }
 
-    /// Takes the remaining work to continue the unload on this thread. Returns `None` during a poll and after the unload.
+    /// Takes the remaining work out of the ticket, to continue the unload on this thread. Returns `None` during a poll on another thread
+    /// and after the unload.
     fn take_work(&self) -> Option<Poll<'_>> {
         let mut work = self.work();
         match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {

@@ -33,15 +33,16 @@ pub(super) struct OneUnload {
     pub(super) ticket: UnloadTicket,
     /// Delayed exit hooks that have not run yet.
     pub(super) exits: RefCell<Option<DelayedExits>>,
-    /// Time at which the delayed exit hooks ran. Threads of the module may run until then.
+    /// Time at which the delayed exit hooks ran. The time until parking is measured from here, because exit hooks may end threads of the
+    /// module.
     pub(super) exited: Cell<Option<Instant>>,
     pub(super) left: Cell<&'static [UnloadStep]>,
-    /// Set if listeners know the generation. For a generation that never started, no events are raised.
+    /// Set if an event was raised for the generation. A generation that never started raises no events.
     pub(super) is_known: bool,
     pub(super) raised_unloaded: Cell<bool>,
     pub(super) raised_blocked: Cell<bool>,
     pub(super) logged_blocked: Cell<bool>,
-    /// Set once the end was reported. A listener may poll the unload, which must not report the end again.
+    /// Set once the end of the unload was reported. A listener that polls the unload must not cause a second report.
     pub(super) raised_end: Cell<bool>,
 }
 
@@ -74,7 +75,7 @@ impl Unloads {
     /// Removes a generation that was rejected before its libraries were mapped, or whose images are unmapped.
     pub(crate) fn forget(&self, generation: Generation) {
         let ended = self.lives.borrow_mut().remove(&generation);
-        // Drops the record after the borrow has ended, because the record may contain the last clone of the ticket.
+        // Drops the record after the borrow has ended. The record may contain the last clone of the ticket.
         drop(ended);
     }
 
@@ -108,8 +109,8 @@ impl Unloads {
         self.policy.is_spent(parked.len()).then(|| parked.clone())
     }
 
-    /// Calls every callback. If a callback panics, the other callbacks are still called, and the panic is noted as a problem
-    /// of the generation. Returns the priorities in call order.
+    /// Calls every callback. Records a panic of a callback as a problem of the generation, and continues with the next callback. Returns
+    /// the priorities of the callbacks in call order.
     pub(crate) fn call_back(&self, generation: Generation) -> Vec<i32> {
         let mut called = Vec::new();
         self.callbacks.each(|priority, callback| {
@@ -127,14 +128,14 @@ impl Unloads {
         called
     }
 
-    /// Notes a non-fatal problem of a generation. A kept module may outlive the generation that mapped it. If the generation
-    /// is gone, the problem appears only in the log.
+    /// Records a non-fatal problem of a generation. A kept module may outlive the generation that mapped the module. The problem of a
+    /// generation that no longer exists appears only in the log.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
         let mut lives = self.lives.borrow_mut();
         let Some(life) = lives.get_mut(&generation) else { return };
         match &life.ticket {
             Some(ticket) => ticket.note(problem),
-            // Limits the number, because a plugin part may fail to drop in every frame. The log contains all problems.
+            // Limits the number of problems. The drop of a plugin part may fail in every frame. The log contains all problems.
             None if life.problems.len() < MOST_PROBLEMS => life.problems.push(problem),
             None => {}
         }

@@ -6,12 +6,12 @@ pub(crate) trait UnloadWork: Send {
     /// Continues the unload as far as possible without blocking.
     fn advance(&mut self) -> Progress;
 
-    /// Checks if other threads make progress for the unload. In that case the unload waits, but is not blocked.
+    /// Checks if other threads make progress for the unload. An unload with progress waits, but does not count as blocked.
     fn is_moving(&self) -> bool {
         false
     }
 
-    /// Parks the unload, so that the remaining images stay mapped.
+    /// Parks the unload. The remaining images stay mapped.
     fn park(&mut self) -> Unloaded;
 }
 

@@ -1,5 +1,5 @@
 //! Current activities of a thread, readable by other threads. Publishing an activity copies two short strings under a rarely contended
-//! lock. Without a watchdog, it only reads one flag.
+//! lock. Without a watchdog, publishing only reads one flag.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -8,7 +8,7 @@ use crate::sync::lock;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
-    /// Name of the current phase of a host operation, such as a reload.
+    /// Phase of a host operation, such as the phase `retire` of a reload.
     Phase(String),
     /// Call into a module that has not returned.
     Call {
@@ -37,14 +37,14 @@ impl Published {
     }
 }
 
-/// Published activities of one thread. Only that thread adds and removes entries; any thread may read them.
+/// Published activities of one thread. Only that thread adds and removes activities. Any thread may read them.
 #[derive(Debug, Default)]
 pub(crate) struct Activities {
     on: AtomicBool,
     stack: Mutex<Stack>,
 }
 
-/// Stack of published entries. Entries beyond `depth` have ended; they are kept to reuse their string buffers.
+/// Stack of published entries. Entries beyond `depth` have ended. Their string buffers are reused.
 #[derive(Debug, Default)]
 struct Stack {
     last: u64,

@@ -39,8 +39,8 @@ impl Judge {
     /// Compares the current activities with the activities of the last check. `activity` lists the numbers of the thread's
     /// activities at the time `now`, outermost first.
     ///
-    /// Reports the innermost activity that takes too long, because outer activities only wait for it. Does not report an
-    /// activity that began before an already reported activity, because the earlier activity only waits.
+    /// Reports the innermost activity that takes too long. Outer activities only wait for the innermost activity. Omits activities that
+    /// began before an already reported activity, because they wait for the reported activity.
     pub(super) fn check(&mut self, now: Duration, activity: &[u64]) -> Verdict {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);

@@ -1,6 +1,5 @@
-//! Watchdog: a thread that observes other threads and reports activities that take too long. The watchdog does not end a hanging
-//! call, because only the plugin can end its calls. `activity.rs` publishes the activities of a thread, and `judge.rs` decides which
-//! activities take too long.
+//! Watchdog: a thread that observes other threads and reports activities that take too long. The watchdog does not end a hanging call. Only
+//! the plugin can end its calls. `activity.rs` publishes the activities of a thread, and `judge.rs` decides which activities take too long.
 
 mod activity;
 mod judge;
@@ -30,7 +29,7 @@ const LONGEST_REST: Duration = Duration::from_millis(250);
 /// Name of the game thread in reports. A hang of this thread blocks the whole world.
 pub(crate) const GAME_THREAD: &str = "game thread";
 
-/// Activity of a thread that takes too long. Each activity is reported at most once.
+/// Thread activity that takes too long. Each activity is reported at most once.
 ///
 /// # Examples
 /// ```rust
@@ -52,7 +51,7 @@ pub(crate) const GAME_THREAD: &str = "game thread";
 pub struct Hang {
     /// Name of the thread: `game thread` or `finalizer thread`.
     pub thread: &'static str,
-    /// Module of the function that has not returned; empty for the host.
+    /// Module of the function that has not returned. Empty for the host.
     pub module: String,
     /// Function that has not returned, such as `Game.MagicCube:say_hello` or `exit hook of magic_cube`. Empty if the host itself
     /// hangs.

@@ -43,9 +43,9 @@ pub(super) struct Bringing<'a> {
     report: &'a mut WorldLoadReport,
     /// Created object of each record.
     objects: Vec<ObjectHandle>,
-    /// Subobjects that their owner's class no longer declares.
+    /// Subobjects to destroy: the class of their owner no longer declares them.
     doomed: HashSet<ObjectHandle>,
-    /// References to own subobjects that come from defaults. Resolved when all subobjects exist.
+    /// References from default values to own subobjects. Resolved when all subobjects exist.
     to_own: Vec<OwnReference>,
     /// Conversions of saved values. Run when all objects have their values.
     conversions: Vec<PendingConversion>,
@@ -54,7 +54,7 @@ pub(super) struct Bringing<'a> {
 /// Saved values that are written to properties.
 type Fitting = Vec<(Rc<Property>, Value)>;
 
-/// Saved values that stay dormant, by property name.
+/// Saved values that become dormant, by property name.
 type Asleep = Vec<(Rc<str>, KeptValue)>;
 
 /// Saved values that do not fit their properties, or fit only in part.
@@ -73,8 +73,8 @@ impl FromFile for References<'_> {
             FileReference::None => ObjectHandle::NONE,
             FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
             FileReference::Path(path) => {
-                // Accepts only templates. A file refers to an object by path only if the object belongs to the code, and the load
-                // destroys all other objects of the old world.
+                // Accepts only templates. A file refers to an object by path only if code creates the object. The load destroys all other
+                // objects of the old world.
                 let world = &self.core.world;
                 world.object_at(path).filter(|object| world.objects.is_template(*object)).unwrap_or_else(|| {
                     self.lost.push(line(path));
@@ -179,7 +179,7 @@ impl<'a> Bringing<'a> {
                 core.world.lazy.put(LazyRaw { high: id.0, low: id.1 }, object);
             }
         }
-        // Sets each outer that was created after its inner object.
+        // Sets the remaining outers. Each of these outers was created after its inner object.
         for index in later {
             let record = &file.objects[index];
             let outer = record.outer.map(|outer| self.objects[outer as usize]).unwrap_or_default();
@@ -234,8 +234,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Splits the saved values into values for properties, dormant values, and values that are put aside. Omits values that conversions
-    /// of plugin authors handle.
+    /// Splits the saved values into values for properties, dormant values, and values that are put aside. Omits values that conversion
+    /// functions of plugin authors receive.
     fn saved(
         &mut self,
         object: ObjectHandle,
@@ -301,7 +301,7 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        // Handles the properties that had their default values when the object was saved.
+        // Adds the properties that had their default values when the object was saved.
         for index in (0..plan.targets.len()).filter(|index| is_default[*index]) {
             match &plan.targets[index] {
                 Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), KeptValue::Default)),
@@ -368,7 +368,7 @@ impl<'a> Bringing<'a> {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
-                // A dormant object keeps its subobjects, because its class may need them when it returns.
+                // A dormant object keeps its subobjects for the return of its class.
                 None if is_dormant => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());

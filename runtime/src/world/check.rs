@@ -10,7 +10,7 @@ use crate::object::type_text::TypeText;
 use crate::world::file_value::FileValue;
 use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
 
-/// Maximum number of names that an error shows of a path.
+/// Maximum number of path segments that an error shows.
 const MAX_NAMES: usize = 8;
 
 /// Checks that every record of the file is valid. Returns the first violation.
@@ -133,7 +133,7 @@ fn bad_field(value: &FileValue) -> Option<&str> {
 
 /// Checks that no chain of outers has a cycle.
 fn outers(file: &WorldFile) -> Result<(), FormatError> {
-    // Start of the walk that first visited each object. If an earlier walk visited an object, its chain is known to end.
+    // Start of the walk that first visited each object. The chain of an object that an earlier walk has visited is known to end.
     let mut seen = vec![usize::MAX; file.objects.len()];
     for start in 0..file.objects.len() {
         let mut at = Some(start);

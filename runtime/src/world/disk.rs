@@ -1,5 +1,5 @@
-//! Reads and writes the file of a world. A save writes a temporary file in the same folder, and renames it when it is
-//! complete. After a crash, either the old or the new file exists.
+//! Reads and writes the file of a world. A save writes a temporary file in the folder of the world file, and then renames the temporary
+//! file. After a crash, either the old or the new file exists.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -19,12 +19,12 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
     file.write_all(bytes).map_err(failed("writing the new content of"))?;
     file.as_file().sync_all().map_err(failed("writing the new content of"))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
-    // Writes the folder entry with the new name to the disk.
+    // Flushes the folder to the disk. The folder contains the new name.
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(failed("syncing the folder of"))
 }
 
-/// Reads a file that may be a saved world. Opens only regular files, because opening other files may block forever. Reads the
+/// Reads a file that may be a saved world. Opens only regular files, because opening a pipe or a device may block permanently. Reads the
 /// rest of the file only if its head is the head of a world file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let failed = |source| WorldError::Disk { doing: "reading", path: path.to_owned(), source };
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let mut bytes = Vec::new();
     (&mut file).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
     check_head(&bytes, length).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
-    // If the file grows during the read, the check detects that the length differs from the length in the head.
+    // If the file grows during the read, the additional byte makes the later length check fail.
     (&mut file).take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }

@@ -1,5 +1,5 @@
-//! Value in a world file. Contains strings instead of interned names, and file indices instead of object handles. The value is
-//! valid in any process, and can be converted if the type of its property has changed.
+//! Value in a world file. Contains strings instead of interned names, and file indices instead of object handles. The file value is valid
+//! in any process. A value whose property type has changed can be converted.
 
 use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub(crate) enum FileValue {
     F32(f32),
     #[serde(rename = "f64")]
     F64(f64),
-    /// Bits of an `f32` that is NaN or negative zero, which CBOR would not preserve.
+    /// Bits of an `f32` that is NaN or negative zero. CBOR does not preserve these bits.
     #[serde(rename = "f32 bits")]
     F32Bits(u32),
     /// Bits of an `f64` that is NaN or negative zero.
@@ -95,8 +95,8 @@ pub(crate) enum FileReference {
     /// Reference to the object with this index in the file.
     #[serde(rename = "in")]
     In(u32),
-    /// Reference to an object that is not saved because the code creates it: a class default object, or an object inside a
-    /// class default object.
+    /// Path of an object that code creates and the file does not contain: a class default object, or an object inside a class default
+    /// object.
     #[serde(rename = "path")]
     Path(String),
 }
@@ -207,7 +207,7 @@ impl FileValue {
             Self::FieldPath(path) => Value::FieldPath(names.intern(path)),
             Self::Printed(kind, text) => {
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
-                // Converts a value of an unknown kind to a string, so that reports can format it.
+                // Converts a value of an unknown kind to a string. Reports can format the string.
                 parsed.unwrap_or_else(|| Value::Text(text.clone()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
@@ -233,7 +233,7 @@ impl FileValue {
         }
     }
 
-    /// Returns a file index in the value that is not below `objects`, the number of objects in the file.
+    /// Returns an object index in the value that is out of range. `objects` is the number of objects in the file.
     pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
         match self {
             Self::Object(reference) | Self::WeakObject(reference) | Self::ScriptInterface(reference) => {

@@ -1,5 +1,5 @@
-//! File format of a world. An envelope identifies a complete file and its version. The envelope contains the records as one
-//! CBOR value. Converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
+//! File format of a world. The envelope of a file contains a version, a length and a digest. The body contains the records as one CBOR
+//! value. Converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -350,7 +350,7 @@ mod tests {
             (vec![0xff], "its body has an invalid value: "),
             (vec![0x80], "its body has an invalid value: "),
             (arrays, "its body "),
-            // Lengths in these bodies exceed the bytes, strings and values that the bodies contain.
+            // The lengths in these bodies exceed the actual contents of the bodies.
             (vec![0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "its body "),
             (
                 [&[0xa1, 0x67][..], b"objects", &[0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat(),

@@ -49,7 +49,7 @@ impl ToFile for FileIndexes<'_> {
     }
 }
 
-/// Checks if objects of the class are closures. Closures exist only in this process.
+/// Checks if objects of the class are closures. Closures cannot be saved, because they exist only in this process.
 fn is_closure(class: &Class) -> bool {
     &*class.package == "Core" && class.name.starts_with(CLOSURE)
 }
@@ -82,10 +82,10 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     Ok(file)
 }
 
-/// Makes names unique within each outer. Duplicates have two causes. An object whose outer was destroyed is saved without an
-/// outer, where its name may already be in use. A class may have gained a subobject with the name of an existing object. In
-/// both cases the object gets a new name in the file; subobjects keep their names. `orphans` are the objects whose outer is
-/// not saved. Orphans are named last, because no saved reference uses their path.
+/// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed is saved without an outer;
+/// another object without an outer may have this name. Second, a class may have gained a subobject with the name of an existing object. In
+/// both cases the object gets a new name in the file. Subobjects keep their names. `orphans` are the objects whose outer is not saved.
+/// Orphans are named last, because no saved reference uses their path.
 fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
     let mut used_names: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
     let parts = file.objects.iter().filter(|record| record.part.is_some());
@@ -117,7 +117,7 @@ fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
 struct Gathering<'a> {
     core: &'a Core,
     indexes: FileIndexes<'a>,
-    /// Keys: the class of the body. For a dormant object, also the path of its missing class.
+    /// Cached data by class of the body. The key of a dormant object also contains the path of its missing class.
     classes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
     structs: BTreeMap<Rc<str>, StructRecord>,
     file: WorldFile,
@@ -213,7 +213,7 @@ impl Gathering<'_> {
         Ok((values, dormant.fields.clone()))
     }
 
-    /// Returns the dormant values by name. The class of the object is missing, so the types are derived from the values.
+    /// Returns the dormant values by name. The types are derived from the values, because the class of the object is missing.
     fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
         let record = &mut self.file.classes[class];
         let mut values = Vec::new();

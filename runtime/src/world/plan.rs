@@ -29,7 +29,7 @@ use crate::world::report::WorldLoadReport;
 pub(super) enum Target {
     /// The value is written to a property. `conversion` is the function of a plugin author that converts the value, if any.
     Property { to: Rc<Property>, change: Option<usize>, conversion: Option<Rc<Function>> },
-    /// The value becomes dormant: it is kept by name until the class returns.
+    /// The value becomes dormant: the object keeps the value by name until its class returns.
     Sleep,
     /// The value is dropped, because its property was removed.
     Nowhere { change: usize },
@@ -57,15 +57,15 @@ impl ClassPlan {
         self.part_names.get(saved).map_or_else(|| saved.into(), Rc::clone)
     }
 
-    /// Returns the default that provides missing elements of fixed arrays. `None` if the property has no fixed array.
+    /// Returns the default from which a fixed array receives its missing elements. Returns `None` if the property has no fixed array.
     pub(super) fn fixed_default(&self, core: &Core, property: &Property) -> Option<Value> {
         let read = || core.world.objects.read_value(self.class.cdo.get(), &property.text).ok();
         if fixed::has_fixed(property) { read() } else { None }
     }
 }
 
-/// Returns the current name of each default subobject, by its former names. If several subobjects had the same name, the
-/// nearest of them is used.
+/// Returns the current name of each default subobject, by its former names. If several subobjects had one former name, the subobject with
+/// the fewest renames since then is used.
 fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
     let chain = class.chain();
     let subobjects: Vec<&Rc<str>> =
@@ -79,8 +79,8 @@ fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<St
     names
 }
 
-/// Plans the migration of a saved class, and creates a missing class default object. Fails if the native base class is missing
-/// or not native, or if the class default object cannot be constructed.
+/// Plans the migration of a saved class, and creates a missing class default object. Fails if the saved native base class is missing or is
+/// no longer native, or if the class default object cannot be constructed.
 pub(super) fn plan_class(
     core: &Core,
     record: &ClassRecord,
@@ -193,7 +193,7 @@ fn now(saved: &PropertyRecord, class: &Class) -> String {
 }
 
 fn shape(name: &str, ty: &str) -> PropertyShape {
-    // Leaves the layout zero. A saved struct value contains its field names, so a changed struct needs no separate handling.
+    // Leaves the layout zero. A changed struct needs no separate handling, because a saved struct value contains its field names.
     PropertyShape { name: name.to_owned(), key: TypeKey { signature: ty.to_owned(), layout: 0 } }
 }
 

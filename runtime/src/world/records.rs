@@ -6,7 +6,7 @@ use crate::world::file_value::FileValue;
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile {
-    /// Structs that values use, sorted by path. Readers without a host need these declarations.
+    /// Declarations of the structs in saved values, sorted by path. Programs that read the file without a host need these declarations.
     pub(crate) structs: Vec<StructRecord>,
     /// Classes of the objects, in the order of first use.
     pub(crate) classes: Vec<ClassRecord>,
@@ -55,7 +55,7 @@ pub(crate) struct ObjectRecord {
     pub(crate) part: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) root: bool,
-    /// Id that lazy references use. `None` if no lazy reference to the object was ever created.
+    /// Id of the object for lazy references. `None` if no lazy reference to the object was ever created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lazy: Option<(u64, u64)>,
     /// Values that differ from the defaults. Each value has the index of its property in the class.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::reload::changes::{ClassChange, PropertyChange};
 
-/// Report of a loaded world. Everything that the report does not list was restored unchanged.
+/// Report of a loaded world. Values that the report does not list were restored unchanged.
 ///
 /// # Examples
 /// ```rust

@@ -1,8 +1,8 @@
-//! Writes crash reports of this process. A fatal signal is recorded for another process before the signal terminates this process as
-//! usual. All data except the registers is noted before a crash.
+//! Writes crash reports of this process. The handler of a fatal signal writes the report, and then the signal terminates this process as
+//! usual. Another process reads the report. All data except the signal, the registers, the stack and the memory map is written before a
+//! crash.
 //!
-//! Reports are written to files instead of a pipe. A file needs no reader during the crash, and a full pipe would block the crashing
-//! process.
+//! Reports are written to files instead of a pipe. A full pipe would block the crashing process. A file needs no reader during the crash.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -19,35 +19,35 @@ pub const STACK: &str = "stack";
 /// File with the content of `/proc/self/maps`.
 pub const MAPS: &str = "maps";
 
-/// Records fatal signals of this process in the existing `folder` before they take effect. Otherwise, signals are handled as before. The
-/// calling thread gets an alternate stack, so that an overflow of its stack is also reported. This function may be called once per
-/// process, on any thread.
+/// Starts crash reports of this process: a fatal signal is recorded in the existing `folder` before the signal takes effect. Signal
+/// handlers that are already installed remain effective. The calling thread receives an alternate signal stack. An overflow of its stack is
+/// therefore also reported. Callable once per process, on any thread.
 ///
 /// # Errors
 ///
-/// The files cannot be created, reporting was started before, or the platform does not support crash reports.
+/// If the files cannot be created, if reporting was started before, or if the platform does not support crash reports.
 pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let file = create(NOTES)?;
     imp::report_crashes([create(CRASH)?, create(STACK)?, create(MAPS)?])?;
-    // Continues only for the first caller, because the previous line fails for later callers.
+    // Runs for the first caller only. The previous line fails for later callers.
     notes::begin(std::path::absolute(folder)?, file)
 }
 
-/// Keeps the library copies of a host after the host exits, until the returned file is dropped. The host reports its crashes into this
-/// folder. Without this call, the next host removes the copies. The process that reads the crash report must call this function before
-/// it starts the host.
+/// Keeps the library copies of a host after the host exits, until the returned file is dropped. `folder` is the folder of the host's crash
+/// reports. Without this call, the next host removes the copies. The process that reads the crash reports must call this function before it
+/// starts the host.
 ///
 /// # Errors
 ///
-/// The folder cannot be opened or locked.
+/// If the folder cannot be opened or locked.
 pub fn keep_copies(folder: &Path) -> io::Result<File> {
     let folder = File::open(folder)?;
     folder.lock()?;
     Ok(folder)
 }
 
-/// Notes that a copy was unmapped or could not be mapped.
+/// Records that a copy was unmapped or could not be mapped.
 pub(crate) fn gone(copy: &Path) {
     notes::gone(copy, imp::clock);
 }

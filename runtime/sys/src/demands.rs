@@ -3,13 +3,13 @@
 use crate::elf;
 use crate::signature::PublicKey;
 
-/// Requirements of a host for libraries, checked before a library is parsed. Every mapped library was staged, and
-/// therefore meets the demands of its [`StageDir`](crate::StageDir).
+/// Requirements of a host for libraries, checked before a library is parsed. Every mapped library is a copy in a
+/// [`StageDir`](crate::StageDir) and meets the demands of this `StageDir`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demands {
     /// Maximum file size in bytes. Default: 1 GiB, ten times the size of a debug build of a large plugin.
     pub largest: u64,
-    /// Trusted keys. A library must be signed with one of the keys. An empty list accepts unsigned libraries.
+    /// Trusted keys. A library must be signed with one of the keys. If the list is empty, unsigned libraries are accepted.
     pub trusted: Vec<PublicKey>,
 }
 

@@ -1,10 +1,11 @@
-//! Checks that a file is a complete shared library for this host, from its bytes alone.
+//! Checks that a file is a complete shared library for this host. Uses only the bytes of the file.
 //!
-//! The C library does not validate a file that it maps: a wrong number in the file crashes `dlopen`. Therefore this module first checks all
-//! data that the loader uses. Every address that the loader reads, writes or jumps to must be valid for its purpose, and every walk must
-//! terminate. Each kind of table is checked in its own source file. Linkers store most data twice: segments serve the loader, sections
-//! serve tools, and the dynamic table serves both. A truncated or corrupted file is therefore inconsistent. This module only compares data:
-//! it does no I/O and maps nothing. The running time is linear in the size of the file.
+//! The C library does not validate a file that it maps. A wrong number in the file crashes `dlopen`. Therefore this module first checks all
+//! data that the loader uses. Every address that the loader reads, writes or jumps to must be valid for its purpose. Every walk of the
+//! loader through a table must terminate. Each kind of table is checked in its own source file. Linkers store most data twice: segments
+//! serve the loader, sections serve tools, and the dynamic table serves both. Damage in a truncated or corrupted file therefore shows as an
+//! inconsistency. This module only compares data. It performs no I/O and maps no memory. The running time is linear in the size of the
+//! file.
 
 mod constants;
 mod dynamic;
@@ -34,7 +35,7 @@ pub use constants::Constants;
 pub(crate) use headers::{HEAD, LONGEST_END, glance};
 pub use static_tls::StaticTls;
 
-/// Smallest page size of any supported host; every `PT_LOAD` must have at least this alignment.
+/// Smallest page size of any supported host. Every `PT_LOAD` must have at least this alignment.
 const PAGE: u64 = 4096;
 
 const HOST: Machine = if cfg!(target_arch = "x86_64") {
@@ -50,7 +51,7 @@ const HOST: Machine = if cfg!(target_arch = "x86_64") {
 /// Reason why a file is not a complete library. The caller adds the path.
 #[derive(Debug)]
 pub(crate) enum ElfError {
-    /// The part `what` requires a file of `need` bytes.
+    /// The file ends inside the part `what`, which requires a file of `need` bytes.
     Truncated { what: String, need: u64 },
     /// The file may be valid, but it is for another platform.
     Foreign { found: String },
@@ -73,9 +74,9 @@ pub(crate) struct Facts {
 #[derive(Debug, Default)]
 pub(crate) struct Pinning {
     pub(crate) is_marked: bool,
-    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided any of them.
+    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`). The loader never unmaps a library that provided such a symbol.
     pub(crate) unique: Vec<String>,
-    /// Name of the library that provides each import, if the version of the import specifies the library.
+    /// Library that provides each import. `None` if the symbol version of the import does not specify a library.
     pub(crate) libraries: Vec<Option<String>>,
 }
 
@@ -122,7 +123,7 @@ struct Elf<'a> {
     sections: Vec<Section<'a>>,
 }
 
-/// Returns the facts about the file, or the first defect found.
+/// Returns the facts about the file. Returns the first defect as an error.
 pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
     let elf = headers::read(bytes)?;
     program::refuse(&elf)?;
@@ -189,7 +190,7 @@ impl Section<'_> {
         self.has(SHF_ALLOC.0) && self.size > 0
     }
 
-    /// Checks for `.tbss`, which has an address but uses no memory of the image.
+    /// Checks if the section is `.tbss`. The section `.tbss` has an address, but uses no memory of the image.
     fn is_thread_zeroes(&self) -> bool {
         self.kind == SHT_NOBITS && self.has(SHF_TLS.0)
     }
@@ -260,7 +261,7 @@ impl Code {
         Self(pieces)
     }
 
-    /// Checks if the address is in a code section. Sections do not overlap, so one lookup suffices.
+    /// Checks if the address is in a code section. One lookup suffices, because sections do not overlap.
     fn holds(&self, addr: u64) -> bool {
         let behind = self.0.partition_point(|piece| piece.start <= addr);
         behind.checked_sub(1).is_some_and(|at| self.0[at].contains(&addr))
@@ -285,7 +286,8 @@ fn records<'a, T: Pod>(raw: &'a [u8], what: &str) -> Result<&'a [T], ElfError> {
     slice_from_all_bytes(raw).map_err(|()| malformed(format!("{what} do not end with a whole entry")))
 }
 
-/// Returns the string at offset `at` of a string table, if it ends inside the table and has at most `most` bytes.
+/// Returns the string at offset `at` of a string table. Returns `None` if the string does not end inside the table, or if the string
+/// exceeds `most` bytes.
 fn string_at(table: &[u8], at: u64, most: usize) -> Option<&str> {
     let rest = table.get(usize::try_from(at).ok()?..)?;
     let near = &rest[..rest.len().min(most.saturating_add(1))];

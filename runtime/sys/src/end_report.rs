@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Selects the images that are closed only after a search of memory for references to them.
+/// Selects the images that require a memory search before they are closed. The search finds references to the image.
 ///
 /// # Examples
 /// ```
@@ -16,7 +16,7 @@ pub enum ReferenceSearch {
     /// No image.
     Never,
     /// Images that need or opened a library other than the C library and the libraries of the host. A library of this kind may store
-    /// addresses of the image, and bypasses the hooks.
+    /// addresses of the image without calling the hooks.
     #[default]
     WithLibraries,
     /// Every image.
@@ -26,21 +26,21 @@ pub enum ReferenceSearch {
 /// Policy for ending an image.
 #[derive(Clone, Copy, Debug)]
 pub struct EndPolicy {
-    /// Maximum total time that the first polls may sleep while a thread is about to exit.
+    /// Maximum total sleep of the first polls while a thread of the image is about to exit.
     pub grace: Duration,
     /// Closes descriptors that the image left open.
     pub close_fds: bool,
-    /// Frees blocks of the C heap that the image left. Disable this only for an image that passes ownership of blocks to a C library.
+    /// Frees blocks of the C heap that the image left. Set to `false` only for an image that passes ownership of blocks to a C library.
     pub free_c_heap: bool,
-    /// Searches memory for references to the image before it is closed. While a reference exists, the image stays mapped and the search is
-    /// repeated. A search takes several milliseconds; see [`SearchResult`](crate::SearchResult).
+    /// Searches memory for references to the image before the image is closed. While a reference exists, the image stays mapped and the
+    /// search is repeated. A search takes several milliseconds. See [`SearchResult`](crate::SearchResult).
     pub search: ReferenceSearch,
-    /// Time after the start of the ending after which threads are forced out of blocking system calls. The stacks of these threads are
-    /// abandoned without running destructors. `None` disables the eviction.
+    /// Duration of the ending after which the threads of the image are forced out of blocking system calls. The destructors of values on
+    /// the stacks of these threads do not run. `None` disables the eviction.
     pub evict: Option<Duration>,
     /// Reaps child processes of the image as soon as they exit.
     pub reap_children: bool,
-    /// Returns the used bytes of the module's own heap; called just before the image is closed.
+    /// Returns the used bytes of the module's own heap. Called directly before the image is closed.
     pub live_heap: Option<extern "C" fn() -> u64>,
 }
 
@@ -62,11 +62,11 @@ impl Default for EndPolicy {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct EndReport {
-    /// Thread-local destructors of the image that ran during its whole lifetime.
+    /// Number of thread-local destructors of the image that have run since the image was mapped.
     pub thread_locals_run: u64,
-    /// Thread-local destructors that never run: their threads vanished, or they were registered too late.
+    /// Number of thread-local destructors that never run, because their thread vanished or because they were registered too late.
     pub thread_locals_forgotten: u64,
-    /// Exited threads that the host joined.
+    /// Number of exited threads that the host joined.
     pub threads_joined: u64,
     /// Threads that were forced out of a blocking call.
     pub threads_evicted: u64,
@@ -84,34 +84,35 @@ pub struct EndReport {
     pub c_heap_kept_blocks: u64,
     /// Number of unwind tables that the image left registered and that were removed.
     pub frames: u64,
-    /// Number of variables of the C library and environment strings that referred to the image or its memory. Each variable or string was
-    /// redirected to a copy or restored.
+    /// Number of repaired references to the image or its memory, in variables of the C library and in environment strings. Each reference
+    /// was redirected to a copy, or its previous target was restored.
     pub addresses: u64,
-    /// Signal sources that were set without the hooks, and changed limits. Each description contains the outcome.
+    /// Descriptions of changed limits, and of signal sources that were set without the hooks. Each description contains the action of the
+    /// host.
     pub put_back: Vec<String>,
     /// Number of memory searches.
     pub searches: u64,
     /// Total time of the memory searches.
     pub search_time: Duration,
-    /// Bytes that the image left mapped and that were unmapped.
+    /// Bytes in memory mappings of the image that the ending unmapped.
     pub maps_bytes: u64,
-    /// Number of keys for thread-specific values that the image left allocated and that were deleted.
+    /// Number of keys for thread-specific values that the image did not delete. The ending deleted these keys.
     pub keys: u64,
-    /// Signals whose handling was restored.
+    /// Number of signals whose previous handling was restored.
     pub signals: u64,
-    /// Exit handlers that ran.
+    /// Number of exit handlers that ran.
     pub exit_handlers: u64,
-    /// Descriptors left open, each with its target.
+    /// Descriptors that the image left open, each with its target.
     pub fds_left: Vec<(i32, String)>,
-    /// Descriptors of the image that were closed.
+    /// Descriptors of the image that the ending closed, each with its target.
     pub fds_closed: Vec<(i32, String)>,
-    /// Descriptors that were opened since the image was mapped, but not reported by a hook. Direct system calls of the image, or code of
+    /// Descriptors that no hook has reported and that were opened after the image was mapped. Direct system calls of the image, or code of
     /// the host, opened these descriptors.
     pub fds_unknown: Vec<(i32, String)>,
-    /// Mappings that were created since the image was mapped, but not reported by a hook, and that the image's memory references at its
-    /// end. Direct system calls of the image, or code of the host, created these mappings. The mappings stay mapped.
+    /// Number of memory mappings that no hook has reported, and to which the image's memory refers at its end. Direct system calls of the
+    /// image, or code of the host, created these mappings after the image was mapped. The mappings are not unmapped.
     pub maps_unknown: u64,
-    /// Bytes of [`EndReport::maps_unknown`].
+    /// Bytes in the mappings of [`EndReport::maps_unknown`].
     pub maps_unknown_bytes: u64,
     /// Child processes of the image that no code waited for, each with a description.
     pub children_left: Vec<(i32, String)>,

@@ -1,7 +1,8 @@
 //! Ends an image step by step. First, the image's destructors run and its threads are awaited. The image is closed when no code can enter
-//! it and no reference to its memory remains. Finally, the image is verified to be unmapped, and its leftovers are freed.
+//! the image and no reference to its memory remains. Finally, a check verifies that the image is unmapped, and the remaining resources of
+//! the image are freed.
 //!
-//! An ending is polled repeatedly and never blocks for long, so the host keeps running.
+//! An ending is polled repeatedly. Each poll returns quickly, and the host continues to run.
 #![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
 
 use std::collections::HashSet;
@@ -20,14 +21,15 @@ use crate::ledger::repair::Gone;
 use crate::ledger::{Holder, HolderKind, Ledger};
 use crate::stage::StagedFile;
 
-/// Maximum number of steps per poll. Code that creates work endlessly therefore counts as a holder of the image.
+/// Maximum number of steps per poll. A destructor may register further destructors endlessly. After this number of steps, the destructors
+/// count as holders of the image.
 const MOST_STEPS: u32 = 64;
 
 /// Minimum and maximum time between two memory searches.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 const LONGEST_SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Ending of an image. Any thread may poll it, but only one thread at a time.
+/// Ending of an image. Any thread may poll the ending, but only one thread at a time.
 ///
 /// Dropping an ending leaves the image mapped, as [`Ending::park`] does.
 #[must_use = "an ending progresses only when polled"]
@@ -40,7 +42,7 @@ pub struct Ending {
     report: EndReport,
     /// References found by the last search.
     references: Vec<Holder>,
-    /// Time of the next search; `None` for immediately.
+    /// Time of the next search. `None` if the next search may run immediately.
     next_search: Option<Instant>,
     /// Blocks of the C heap that the last search found in use.
     blocks_in_use: HashSet<usize>,
@@ -50,7 +52,7 @@ pub struct Ending {
 /// State of an ending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EndState {
-    /// These resources keep the image mapped, oldest first. Other code must release these resources.
+    /// These resources keep the image mapped, oldest first. The ending waits until other code releases them.
     Waiting(Vec<Holder>),
     /// The image was verified to be unmapped.
     Gone(EndReport),
@@ -65,8 +67,7 @@ pub enum EndState {
     },
 }
 
-/// Reference to a ledger. The reference leaks unless the image is unmapped, because code that stays mapped may use the ledger's address at
-/// any time.
+/// Reference to a ledger. Dropping this value leaks the reference. Code that stays mapped may use the ledger's address at any time.
 #[derive(Debug)]
 pub(crate) struct LedgerShare(Option<ManuallyDrop<Arc<Ledger>>>);
 
@@ -79,7 +80,7 @@ impl LedgerShare {
         self.0.as_deref()
     }
 
-    /// Releases the reference. The caller must have unmapped the image, or never mapped it.
+    /// Releases the reference to the ledger. The image of the ledger must be unmapped, or must never have been mapped.
     pub(crate) fn release(&mut self) {
         drop(self.0.take().map(ManuallyDrop::into_inner));
     }
@@ -184,8 +185,8 @@ impl Ending {
         Err(self.holders())
     }
 
-    /// Redirects the references to the image that can be redirected, and checks if other references remain. If other references remain,
-    /// the next search follows after an interval that grows with the cost of the search.
+    /// Redirects references to the image where possible. Then checks if references remain. If so, schedules the next search after an
+    /// interval that grows with the cost of the search.
     fn is_referenced(&mut self, ledger: &Ledger) -> bool {
         ledger.redirect_references(&mut self.report);
         if self.next_search.is_some_and(|next| Instant::now() < next) {
@@ -236,8 +237,8 @@ impl Ending {
                 self.share.release();
                 self.report.elapsed = self.begun.elapsed();
                 self.over = Some(EndState::Gone(self.report.clone()));
-                // Reuses the copy only if no other mapping of the file exists: a symbol reader may still use the mapped bytes, which must
-                // not change.
+                // Reuses the copy only if the file is not mapped elsewhere. A symbol reader may still use the mapped bytes, and these bytes
+                // must not change.
                 if is_unmapped {
                     staged.recycle();
                 }

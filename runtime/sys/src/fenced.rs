@@ -1,5 +1,5 @@
-//! Memory between inaccessible pages: an access beyond its end faults immediately, and the crash report of a supervised host names
-//! the buffer.
+//! Memory between inaccessible pages. An access beyond the end of the memory faults immediately. The crash report of a supervised host then
+//! contains the label of the buffer.
 
 use std::io;
 
@@ -13,8 +13,8 @@ pub use crate::imp::FENCE;
 pub struct Fenced(imp::Fence);
 
 impl Fenced {
-    /// Allocates `size` zeroed bytes. The crash report of this process contains `label` if an access exceeds these bytes; long
-    /// labels are truncated.
+    /// Allocates `size` zeroed bytes. If an access exceeds these bytes, the crash report of this process contains `label`. Long labels are
+    /// truncated.
     ///
     /// # Errors
     /// The memory cannot be allocated, or the platform has no inaccessible pages.

@@ -12,7 +12,7 @@ pub(crate) use imp::{create_private, open_private};
 
 const PREFIX: &str = "alcedo-stage-";
 
-/// File that a running host keeps locked. A folder without this file is still being created.
+/// File that a running host keeps locked. A folder without this file belongs to a host that is creating the folder.
 const LOCK: &str = "lock";
 
 /// Folder of this process, removed on drop with its content.
@@ -20,12 +20,13 @@ const LOCK: &str = "lock";
 pub(crate) struct Folder {
     path: PathBuf,
     _dir: TempDir,
-    /// Lock of the folder, dropped after the folder is removed. `None` if files cannot be locked; a folder without a lock is never swept.
+    /// Lock of the folder, dropped after the folder is removed. `None` if files cannot be locked. The sweep never removes a folder without
+    /// a lock.
     lock: Mutex<Option<fs::File>>,
 }
 
 impl Folder {
-    /// Creates a folder below the system's temporary directory, after removing a limited number of folders of this user's dead hosts.
+    /// Creates a folder below the system's temporary directory. First removes folders of this user's dead hosts, up to a limit.
     ///
     /// # Errors
     ///
@@ -54,8 +55,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Returns the folder without symbolic links: the system reports mapped files by real path, so the loader must receive real
-    /// paths.
+    /// Returns the path of the folder without symbolic links. The system reports mapped files by real path. The loader must therefore
+    /// receive real paths.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -89,7 +90,8 @@ mod imp {
     use super::{LOCK, PREFIX};
     use crate::notes;
 
-    /// Maximum number of folders that a start removes, and of names that it examines. The next start continues with the others.
+    /// Maximum number of folders that the start of a host removes, and of directory entries that it examines. The next start continues with
+    /// the remaining folders.
     const MOST_FOLDERS: usize = 64;
     const MOST_NAMES: usize = 20_000;
 
@@ -184,7 +186,7 @@ mod imp {
         Ok(file)
     }
 
-    /// Opens an existing file, which must not be a link or writable by another user.
+    /// Opens an existing file. Fails if the file is a link or if another user may write to the file.
     pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<File> {
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = OpenOptions::new().read(true).write(write).custom_flags(flags.bits().cast_signed()).open(path)?;
@@ -208,8 +210,8 @@ mod imp {
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
     }
 
-    /// Locks a new folder. The lock file gets its final name after it is locked, so no process can take the lock of a host that has
-    /// just started.
+    /// Locks a new folder. The lock file receives its final name after it is locked. Therefore no process can lock the folder of a host
+    /// that has just started.
     pub(super) fn lock(dir: &Path) -> io::Result<File> {
         let path = dir.join(UNLOCKED);
         let mut file = create_private(&path)?;
@@ -222,7 +224,7 @@ mod imp {
         Ok(file)
     }
 
-    /// Removes folders of this user whose hosts are dead, except those that cannot be examined or removed.
+    /// Removes folders of this user whose hosts are dead. Skips folders that cannot be examined or removed.
     pub(super) fn sweep(base: &Path) {
         let (Ok(here), Ok(names)) = (open_dir(base), fs::read_dir(base)) else { return };
         let ours = names.take(MOST_NAMES).flatten().map(|entry| entry.file_name());
@@ -233,8 +235,8 @@ mod imp {
         }
     }
 
-    /// Removes the folder if it belongs to a dead host. All entries are opened relative to open folders, links are never followed,
-    /// and only files are removed.
+    /// Removes the folder if it belongs to a dead host. Opens all entries relative to open folders, follows no links, and removes only
+    /// files.
     fn sweep_one(base: &File, name: &[u8]) -> io::Result<bool> {
         let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let dir = File::from(openat(base, name, flags | OFlags::DIRECTORY, Mode::empty())?);
@@ -250,7 +252,7 @@ mod imp {
         if content.strip_prefix(SUPERVISOR.as_bytes()).is_some_and(is_held) {
             return Ok(false);
         }
-        // Removes the lock last, so that an interrupted sweep is repeated.
+        // Removes the lock last. An interrupted sweep is then repeated.
         let mut left = false;
         for entry in rustix::fs::Dir::read_from(&dir)? {
             let entry = entry?;
@@ -311,7 +313,7 @@ mod imp {
         File::options().read(true).write(true).create_new(true).open(path)
     }
 
-    /// Opens an existing file, which must not be a link or writable by another user.
+    /// Opens an existing file. Fails if the file is a link or if another user may write to the file.
     pub(crate) fn open_private(path: &Path, write: bool) -> io::Result<File> {
         File::options().read(true).write(write).open(path)
     }

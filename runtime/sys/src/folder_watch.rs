@@ -1,4 +1,5 @@
-//! Keeps watching folders that are deleted, moved or replaced, although the system watches a folder itself and not its path.
+//! Watches folders by path. The system watches a folder itself and not its path, and stops the watch if the folder is deleted, moved or
+//! replaced. This module renews the watch.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
@@ -33,7 +34,7 @@ use notify::{Event, EventHandler, EventKind, RecommendedWatcher, RecursiveMode, 
 #[derive(Debug)]
 pub struct FolderWatch {
     watcher: RecommendedWatcher,
-    /// Folders of the owner. The folders may be absent.
+    /// Folders that the owner has added. A folder may be absent.
     roots: BTreeMap<PathBuf, RecursiveMode>,
     /// Watched roots and parents.
     watched: BTreeMap<PathBuf, Watched>,
@@ -51,7 +52,7 @@ struct Watched {
 }
 
 impl FolderWatch {
-    /// Interval of [`poll`](Self::poll). Events of distant parents are not received, and events of nearer parents can be lost.
+    /// Interval of [`poll`](Self::poll). Polls are required: distant parents are not watched, and events of nearer parents can be lost.
     pub const INTERVAL: Duration = Duration::from_secs(1);
 
     /// Creates a watch without folders. `handler` receives the events on another thread.
@@ -69,7 +70,8 @@ impl FolderWatch {
         })
     }
 
-    /// Watches a folder, and its parent from the next [`refresh`](Self::refresh) on. Recursive folders must not contain each other.
+    /// Watches a folder. From the next [`refresh`](Self::refresh) on, also watches the parent of the folder. Folders with a recursive watch
+    /// must not contain each other.
     ///
     /// # Errors
     /// The folder is absent or cannot be watched. Each later refresh tries to watch the folder again.
@@ -81,7 +83,7 @@ impl FolderWatch {
         Ok(())
     }
 
-    /// Updates the watches after an event. Returns the folders that are watched again: all their files may have changed.
+    /// Updates the watches after an event. Returns the folders that are watched again. All files in the returned folders may have changed.
     pub fn follow(&mut self, event: &Event) -> BTreeSet<PathBuf> {
         let is_create = matches!(event.kind, EventKind::Create(_));
         let is_loss = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
@@ -90,7 +92,7 @@ impl FolderWatch {
             return BTreeSet::new();
         }
         if !is_create {
-            // The watcher removes these watches itself after a deletion, even if the folder was watched again in the meantime.
+            // Discards these watches: the watcher removes the watch of a deleted folder, even if the folder has been watched again.
             let watcher = &mut self.watcher;
             self.watched.retain(|folder, _| {
                 let is_lost = concerns(folder);
@@ -110,13 +112,13 @@ impl FolderWatch {
 
     /// Compares the watches with the file system and corrects them. Returns the folders that are watched again.
     pub fn refresh(&mut self) -> BTreeSet<PathBuf> {
-        // Checks again after each new watch, since a folder may appear before its parent is watched.
+        // Checks again after each new watch. A folder may appear before its parent is watched.
         while self.correct() {}
         self.checked = Instant::now();
         mem::take(&mut self.arrived)
     }
 
-    /// Returns `true` if a folder was newly watched.
+    /// Corrects the watches once. Returns `true` if a folder was newly watched.
     fn correct(&mut self) -> bool {
         let wanted = self.wanted();
         let watcher = &mut self.watcher;

@@ -1,7 +1,7 @@
 //! Inspection of a library file without mapping it as code.
 //!
-//! Mapping runs initializers and trusts the headers of the file, so everything is checked beforehand. The file is read once: the
-//! bytes that are checked, hashed and staged are identical, even if a build changes the file concurrently.
+//! Mapping runs initializers and trusts the headers of the file. Therefore all headers are checked before mapping. The file is read only
+//! once. The checked, hashed and staged bytes are identical, even if a build changes the file concurrently.
 
 mod staging;
 
@@ -39,7 +39,7 @@ pub struct ImageFile {
 
 /// 128-bit digest of a file's content, displayed as 32 hex digits.
 ///
-/// Distinguishes builds; not resistant to deliberate collisions.
+/// Distinguishes builds. Not resistant to deliberate collisions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest(u128);
 
@@ -65,8 +65,8 @@ impl ImageFile {
     ///
     /// # Errors
     ///
-    /// [`ImageError`] with the first defect. A file that is being written causes [`ImageError::StillWritten`], so that a watcher can retry
-    /// later. If the platform cannot detect writers, the file is reported as damaged.
+    /// [`ImageError`] with the first defect. A file that is being written causes [`ImageError::StillWritten`]; a watcher can then retry
+    /// later. If the platform cannot detect writers, such a file is reported as damaged.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
         let demands = Demands::default();
         let (bytes, copied) = source::read(path, demands.largest)?;
@@ -74,11 +74,11 @@ impl ImageFile {
     }
 
     /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Use this function for files that
-    /// will be mapped, because it combines reading and copying.
+    /// will be mapped, because one pass reads and copies the file.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`ImageFile::read`], or an error if the copy cannot be written. In case of an error, the copy is removed.
+    /// Returns the errors of [`ImageFile::read`], or an error if the copy cannot be written. An error removes the copy.
     pub fn read_copy(path: &Path, dir: &StageDir) -> Result<Self, ImageError> {
         let source = Source::open(path, dir.demands().largest)?;
         let (bytes, copied) = Bytes::copy(source, path, dir).map_err(not_copied(path, dir))?;
@@ -100,7 +100,7 @@ impl ImageFile {
 
     fn of_copy(path: &Path, bytes: Bytes, copied: &Copied<'_>, demands: &Demands) -> Result<Self, ImageError> {
         match Self::survey(path, bytes, demands) {
-            // A valid seal covers all bytes, so the copy needs no further check.
+            // A valid seal covers all bytes. The copy needs no further check.
             Ok(image) if image.is_sealed => Ok(image),
             Ok(image) => copied.is_of_one_moment(Some(image.digest.0)).map(|()| image),
             Err(error) => Err(copied.is_of_one_moment(None).err().unwrap_or(error)),
@@ -140,7 +140,7 @@ impl ImageFile {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
         }
-        // Reuses the digest of a sealed file, which the check of the seal has computed.
+        // Reuses the digest of a sealed file. The check of the seal has computed this digest.
         let (len, sealed, signed) = match split(&bytes) {
             Seal::None(all) => (all.len(), None, None),
             Seal::Fits(Sealed { content, digest, signed }) => (content.len(), Some(digest), signed),
@@ -161,7 +161,7 @@ impl ImageFile {
         &self.name
     }
 
-    /// Checks that the file meets these demands, for a library that was read under other demands.
+    /// Checks that the file meets these demands. Used if the library was read under different demands.
     ///
     /// # Errors
     ///
@@ -199,10 +199,10 @@ impl ImageFile {
         &self.facts.imports
     }
 
-    /// Returns the [imports](ImageFile::imports) that have no hook and make an image leave untraceable references in the process. An image
-    /// with one of these imports must stay mapped permanently.
+    /// Returns the [imports](ImageFile::imports) without a hook through which an image may leave untraceable references in the process. An
+    /// image with such an import must stay mapped permanently.
     ///
-    /// Excludes imports that only leak memory if they are not hooked (`malloc`, `mmap`, descriptors).
+    /// Excludes imports that only leak resources if they are not hooked, such as `malloc`, `mmap` and functions that open descriptors.
     pub fn bypassed_hooks(&self) -> Vec<&str> {
         let imports = || self.imports().iter().map(String::as_str);
         let has_facets = imports().any(|name| name.starts_with(CPP_FACET));
@@ -212,30 +212,31 @@ impl ImageFile {
         imports().filter(|name| keeps_code(name)).collect()
     }
 
-    /// Returns `true` if the file was linked with `-z nodelete`, so that the loader never unmaps it.
+    /// Returns `true` if the file was linked with `-z nodelete`. The loader never unmaps such a file.
     pub fn is_marked_to_stay(&self) -> bool {
         self.facts.pinning.is_marked
     }
 
-    /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`; the GNU compiler emits them for C++ inline and template
-    /// statics). The loader never unmaps a library that provided one of these symbols. The linker hides them in a cdylib.
+    /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`). The GNU compiler emits such symbols for C++ inline and
+    /// template statics. The loader never unmaps a library that provided such a symbol. In a cdylib, the linker hides these symbols.
     pub fn unique_symbols(&self) -> &[String] {
         &self.facts.pinning.unique
     }
 
-    /// Returns the [needed](ImageFile::needed) library of an [import](ImageFile::imports), if its symbol version specifies one.
+    /// Returns the [needed](ImageFile::needed) library that provides an [import](ImageFile::imports). Returns `None` if the symbol version
+    /// of the import specifies no library.
     pub fn library_of(&self, import: &str) -> Option<&str> {
         let at = self.imports().iter().position(|name| name == import)?;
         self.facts.pinning.libraries.get(at)?.as_deref()
     }
 
-    /// Returns the range of the first section called `name` in [`ImageFile::bytes`], if it has bytes in the file.
+    /// Returns the range of the first section called `name` in [`ImageFile::bytes`], if the section has bytes in the file.
     pub(crate) fn section_range(&self, name: &str) -> Option<Range<usize>> {
         self.facts_of(name).map(|section| section.range.clone())
     }
 
-    /// Returns `true` if the loader writes to the first section of that name during mapping, so that its bytes in the file differ
-    /// from those seen by code.
+    /// Returns `true` if the loader writes to the first section of that name during mapping. The bytes that code reads then differ from the
+    /// bytes in the file.
     pub fn is_relocated(&self, name: &str) -> bool {
         self.facts_of(name).is_some_and(|section| section.is_relocated)
     }
@@ -256,17 +257,17 @@ impl ImageFile {
 
     /// Returns the shared Rust standard library that this file needs, if it was built with `-C prefer-dynamic`.
     ///
-    /// A file of this kind must not be unmapped: its destructors are registered in the name of the shared library and outlive the file.
+    /// A file of this kind must not be unmapped. Its destructors are registered for the shared library and run after the file is unmapped.
     pub fn links_std_dynamically(&self) -> Option<&str> {
         self.needed().iter().map(String::as_str).find(|name| name.starts_with("libstd-"))
     }
 
-    /// Returns `true` if the file has a valid seal, which excludes bit errors anywhere.
+    /// Returns `true` if the file has a valid seal. A file with a valid seal contains no bit errors.
     pub fn is_sealed(&self) -> bool {
         self.is_sealed
     }
 
-    /// Returns the digest of the content without its seal, so that sealing does not change the digest of a build.
+    /// Returns the digest of the content without its seal. Sealing does not change the digest.
     pub fn digest(&self) -> Digest {
         self.digest
     }
@@ -284,8 +285,8 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Functions that register addresses of a library's code or data with the process, in alphabetical order. After a call of one of these
-/// functions, the process may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library.
+/// Functions that register addresses of a library's code or data with the process, in alphabetical order. After such a registration, the
+/// process may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library.
 const LEAVE_CODE_BEHIND: [&str; 145] = [
     "CRYPTO_get_ex_new_index",
     "CRYPTO_set_mem_functions",
@@ -437,15 +438,15 @@ const LEAVE_CODE_BEHIND: [&str; 145] = [
 /// Prefix of the symbols by which C++ starts threads inside its own shared library.
 const CPP_THREAD: &str = "_ZNSt6thread15_M_start_thread";
 
-/// Functions of the C++ runtime library that store an address of the module where the host cannot read it: stream callbacks, and actions at
-/// thread exit. Excludes functions that register handlers and similar addresses, because those addresses are repaired.
+/// Functions of the C++ runtime library that register stream callbacks and actions at thread exit. The host cannot read the addresses that
+/// these functions store. Excludes functions that register handlers, because the host can restore the previous handlers.
 const CPP_KEEPS: [&str; 3] = [
     "_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi",
     "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv",
     "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE",
 ];
 
-/// Installs a facet in a locale; harmless by itself.
+/// Function that installs a facet in a locale. Matters only if the image can also set the locale of a stream.
 const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";

@@ -1,4 +1,4 @@
-//! Errors of files that cannot be mapped; shared by the code that reads, checks and parses them.
+//! Errors of files that cannot be mapped. The code that reads, checks and parses files shares these errors.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,15 +32,15 @@ pub enum ImageError {
         /// System error.
         source: io::Error,
     },
-    /// The path is a folder, named pipe, socket or device, which was not opened.
+    /// The path is a folder, named pipe, socket or device. The entry was not opened.
     #[error("{} is {found}, not a file: name the library itself", path.display())]
     NotAFile {
         /// The path.
         path: PathBuf,
-        /// Kind of the entry.
+        /// Kind of the file system entry.
         found: String,
     },
-    /// The file exceeds the size limit of the host; it was not read.
+    /// The file exceeds the size limit of the host. The file was not read.
     #[error(
         "{} has {len} bytes, and this host takes libraries of at most {largest}: leave out debug information \
          (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`",
@@ -95,7 +95,7 @@ pub enum ImageError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The file ends before a part announced by its headers.
+    /// The file ends before the end of a part that its headers announce.
     #[error("{} is cut short: {need} bytes are required for {what}, the file has {have}; build it again", path.display())]
     Truncated {
         /// Path of the file.

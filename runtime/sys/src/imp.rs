@@ -1,12 +1,12 @@
-//! Platform-specific code behind a common interface. This file selects the platform; other `cfg`s only exclude features that a
-//! platform lacks.
+//! Platform-specific code behind a common interface. This file selects the platform. All other `cfg` attributes only exclude features that
+//! a platform lacks.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use linux as chosen;
 
-// Every test build compiles this module, so that it builds on every platform.
+// Every test build compiles this module, to check that it builds on every platform.
 #[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
 #[cfg_attr(
     all(target_os = "linux", target_env = "gnu"),
@@ -26,7 +26,7 @@ pub(crate) use chosen::{
     wake_all, write_panic,
 };
 
-/// Size in bytes of the inaccessible memory on each side of a fenced buffer's pages. An access beyond the inaccessible memory is not
+/// Size in bytes of the inaccessible memory on each side of a fenced buffer's pages. Accesses beyond the inaccessible memory are not
 /// detected.
 pub const FENCE: usize = 64 * 1024;
 
@@ -34,7 +34,7 @@ pub const FENCE: usize = 64 * 1024;
 pub(crate) enum Writers {
     /// No process had write access.
     None,
-    /// A process has the file open for writing, or has requested to open it for writing.
+    /// A process has opened the file for writing, or is opening the file for writing.
     Some,
     /// The system does not report writers.
     Unknown,

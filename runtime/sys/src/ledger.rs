@@ -1,5 +1,6 @@
-//! Records of the resources that one image has put into the process: thread-local destructors, threads, memory, handlers, descriptors. The
-//! hooks of the module report each resource when it is created, so that an ending can run, await or free it.
+//! Records of the resources that one image has created in the process: thread-local destructors, threads, memory, handlers, descriptors.
+//! The hooks of the module report each resource when it is created. An ending then runs the destructors, waits for the threads, and frees
+//! all other resources.
 //!
 //! A ledger lists what keeps its image mapped; [`Ending`](crate::Ending) makes the decisions.
 
@@ -32,14 +33,14 @@ pub(crate) fn is_any_ending() -> bool {
 
 /// Records of one image. A ledger is usable on any thread.
 ///
-/// The image refers to its ledger by [`Ledger::word`], so the ledger must live as long as the image is mapped:
-/// [`Image::map`](crate::Image::map) holds a reference to it and leaks the reference with a parked image.
+/// The image refers to its ledger by [`Ledger::word`]. The ledger must therefore exist while the image is mapped.
+/// [`Image::map`](crate::Image::map) stores a reference to the ledger in the image. A parked image leaks its reference.
 pub struct Ledger {
     label: String,
     stop: AtomicU32,
     ending: AtomicBool,
     repairs: &'static [Repair],
-    /// Resources of the image without a repair, with the time of their creation.
+    /// Resources of the image that no repair handles, each with the time of its creation.
     unrepaired: Mutex<Vec<(&'static str, Instant)>>,
     /// Reference from outside of the image, found by the last search.
     outside: Mutex<Option<Holder>>,
@@ -57,7 +58,7 @@ pub struct Holder {
     pub kind: HolderKind,
     /// Description: `thread "tokio-worker"`, `2 thread-local destructors`.
     pub name: String,
-    /// Name and id of the thread, or an empty string if there is none.
+    /// Name and id of the thread. Empty for a resource without a thread.
     pub thread: String,
     /// Time of creation.
     pub since: Instant,
@@ -69,7 +70,7 @@ pub struct Holder {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub enum HolderKind {
-    /// Thread that the image started and that runs its code.
+    /// Thread that the image started. The thread still runs code of the image.
     Thread,
     /// Thread-local destructors that wait for their own thread, or are running on it.
     ThreadLocal,
@@ -77,17 +78,17 @@ pub enum HolderKind {
     Handler,
     /// Stream of the C library that refers to the image's memory.
     Stream,
-    /// Pointer into the image in memory that outlives it: see [`Reference`](crate::Reference).
+    /// Pointer into the image, in memory that outlives the image. See [`Reference`](crate::Reference).
     Reference,
-    /// io_uring for which the kernel may write into the image's memory.
+    /// An io_uring whose requests may write into the image's memory.
     Ring,
     /// Alternate signal stack of a running thread, set by the image.
     SignalStack,
-    /// Request in the image's memory that a thread of the C library processes.
+    /// Asynchronous request in the image's memory. A thread of the C library processes the request.
     Request,
 }
 
-/// Counters of the records. Counts "so far" only grow; the other counters are current values.
+/// Counters of the records. Counters "so far" never decrease. All other counters are current values.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct LedgerCounts {
@@ -95,7 +96,7 @@ pub struct LedgerCounts {
     pub thread_locals_registered: u64,
     /// Thread-local destructors that have run.
     pub thread_locals_run: u64,
-    /// Thread-local destructors that never run: removed by the module, or their thread vanished.
+    /// Thread-local destructors that never run. The module has removed them, or their thread has vanished.
     pub thread_locals_forgotten: u64,
     /// Threads started so far.
     pub threads_started: u64,
@@ -126,7 +127,7 @@ pub struct LedgerCounts {
 }
 
 impl Ledger {
-    /// Makes an empty ledger; `label` is the name of the image in logs.
+    /// Creates an empty ledger. `label` is the name of the image in logs.
     #[must_use]
     pub fn new(label: &str) -> Arc<Self> {
         Self::with(label, REPAIRS)
@@ -153,27 +154,27 @@ impl Ledger {
         &self.label
     }
 
-    /// Returns the address by which the hooks of the image refer to this ledger. The address is valid while a reference to the ledger is
-    /// held; an image that is mapped with the ledger holds a reference.
+    /// Returns the address by which the hooks of the image refer to this ledger. The address is valid while a reference to the ledger
+    /// exists. An image that is mapped with the ledger owns a reference.
     #[must_use]
     pub fn word(self: &Arc<Self>) -> *const c_void {
         Arc::as_ptr(self).cast()
     }
 
-    /// Returns the stop flag that the threads of the image check: nonzero once they should stop. Valid as long as [`Ledger::word`].
+    /// Returns the stop flag for the threads of the image. The flag is nonzero after a stop request. Valid as long as [`Ledger::word`].
     #[must_use]
     pub fn stop_word(&self) -> *const AtomicU32 {
         &raw const self.stop
     }
 
-    /// Requests that the threads of the image stop: sets the stop flag and wakes threads that wait on the flag as a futex.
+    /// Requests that the threads of the image stop. Sets the stop flag, and wakes threads that wait on the flag as a futex.
     pub fn request_stop(&self) {
         self.ends();
         self.stop.store(1, Ordering::SeqCst);
         crate::imp::wake_all(&self.stop);
     }
 
-    /// Returns `true` if the threads were requested to stop.
+    /// Returns `true` after a stop request.
     #[must_use]
     pub fn is_stop_requested(&self) -> bool {
         self.stop.load(Ordering::SeqCst) != 0
@@ -193,8 +194,8 @@ impl Ledger {
         holders
     }
 
-    /// Runs the image's thread-local destructors of the calling thread, last registered first, and repeats while they register more
-    /// destructors. Returns the number of destructors that ran.
+    /// Runs the image's thread-local destructors of the calling thread, last registered first. Also runs destructors that these destructors
+    /// register. Returns the number of destructors that ran.
     pub fn run_thread_locals_here(&self) -> u64 {
         let mut report = EndReport::default();
         self.act(Step::RunThreadLocals, &mut report);
@@ -222,8 +223,8 @@ impl Ledger {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
         facts.may_evict &= may_evict;
-        // Searches for references from outside only before the image is closed: these searches are the most expensive, and pending code may
-        // change their results.
+        // Searches for references from outside only when the image is about to be closed. These searches are expensive, and pending code
+        // may change their results.
         let is_last = facts.next() == Step::Close;
         let outside = if is_last { self.repairs.iter().find_map(|repair| (repair.outside)(self)) } else { None };
         facts.outside |= outside.is_some();
@@ -235,13 +236,13 @@ impl Ledger {
         self.repairs.iter().for_each(|repair| (repair.act)(self, step, report));
     }
 
-    /// Redirects or removes the remaining references of the process to the image where possible, just before it is closed.
+    /// Redirects or removes references of the process to the image where possible. Called directly before the image is closed.
     pub(crate) fn redirect_references(&self, report: &mut EndReport) {
         let is_ours = self.records.is_ours(self);
         self.repairs.iter().for_each(|repair| (repair.redirect_references)(self, &is_ours, report));
     }
 
-    /// Searches memory for references to the image or its memory, if the policy requests it and the platform supports it.
+    /// Searches memory for references to the image or its memory, if the policy requests the search and the platform supports it.
     pub(crate) fn search_memory(&self, search: ReferenceSearch, path: &Path) -> Option<(SearchResult, HashSet<usize>)> {
         self.repairs.iter().find_map(|repair| (repair.search)(self, search, path))
     }
@@ -252,7 +253,7 @@ impl Ledger {
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// Handles an image that is still mapped after closing: other code references it, so no finalizer has run.
+    /// Called if the image is still mapped after `dlclose`. Other code refers to the image, and no finalizer has run.
     pub(crate) fn close_failed(&self) {
         self.is_closing.store(false, Ordering::SeqCst);
         self.log_refused();
@@ -263,8 +264,8 @@ impl Ledger {
         self.log_refused();
     }
 
-    /// Logs refused calls of finalizers. Runs after the closing: during the closing, the loader is active, and a log listener may run
-    /// arbitrary code.
+    /// Logs the calls of finalizers that were rejected. Called after the close. During the close, the loader is active, and a log listener
+    /// may run arbitrary code.
     fn log_refused(&self) {
         for function in mem::take(&mut *lock(&self.refused)) {
             tracing::warn!(
@@ -284,7 +285,8 @@ impl Ledger {
         }
     }
 
-    /// Stops the checkpoints: no destructor is pending, or the ending no longer waits.
+    /// Stops the calls of destructors in [`checkpoint`](crate::checkpoint). Called if no destructor is pending, or if the ending no longer
+    /// waits.
     pub(crate) fn finish_ending(&self) {
         if self.ending.swap(false, Ordering::SeqCst) {
             ENDING.fetch_sub(1, Ordering::SeqCst);
@@ -292,7 +294,7 @@ impl Ledger {
     }
 }
 
-/// Access for hooks and records.
+/// Methods for hooks and records.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 impl Ledger {
     /// Returns the owner id of this image in records shared by all images.
@@ -314,8 +316,8 @@ impl Ledger {
         false
     }
 
-    /// Returns `true` if the image is being closed, so that a registration by `function` would outlive the image. Records the rejection in
-    /// this case.
+    /// Returns `true` if the image is being closed. A registration by `function` would then outlive the image and must be rejected. Records
+    /// the rejection.
     pub(crate) fn refuses(&self, function: &str) -> bool {
         let is_closing = self.is_closing();
         let mut refused = if is_closing { lock(&self.refused) } else { return false };

@@ -1,10 +1,10 @@
 //! System layer of the Alcedo runtime: inspects a library file, makes a private copy, maps it, and unmaps it with verification.
 //!
 //! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. The [`Ledger`] of a library
-//! records its resources in the process, as reported by its hooks. A [`NativeLibrary`] is a foreign library that is opened by name, and
-//! closed only if its caller vouches that closing is safe. This crate is independent of the content of libraries. A single private module
-//! contains all platform-specific code. Linux with glibc is fully supported. On other platforms, a portable fallback leaves every image
-//! mapped and reports each image as parked.
+//! records the resources of the library in the process. The hooks of the library report these resources. A [`NativeLibrary`] is a foreign
+//! library that is opened by name. A native library is closed only if its caller guarantees that closing is safe. This crate is independent
+//! of the content of libraries. A single private module contains all platform-specific code. Linux with glibc is fully supported. On other
+//! platforms, a portable fallback leaves every image mapped and reports each image as parked.
 
 pub mod crash;
 mod demands;
@@ -57,20 +57,21 @@ pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{StageDir, StageError, StagedFile};
 pub use user_library::{UserLibrary, UserLibraryError};
 
-/// Registers a handler for process exit through `exit` or the return of `main`. The handler runs on the exiting thread, before handlers
-/// that were registered earlier and after the thread-local destructors of that thread.
+/// Registers a handler for process exit through `exit` or the return of `main`. The handler runs on the exiting thread, after the
+/// thread-local destructors of that thread. Handlers run in reverse order of registration.
 ///
 /// # Errors
 ///
-/// The platform has no exit handlers or accepts no more exit handlers.
+/// If the platform does not support exit handlers, or rejects the handler.
 pub fn at_exit(handler: extern "C" fn()) -> std::io::Result<()> {
     imp::at_exit(handler)
 }
 
-/// Runs, on this thread, the thread-local destructors of images that are ending, last registered first. Returns the number of destructors.
+/// Runs the pending thread-local destructors of this thread for all images that are ending, last registered first. Returns the number of
+/// destructors.
 ///
 /// Only a thread itself can run its destructors. Hosts should call this function regularly on worker threads, outside of calls into
-/// modules; it costs one load while no image is ending.
+/// modules. While no image is ending, a call only reads one variable.
 pub fn checkpoint() -> u64 {
     imp::checkpoint(ledger::is_any_ending())
 }

@@ -1,6 +1,6 @@
-//! Libraries mapped as code: the only module through which foreign code enters and leaves the process.
+//! Maps and unmaps libraries as code. Foreign code enters and leaves the process only through this module.
 //!
-//! The loader may silently keep an image mapped after closing it, so unmapping verifies the result.
+//! The loader may silently keep an image mapped after `dlclose`. Unmapping therefore verifies the result.
 #![expect(unsafe_code, reason = "mapping a library runs its code, and the types of symbols are assumed")]
 
 use std::alloc::Layout;
@@ -23,8 +23,8 @@ use crate::stage::StagedFile;
 
 /// Mapped library with its staged copy.
 ///
-/// Dropping an image leaves the library mapped, as [`Image::park`] does: only [`Image::unmap`] runs its finalizers. An image may be used
-/// from any thread; the owner is responsible for the thread rules of the library.
+/// Dropping an image leaves the library mapped, as [`Image::park`] does. Only an unmap runs the finalizers of the library. Any thread may
+/// use an image. The owner of the image is responsible for the thread rules of the library.
 #[derive(Debug)]
 pub struct Image {
     mapping: Mapping,
@@ -74,7 +74,7 @@ pub enum MapError {
         /// The observed change.
         reason: String,
     },
-    /// The library itself does not define the symbol.
+    /// The library does not define the symbol.
     #[error("{} has no symbol `{name}`: {reason}; export it and build again", path.display())]
     Symbol {
         /// Path of the staged copy.
@@ -89,8 +89,8 @@ pub enum MapError {
 impl Image {
     /// Maps a staged copy, binds all its symbols and runs its initializers on this thread.
     ///
-    /// `ledger` is the ledger whose address was passed to the hooks of the copy, if there is one. The image holds a reference to the
-    /// ledger.
+    /// `ledger` is the ledger whose address was passed to the hooks of the copy. `None` for a library without hooks. The image owns a
+    /// reference to the ledger.
     ///
     /// # Safety
     ///
@@ -99,8 +99,8 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MapError::Open`] with the message of the loader, [`MapError::Changed`] if the copy differs from the checked copy. After an error,
-    /// nothing stays mapped, and the copy is removed.
+    /// [`MapError::Open`] with the message of the loader, or [`MapError::Changed`] if the copy differs from the checked copy. After an
+    /// error, the library is not mapped, and the copy is removed.
     pub unsafe fn map(mut staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
         let mut share = LedgerShare::new(ledger);
         let changed =
@@ -133,7 +133,7 @@ impl Image {
                 Ok(image)
             }
             Err(reason) => {
-                // The loader binds all symbols before it runs code, so no code has read the ledger's address.
+                // The loader binds all symbols before it runs code. Therefore no code has read the ledger's address.
                 share.release();
                 crash::gone(staged.path());
                 Err(MapError::Open { path: staged.path().to_owned(), reason })
@@ -141,14 +141,15 @@ impl Image {
         }
     }
 
-    /// Returns the path of the staged copy, by which debuggers and `/proc/self/maps` name the image.
+    /// Returns the path of the staged copy. Debuggers and `/proc/self/maps` list the image under this path.
     pub fn path(&self) -> &Path {
         self.staged.path()
     }
 
     /// Returns the address of the symbol `name` as a `T`: a function pointer, a reference or a raw pointer.
     ///
-    /// Ignores symbols of libraries that this library only needs, and thread-local symbols, if the platform can distinguish them.
+    /// Finds only symbols that this library itself defines, and no thread-local symbols. On some platforms, symbols of needed libraries and
+    /// thread-local symbols cannot be excluded.
     ///
     /// # Safety
     ///
@@ -162,8 +163,8 @@ impl Image {
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
-    /// Returns the address of a value of `layout`, as [`Image::symbol`] does. Checks that the value is inside this image and aligned. If
-    /// the platform cannot list the segments of an image, only the alignment is checked.
+    /// Returns the address of a value of `layout`, as [`Image::symbol`] does. Checks that the value is inside this image and aligned.
+    /// Without support of the platform for listing segments, checks only the alignment.
     ///
     /// # Safety
     ///
@@ -191,7 +192,8 @@ impl Image {
 
     /// Returns `true` if the address is in the mapped code or data of this image.
     ///
-    /// Excludes memory allocated by the image and its thread-locals. Returns `false` if the platform cannot list the segments of the image.
+    /// Returns `false` for the thread-locals of the image and for memory that the image has allocated. Always returns `false` if the
+    /// platform cannot list the segments of the image.
     pub fn contains(&self, address: usize) -> bool {
         self.mapping.contains(address)
     }
@@ -201,8 +203,8 @@ impl Image {
         self.share.ledger()
     }
 
-    /// Begins to unmap the image. The returned [`Ending`] controls the remaining steps. An image without a ledger has no known resources,
-    /// so the first poll closes the image.
+    /// Begins to unmap the image. The returned [`Ending`] controls the remaining steps. The first poll closes an image without a ledger,
+    /// because such an image has no known resources.
     ///
     /// # Safety
     ///
@@ -234,7 +236,7 @@ impl Image {
         }
     }
 
-    /// Leaves the image mapped permanently, so that pointers into it stay valid. The copy is removed.
+    /// Leaves the image mapped permanently. Pointers into the image stay valid. The copy is removed.
     pub fn park(self) -> Unmapped {
         Unmapped::Parked { path: self.path().to_owned(), reason: "it was left mapped on purpose".to_owned() }
     }

@@ -1,6 +1,6 @@
-//! Native libraries opened by name: possible file names, search locations, and open libraries. A library stays open unless the caller
-//! vouches that it can be closed, since it may have threads, handlers and destructors. Native libraries are not images and are
-//! unmapped without verification.
+//! Native libraries opened by name: possible file names, search locations, and open libraries. A library may have threads, handlers and
+//! destructors. It stays open unless the caller guarantees that closing is safe. Native libraries are not images and are unmapped without
+//! verification.
 #![expect(unsafe_code, reason = "opening a native library runs its initializers, closing it its finalizers")]
 
 use std::ffi::CString;
@@ -16,11 +16,12 @@ use libloading::Library;
 pub enum NativeLocation<'a> {
     /// The given folder only.
     Folder(&'a Path),
-    /// Search path of the system's loader; excludes the current folder.
+    /// Search path of the system's loader. Excludes the current folder.
     System,
 }
 
-/// Open native library. Closed on drop if it was marked unloadable; otherwise the library stays open. Any thread may use the library.
+/// Open native library. Closed on drop if the library was marked as unloadable. Otherwise dropping this value leaves the library open. Any
+/// thread may use the library.
 pub struct NativeLibrary {
     path: PathBuf,
     library: ManuallyDrop<Library>,
@@ -33,14 +34,14 @@ pub struct NativeLibrary {
 pub struct NativeError(String);
 
 impl NativeLibrary {
-    /// Opens the library at this path, or through the search path of the system's loader if the path has no folder. The initializers
-    /// of the library run.
+    /// Opens the library at this path. If the path has no folder, the system's loader searches the library. The initializers of the library
+    /// run.
     ///
     /// # Safety
-    /// The caller vouches for the library: its initializers are correct, and it fits this process.
+    /// The initializers of the library must be sound to run in this process.
     ///
     /// # Errors
-    /// The loader rejected the library.
+    /// If the loader rejects the library.
     pub unsafe fn open(path: &Path) -> Result<Self, NativeError> {
         // SAFETY: our caller vouches for the initializers.
         let library = unsafe { Library::new(path) }.map_err(|error| native_error(&error))?;
@@ -48,14 +49,14 @@ impl NativeLibrary {
         Ok(Self { path, library, is_unloadable: AtomicBool::new(false) })
     }
 
-    /// Finds a library by name, with or without the platform's prefix and suffix, and opens it; `None` if the location has no such
-    /// library.
+    /// Finds a library by name, with or without the platform's prefix and suffix. Opens the library. Returns `None` if the location has no
+    /// such library.
     ///
     /// # Safety
     /// The requirements of [`Self::open`] apply.
     ///
     /// # Errors
-    /// A file of that name is in the folder, but the loader rejected it.
+    /// If the folder contains a file of that name, but the loader rejects the file.
     pub unsafe fn find(location: NativeLocation<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
         match location {
             NativeLocation::Folder(folder) => {
@@ -82,7 +83,7 @@ impl NativeLibrary {
     /// Returns the address of a symbol, valid while this library is open.
     ///
     /// # Errors
-    /// The library does not define the symbol.
+    /// If the library does not define the symbol.
     pub fn symbol(&self, name: &str) -> Result<*const (), NativeError> {
         let symbol = CString::new(name).map_err(|error| NativeError(error.to_string()))?;
         // SAFETY: any symbol has an address; its target is not read here.
@@ -101,7 +102,7 @@ impl NativeLibrary {
     /// Marks the library as closable on drop.
     ///
     /// # Safety
-    /// After the library is closed, no thread, handler or destructor of the library runs, and none of its addresses is used.
+    /// After the library is closed, no thread, handler or destructor of the library may run, and no address in the library may be used.
     pub unsafe fn mark_unloadable(&self) {
         self.is_unloadable.store(true, Ordering::Relaxed);
     }

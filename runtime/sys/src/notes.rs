@@ -1,5 +1,5 @@
-//! Notes of this process for readers of crash reports: folders of copies, modules, mapped images, and unmapped images. The notes are
-//! written to a file during normal operation.
+//! Records folders of copies, modules, mapped images and unmapped images for readers of crash reports. The records (notes) are written to a
+//! file during normal operation.
 
 mod image_log;
 
@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use image_log::ImageLog;
 
-/// File with the noted folders of copies, modules, mapped and unmapped images, one per line. The file is replaced atomically from time to
-/// time, to keep it short.
+/// File with the noted folders of copies, modules, mapped and unmapped images, one per line. To limit its length, the file is atomically
+/// replaced from time to time.
 pub const NOTES: &str = "notes";
 
 static NOTED: OnceLock<Notes> = OnceLock::new();
@@ -28,29 +28,29 @@ struct Notes {
     open: Mutex<(File, ImageLog)>,
 }
 
-/// Directs the notes of this process to the file, which is in `folder`. This function may be called once per process.
+/// Starts the notes of this process. `file` is an open file in `folder`. Callable once per process.
 ///
 /// # Errors
 ///
-/// Fails if notes were started before.
+/// If notes were started before.
 pub(crate) fn begin(folder: PathBuf, file: File) -> io::Result<()> {
     let _first = FOLDER.set(folder.clone());
     let notes = Notes { process: std::process::id(), folder, open: Mutex::new((file, ImageLog::default())) };
     NOTED.set(notes).map_err(|_| io::Error::other("crashes of this process are reported already"))
 }
 
-/// Returns the folder of the crash reports of this process, if there is one.
+/// Returns the folder of the crash reports of this process. Returns `None` if crashes are not reported.
 pub(crate) fn reported_into() -> Option<&'static Path> {
     FOLDER.get().map(PathBuf::as_path)
 }
 
-/// Notes a folder of private copies, which a crashing host cannot remove. Like every note, this call costs one check while crashes are not
-/// reported.
+/// Records a folder of private copies. A crashing host cannot remove this folder itself. While crashes are not reported, this function
+/// returns after one check.
 pub fn stage(folder: &Path) {
     note(|log| Some(log.stage(folder)));
 }
 
-/// Notes the module of a copy. This function is called before the copy is mapped, since its initializers may crash.
+/// Records the module of a copy. Called before the copy is mapped, because the initializers of the copy may crash.
 pub fn module(generation: u64, name: &str, copy: &Path) {
     COUNT.fetch_add(1, Ordering::Relaxed);
     note(|log| Some(log.module(generation, name, copy)));
@@ -60,12 +60,12 @@ pub(crate) fn mapped(copy: &Path, ranges: &[Range<usize>]) {
     note(|log| Some(log.mapped(copy, ranges)));
 }
 
-/// Notes that a copy was unmapped or could not be mapped. `now` is the time since a fixed moment before the start of the process.
+/// Records that a copy was unmapped or could not be mapped. `now` is the time since a fixed moment before the start of the process.
 pub(crate) fn gone(copy: &Path, now: fn() -> Duration) {
     note(|log| log.gone(copy, now()));
 }
 
-/// Returns the number of noted modules, which changes with each loaded library.
+/// Returns the number of recorded modules. The number changes with each loaded library.
 pub(crate) fn count() -> u64 {
     COUNT.load(Ordering::Relaxed)
 }
@@ -75,7 +75,7 @@ fn note(line: impl FnOnce(&mut ImageLog) -> Option<String>) {
     let mut open = crate::lock(&notes.open);
     let (file, log) = &mut *open;
     let Some(line) = line(log) else { return };
-    // Uses a single write: if the process ends during the write, readers ignore the partial line. If the write fails, reports contain fewer
+    // Uses a single write. If the process ends during the write, readers ignore the partial line. If the write fails, reports contain fewer
     // names.
     let _written = file.write_all(line.as_bytes());
     if log.is_long() {
@@ -87,7 +87,7 @@ fn note(line: impl FnOnce(&mut ImageLog) -> Option<String>) {
     }
 }
 
-/// Replaces the file of notes atomically; readers find the old or the new file, both complete.
+/// Replaces the file of notes atomically. Readers find either the complete old file or the complete new file.
 fn replace_file(folder: &Path, whole: &str) -> io::Result<File> {
     let new_path = folder.join("notes.new");
     let _stale = fs::remove_file(&new_path);

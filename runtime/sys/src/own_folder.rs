@@ -1,5 +1,5 @@
-//! Thread with its own working directory. Code on the thread resolves relative paths in that directory, without an effect on other threads
-//! of the process.
+//! Thread with its own working directory. Code on the thread resolves relative paths in that directory. Other threads of the process are
+//! not affected.
 
 use std::env::set_current_dir;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Job of the thread; receives the result of entering the folder.
+/// Job of the thread. Receives the result of entering the folder.
 type Job = Box<dyn FnOnce(io::Result<()>) + Send>;
 
 /// Thread with its own working directory. Dropping the value joins the thread.
@@ -40,11 +40,12 @@ impl OwnFolder {
         Ok(Self { folder, jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Runs `job` in the folder and waits for it, even if an earlier job changed the directory. If another job calls this method, `job`
-    /// runs immediately; afterwards, the directory of the calling job is the folder. Two of these threads must not wait for each other.
+    /// Runs `job` in the folder and waits for the result. Enters the folder again if an earlier job changed the directory. If a job on this
+    /// thread calls this method, `job` runs immediately, and the calling job continues in the folder. Two of these threads must not wait
+    /// for each other.
     ///
     /// # Errors
-    /// The folder cannot be entered any more, or the thread has ended, which only a panic of a job can cause.
+    /// If the folder can no longer be entered, or if a panic of a job has ended the thread.
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         if self.is_current() {
             return set_current_dir(&self.folder).map(|()| job());

@@ -1,5 +1,5 @@
-//! Selects the panics that are reported with their call stacks. A panic may recur in every tick of every object, so each location is
-//! reported at limited intervals, and the number of locations is limited.
+//! Selects the panics that are reported with their call stacks. A panic may recur in every tick of every object. Therefore the reports per
+//! location and the number of locations are limited.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
@@ -17,8 +17,8 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns a hash of the location that changes when code is loaded. A line of the next generation is therefore a different
-    /// location, and may panic shortly after the same line of the previous generation.
+    /// Returns a hash of the location that changes when code is loaded. A source line has different hashes in two generations. A panic in
+    /// the new generation is reported, even if the line has just panicked in the previous generation.
     pub(crate) fn number(&self, notes: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self, notes).hash(&mut hasher);
@@ -35,14 +35,14 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) const COUNT: usize = 16;
-    /// Minimum time before a slot is overwritten: the slot may still be read, and writing takes time.
+    /// Minimum time before a slot is overwritten. A reader may still read the slot, and writing a slot takes time.
     const REST: Duration = Duration::from_secs(1);
 
     pub(crate) const fn new() -> Self {
         Self { last: [None; Self::COUNT], number: 0 }
     }
 
-    /// Returns the slot for a panic at a location and the number of the panic; `None` if the panic is skipped.
+    /// Returns the slot for a panic at a location, and the number of the panic. Returns `None` if the panic is not reported.
     pub(crate) fn claim(&mut self, location: u64, now: Duration) -> Option<(usize, usize)> {
         let has_rested = |at: Duration| now.saturating_sub(at) >= Self::REST;
         let same = self.last.iter().position(|last| last.is_some_and(|(of, _)| of == location));

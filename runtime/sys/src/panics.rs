@@ -8,8 +8,8 @@ use crate::imp;
 
 pub use crate::panic_locations::At;
 
-/// File with a line `panic <slot>` for each reported panic, written after its files `crash-<slot>`, `maps-<slot>` and `stack-<slot>`,
-/// where the slot has two digits.
+/// File with a line `panic <slot>` for each reported panic. The slot has two digits. The files `crash-<slot>`, `maps-<slot>` and
+/// `stack-<slot>` are written before this line.
 pub const PANICS: &str = "panics";
 
 /// Writes the panics passed to [`record`] to the existing `folder`. This function may be called on any thread.
@@ -23,8 +23,8 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Records the call stack of this thread if panics are reported; otherwise costs one load. Panic hooks may call this function on any
-/// thread, because it neither allocates nor waits for other threads.
+/// Records the call stack of this thread if panics are reported. Otherwise returns after one load. Panic hooks may call this function on
+/// any thread. It neither allocates memory nor waits for other threads.
 pub fn record(at: &At<'_>, message: &str) {
     imp::write_panic(at, message);
 }

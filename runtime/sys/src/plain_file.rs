@@ -1,7 +1,7 @@
 //! Opens files for reading, and replaces files atomically. Opening never blocks. Pipes, devices, and files above a stated size are
 //! rejected.
 //!
-//! Product code reads files through this module only; the test `floors` checks that.
+//! Product code reads files only through this module. The test `floors` checks this rule.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -23,7 +23,7 @@ pub enum PlainFileError {
     /// The file is larger than the caller accepts.
     #[error("it has {length} bytes, {largest} are the most: shorten it")]
     TooLarge {
-        /// Bytes found so far.
+        /// Number of bytes found so far.
         length: u64,
         /// The limit in bytes.
         largest: u64,
@@ -64,7 +64,7 @@ pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
         return Err(too_large(found.len()).into());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
-    // Reads one byte more than the limit; this byte shows that the file grew.
+    // Reads one byte more than the limit. The additional byte shows that the file has grown.
     file.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 {
         length if length > largest => Err(too_large(length).into()),
@@ -148,7 +148,7 @@ fn kind(found: fs::FileType) -> &'static str {
     if found.is_dir() { "a folder" } else { "no regular file" }
 }
 
-/// Options that do not block on a pipe, which may have replaced the file after its check.
+/// Returns options that do not block on a pipe. A pipe may have replaced the file after the check of its kind.
 #[cfg(unix)]
 fn without_waiting() -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;

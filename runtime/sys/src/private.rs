@@ -1,5 +1,5 @@
-//! Library bytes for inspection: in memory, or mapped from a private copy. An inspected copy is written once and is the file that is
-//! mapped later.
+//! Library bytes for inspection, in memory or mapped from a private copy. An inspected copy is written only once. The loader later maps
+//! this copy.
 #![expect(unsafe_code, reason = "reads a file in place")]
 
 use std::fs::File;
@@ -21,7 +21,7 @@ pub(crate) struct Bytes {
 #[derive(Debug)]
 enum Held {
     Read(Vec<u8>),
-    // The order of the fields matters: the view is dropped before the file becomes writable again.
+    // The order of the fields matters. The view must be dropped before the file becomes writable again.
     Copy(Mmap, StagedFile),
 }
 
@@ -30,7 +30,8 @@ impl Bytes {
         Self { len: bytes.len(), held: Held::Read(bytes) }
     }
 
-    /// Copies a file into `dir` and maps the copy for reading. Both files share their blocks if the file system supports it.
+    /// Copies a file into `dir` and maps the copy for reading. The original and the copy share their disk blocks if the file system
+    /// supports it.
     pub(crate) fn copy<'a>(source: Source<'a>, path: &Path, dir: &StageDir) -> io::Result<(Self, Copied<'a>)> {
         let (copy, mut file) = dir.fresh(&label(path))?;
         let copied = source.copy_to(&mut file)?;
@@ -63,7 +64,7 @@ impl Bytes {
         matches!(self.held, Held::Copy(..))
     }
 
-    /// Returns the private copy, if there is one; the copy becomes writable.
+    /// Returns the private copy, which becomes writable. Returns `None` for bytes in memory.
     pub(crate) fn into_copy(self) -> Option<StagedFile> {
         match self.held {
             Held::Read(_) => None,

@@ -1,6 +1,6 @@
-//! Resource figures of this process that reveal leaks of a reload.
+//! Measures resources of this process: files, memory, threads and descriptors. Growth over several reloads shows a leak.
 //!
-//! All functions may be called on any thread and return a snapshot. Figures that the platform does not provide cause
+//! All functions are callable on any thread and return a snapshot. If the platform does not support a measurement, the function returns
 //! [`std::io::ErrorKind::Unsupported`].
 
 use std::fs;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::elf::{self, StaticTls};
 use crate::{imp, plain_file};
 
-/// Returns the files below `stage_dir` that are mapped into this process, sorted and without duplicates, including deleted files.
+/// Returns the files below `stage_dir` that are mapped into this process, sorted and without duplicates. Deleted files are included.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ use crate::{imp, plain_file};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
-    // Mappings contain real paths. A removed directory cannot be resolved; its path was real when it was passed.
+    // Mappings contain real paths. A removed directory cannot be resolved. Its path was real when the caller passed it.
     let dir = fs::canonicalize(stage_dir).unwrap_or_else(|_| stage_dir.to_owned());
     let mut files: Vec<_> = imp::mapped_files()?.into_iter().filter(|path| path.starts_with(&dir)).collect();
     files.sort();
@@ -53,8 +53,8 @@ pub fn rss_kib() -> io::Result<u64> {
     imp::rss_kib()
 }
 
-/// Reads memory of this process at `address` into `into`. Returns the number of bytes before the first unmapped page; invalid
-/// addresses do not fault. Returns zero on platforms without support.
+/// Reads memory of this process at `address` into `into`. Returns the number of bytes before the first unmapped page. An invalid address
+/// causes no fault. Returns zero on platforms without support.
 #[must_use]
 pub fn read_memory(address: usize, into: &mut [u8]) -> usize {
     imp::read_memory(address, into)
@@ -79,7 +79,7 @@ pub fn open_fds() -> io::Result<usize> {
     imp::open_fds()
 }
 
-/// Returns the number of threads, including those of libraries.
+/// Returns the number of threads, including threads that libraries have started.
 ///
 /// # Errors
 ///
@@ -107,8 +107,8 @@ pub fn thread_number() -> Option<i32> {
     NUMBER.try_with(|number| *number).unwrap_or_else(|_| imp::thread_number())
 }
 
-/// Returns the time since a fixed moment before the start of this process, precise to some milliseconds, at a fifth of the cost of an
-/// exact time.
+/// Returns the time since a fixed moment before the start of this process. The precision is some milliseconds. A call is five times faster
+/// than reading an exact clock.
 #[must_use]
 pub fn coarse_clock() -> std::time::Duration {
     imp::coarse_clock()
@@ -120,14 +120,14 @@ pub fn thread_stack() -> Option<std::ops::Range<usize>> {
     imp::thread_stack()
 }
 
-/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of this form. Threads of a running image are named in its own
-/// module only, and appear by id.
+/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of this form. Threads that a module started appear by id, because
+/// only the standard library of the module stores their names.
 #[must_use]
 pub fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
     imp::describe_thread(name, number)
 }
 
-/// Formats the calling thread as [`describe_thread`].
+/// Formats the calling thread like [`describe_thread`].
 #[must_use]
 pub fn describe_this_thread() -> String {
     describe_thread(std::thread::current().name(), thread_number())
@@ -145,8 +145,8 @@ pub fn fds() -> io::Result<Vec<(i32, String)>> {
 
 /// Returns the number of used keys for thread-specific values, of the 1,024 per process.
 ///
-/// The keys cannot be listed, so this function allocates all free keys for a moment, during which no other thread can allocate a key.
-/// The function is for tests and measurements only.
+/// Keys cannot be listed. This function allocates all free keys and then deletes them again. During the call, other threads cannot allocate
+/// a key. For tests and measurements only.
 ///
 /// # Errors
 ///
@@ -155,8 +155,8 @@ pub fn keys_in_use() -> io::Result<usize> {
     imp::keys_in_use()
 }
 
-/// Returns the file from which an address was mapped, as listed by the loader; for the program, the name with which it was started.
-/// `None` for addresses outside of all images.
+/// Returns the file from which an address was mapped, as listed by the loader. For an address of the program, returns the name with which
+/// the program was started. Returns `None` for addresses outside of all images.
 #[must_use]
 pub fn file_at(address: usize) -> Option<PathBuf> {
     imp::file_at(address)
@@ -170,10 +170,9 @@ pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
     imp::opened_libraries().into_iter().filter_map(of_file).map(|(taken, path)| (path, taken)).collect()
 }
 
-/// Declares the io_uring of this descriptor as owned by the host. Otherwise a ring that is created while a module is loaded and that
-/// no hook has reported is attributed to the module: modules may create rings with direct system calls, and a ring with submitted
-/// requests keeps their memory in use until the ring is closed. Returns `false` if the descriptor is not an io_uring, or if the
-/// platform has no io_urings.
+/// Declares the io_uring of this descriptor as owned by the host. Without this declaration, a ring that no hook has reported is attributed
+/// to the modules that were loaded when it was created. Modules may create rings with direct system calls. The requests of an open ring may
+/// use memory of a module. Returns `false` if the descriptor is not an io_uring, or if the platform has no io_urings.
 ///
 /// # Safety
 ///

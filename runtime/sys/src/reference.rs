@@ -3,16 +3,16 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Pointer in memory that outlives an image, through which code could enter the image: for example a callback in a table of a
-/// library.
+/// Pointer into an image, in memory that outlives the image. Code could enter the image through the pointer. For example, the pointer is a
+/// callback in a table of a library.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Reference {
-    /// File whose variables contain the pointer, or the first pointer of a chain to it: `libcrypto.so.3`.
+    /// File whose variables contain the pointer or the first pointer of a chain to it, such as `libcrypto.so.3`.
     pub library: String,
-    /// Nearest preceding symbol, or the section, with the offset from it: `environ`, `.bss+0x40`.
+    /// Location of the variable: the nearest preceding symbol or the section, with an offset, such as `environ` or `.bss+0x40`.
     pub location: String,
-    /// Number of C heap blocks and pages of other mappings in the chain; zero if the variable itself refers to the image.
+    /// Number of C heap blocks and pages of other mappings in the chain. Zero if the variable itself refers to the image.
     pub blocks: u32,
     /// Target of the pointer.
     pub target: Target,
@@ -26,7 +26,7 @@ pub enum Target {
     Symbol(String, usize),
     /// Unnamed target, as offset from the start of the image.
     Image(usize),
-    /// Memory of the image's own heap, or mapped by it.
+    /// Memory of the image's own heap, or memory that the image mapped.
     Memory,
 }
 
@@ -42,8 +42,8 @@ pub struct SearchResult {
     pub blocks: u64,
     /// Searched bytes of C heap blocks.
     pub block_bytes: u64,
-    /// Set if the search stopped at a limit of blocks, bytes or time. In this case, the image stays mapped, because memory that was not
-    /// searched may refer to the image.
+    /// Set if the search stopped at a limit of blocks, bytes or time. The image then stays mapped, because the remaining memory may refer
+    /// to the image.
     pub is_cut_short: bool,
     /// Duration of the search.
     pub elapsed: Duration,

@@ -1,12 +1,13 @@
-//! Trailer of a library file. The build tool appends a *seal*, which is a digest of all preceding bytes. On request, a *signature* precedes
-//! the seal.
+//! Trailer of a library file. The build tool appends a *seal*: a digest of all preceding bytes. On request, the tool inserts a *signature*
+//! before the seal.
 //!
-//! Damaged headers are usually inconsistent, but only the seal detects bit errors in code or data. The seal protects against accidents (a
-//! truncated copy, a faulty disk), not against attacks: anyone can compute a digest. Only the signature identifies the author.
+//! The ELF checks detect most damage in headers. Only the seal detects bit errors in code or data. The seal protects against accidents,
+//! such as a truncated copy or a faulty disk. It does not protect against attacks, because anyone can compute a digest. Only the signature
+//! identifies the author.
 //!
-//! A file consists of its content, an optional signature (key and signature, [`SIGNED`]), and an optional seal ([`MAGIC`], digest).
-//! The last byte of each tag is the format version; trailers of other versions are not recognized, so the content does not end at the
-//! expected offset and the file is rejected.
+//! A file consists of its content, an optional signature (key and signature, [`SIGNED`]), and an optional seal ([`MAGIC`], digest). The
+//! last byte of each tag is the format version. A trailer of a different version is not recognized: it counts as content, and the file is
+//! rejected.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
@@ -30,8 +31,8 @@ const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 ///
 /// # Errors
 ///
-/// Returns the system error if the file cannot be read or written; [`io::ErrorKind::InvalidData`] if its seal is invalid, because another
-/// seal would only hide the damage.
+/// Returns the system error if the file cannot be read or written. Returns [`io::ErrorKind::InvalidData`] if the existing seal is invalid,
+/// because a new seal would hide the damage.
 ///
 /// # Examples
 /// ```
@@ -50,12 +51,12 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
     match split(&bytes) {
         Seal::Fits(_) => Ok(()),
         Seal::Broken => Err(broken()),
-        // Uses a single write: a concurrent reader sees a file without a seal, or a file with a partial seal, which is rejected.
+        // Uses a single write. A concurrent reader reads a file without a seal or with a partial seal. A partial seal is rejected.
         Seal::None(all) => OpenOptions::new().append(true).open(path)?.write_all(&seal_of(all)),
     }
 }
 
-/// Signs and seals a finished library file, replacing its signature and seal. This function may be called on any thread.
+/// Signs and seals a finished library file. Replaces an existing signature and seal. This function may be called on any thread.
 ///
 /// # Errors
 ///
@@ -117,7 +118,7 @@ pub(crate) enum Seal<'a> {
 
 pub(crate) struct Sealed<'a> {
     pub(crate) content: &'a [u8],
-    /// Digest of the content alone, so that seals and signatures do not change the identity of a build.
+    /// Digest of the content without seal and signature. Seals and signatures do not change the identity of a build.
     pub(crate) digest: u128,
     /// Signature, not verified yet.
     pub(crate) signed: Option<Signed>,

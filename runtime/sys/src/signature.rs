@@ -1,6 +1,6 @@
-//! Signatures of libraries: ed25519 over the SHA-512 digest of the whole content (Ed25519ph of RFC 8032, with a separate context that
-//! excludes signatures made for other purposes). A signature follows the content and precedes the seal. Keys are files in the format
-//! of `openssl`.
+//! Signatures of libraries: ed25519 over the SHA-512 digest of the whole content (Ed25519ph of RFC 8032). A separate context excludes
+//! signatures that were made for other purposes. A signature follows the content and precedes the seal. Keys are files in the format of
+//! `openssl`.
 
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
@@ -74,7 +74,7 @@ pub(crate) struct Signed {
 pub enum SignatureFound {
     /// The file is unsigned.
     Nothing,
-    /// The key is not trusted; the signature was not verified. The bytes may not be a valid key.
+    /// The key is not trusted. The signature was not verified, and the bytes may not be a valid key.
     OfAnotherKey([u8; 32]),
     /// The key is trusted, but the signature belongs to another content.
     OfAnotherContent(PublicKey),
@@ -104,7 +104,7 @@ pub enum KeyError {
         /// System error.
         source: io::Error,
     },
-    /// Other users may read the secret key.
+    /// Other users than the owner may read the file of the secret key.
     #[error("{} may be read by others (mode {mode:04o}): run `chmod 600` on it, and make a new key if they should not have it", path.display())]
     Readable {
         /// Path of the file.
@@ -147,7 +147,7 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError::NotPublic`] if the bytes are not a key, or are a weak key, for which anybody could sign.
+    /// [`KeyError::NotPublic`] if the bytes are not a key, or if the key is weak. Anyone could forge signatures for a weak key.
     ///
     /// # Examples
     /// ```
@@ -240,7 +240,7 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is readable by other users, or contains no secret key of this format.
+    /// If the file cannot be read, if other users may read the file, or if the file contains no secret key of this format.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let io = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
         let (file, found) = plain_file::open(path).map_err(io)?;
@@ -262,7 +262,7 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// The file exists or cannot be written.
+    /// If the file exists or cannot be written.
     ///
     /// # Examples
     /// ```
@@ -278,7 +278,7 @@ impl SecretKey {
     /// ```
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         let io = |source| KeyError::Io { doing: "write", path: path.to_owned(), source };
-        // Omits the public key, because every version of openssl reads that format.
+        // Omits the public key, because every version of openssl reads the format without it.
         let bytes = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
         let text = bytes.to_pkcs8_pem(LineEnding::LF).expect("32 bytes have a short encoding");
         let mut file = create_private(path).map_err(io)?;
@@ -325,10 +325,10 @@ impl Signed {
 ///
 /// # Errors
 ///
-/// The signature state found instead.
+/// The signature state of the file, if no trusted key has signed the content.
 pub(crate) fn check(content: &[u8], signed: Option<&Signed>, trusted: &[PublicKey]) -> Result<(), SignatureFound> {
     let signed = signed.ok_or(SignatureFound::Nothing)?;
-    // The key bytes of the file only select the key; verification uses the host's own copy.
+    // The key bytes of the file only select the key. Verification uses the host's own copy of the key.
     let key = trusted.iter().find(|key| key.to_bytes() == signed.key);
     let key = key.ok_or(SignatureFound::OfAnotherKey(signed.key))?;
     let signature = Signature::from_bytes(&signed.signature);
@@ -350,7 +350,7 @@ impl fmt::Display for SignatureFound {
     }
 }
 
-/// Returns the mode of a file that users other than its owner may access.
+/// Returns the mode of a file if users other than the owner may access the file.
 #[cfg(unix)]
 fn mode_for_others(found: &std::fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,10 +1,10 @@
 //! Library files that other processes may still be writing: opened without blocking, rejected early by their first bytes, and copied
 //! as a consistent snapshot.
 //!
-//! A seal certifies the whole content. A file without a seal may be read while a build overwrites it, and a mix of two builds may have
+//! A seal certifies the whole content. A file without a seal may be read while a build overwrites the file. A mix of two builds may have
 //! consistent headers. Therefore the host holds a *lease* while it copies such a file. The kernel grants a lease only if no process has the
-//! file open for writing. Without leases (files of another user, some network file systems) the file must be unmodified for a while, must
-//! not change during the copy, and is read twice: equal contents prove a consistent snapshot between the reads.
+//! file open for writing. Without leases (files of another user, some network file systems) the file must be unmodified for a while and
+//! must not change during the copy. Such a file is read twice. Equal contents prove a consistent snapshot between the reads.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek as _, Write};
@@ -20,11 +20,11 @@ use crate::imp::{Lease, Writers};
 use crate::plain_file::{self, PlainFileError};
 use crate::stamp::Stamp;
 
-/// Minimum age of the last write to a file without lease or seal: longer than the granularity of file system timestamps.
+/// Minimum age of the last write to a file without lease or seal. The age exceeds the granularity of file system timestamps.
 const QUIET: Duration = Duration::from_millis(25);
 
-/// Time limit for writers to close the file. A process that another thread starts holds all descriptors of this process, including
-/// those for writing, between fork and exec.
+/// Time limit for writers to close the file. Between fork and exec, a process that another thread starts holds all descriptors of this
+/// process, including descriptors for writing.
 const FORK: Duration = Duration::from_millis(200);
 
 /// Number of bytes that are checked before the remaining bytes are read.
@@ -77,7 +77,7 @@ impl<'a> Source<'a> {
         Ok(Copied { source: self, writers, copied })
     }
 
-    /// Takes the lease; waits for forked processes to close the file.
+    /// Takes the lease. Waits until forked processes have closed the file.
     fn lease(&self) -> Result<Lease<'_>, Writers> {
         let until = Instant::now() + FORK;
         loop {
@@ -88,7 +88,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Waits until the last write is old enough for the next write to get a different timestamp.
+    /// Waits until the next write would receive a timestamp that differs from the timestamp of the last write.
     fn wait_until_old(&self) -> io::Result<()> {
         let written = self.file.metadata()?.modified()?;
         let age = SystemTime::now().duration_since(written);
@@ -103,7 +103,7 @@ impl Copied<'_> {
         self.copied
     }
 
-    /// Checks that the copy is a consistent snapshot; `digest` is the digest of the copy, if it was computed.
+    /// Checks that the copy is a consistent snapshot. `digest` is the digest of the copy, if it was computed.
     ///
     /// # Errors
     ///

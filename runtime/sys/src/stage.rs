@@ -1,7 +1,7 @@
-//! Private copies of library files, so that a build may overwrite its output at any time.
+//! Private copies of library files. A build may overwrite the original files at any time.
 //!
-//! The loader identifies an image by name before it opens the file, so a reused name would return the old image. Names are therefore
-//! numbered through the whole process and never reused.
+//! The loader identifies an image by name before it opens the file. A reused name would return the old image. Therefore each name contains
+//! a number that is unique in the process.
 //!
 //! The mapped file is the checked file. The descriptor that wrote a copy stays open until the copy is mapped. The file attributes (inode,
 //! length, change time) must be unchanged right before and right after the loader opens the copy by name. The name is the real path: under
@@ -24,13 +24,13 @@ use crate::folder::{Folder, create_private, open_private};
 use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
-/// Counts per process, not per directory: the random name of a directory may recur, but this number does not.
+/// Number of the next copy. The number is unique in the process, because the random name of a directory may recur.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 const SPARE: &str = "spare";
 
-/// Directory for the copies of one runtime, readable by this user only and removed with all its files on drop. If the directory was
-/// deleted, the next copy creates it again.
+/// Directory for the copies of one runtime. Only this user may read the directory. Dropping this value removes the directory with all its
+/// files. If the directory was deleted, the next copy creates the directory again.
 ///
 /// Dropping the directory does not unmap images. The files of unmapped images are kept for later copies, under names that end in `.spare`.
 /// Any thread may stage files.
@@ -41,7 +41,7 @@ pub struct StageDir {
     folder: Folder,
 }
 
-/// Complete copy under a unique name. Dropping the value removes the file; existing mappings stay valid.
+/// Complete copy under a unique name. Dropping the value removes the file. Existing mappings of the file stay valid.
 #[derive(Debug)]
 pub struct StagedFile {
     path: PathBuf,
@@ -64,15 +64,15 @@ struct Held {
     stamp: Stamp,
 }
 
-/// Files of unmapped images without remaining references. Overwriting a spare file is much cheaper than creating a file, because the
-/// system must allocate every page of a new file.
+/// Files of unmapped images without remaining references. Overwriting a spare file is much faster than creating a file: the system must
+/// allocate every page of a new file.
 #[derive(Debug, Default)]
 struct Spares(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
     spares: Vec<(PathBuf, FileId)>,
-    /// Files that still have their names, oldest first: a panic report may still need them to resolve its calls.
+    /// Files that still have their names, oldest first. A panic report may need such a file to resolve its call stack.
     resting: VecDeque<(PathBuf, FileId)>,
 }
 
@@ -84,7 +84,7 @@ impl Spares {
         self.lock().spares.pop()
     }
 
-    /// Stores the file, and renames it once it may be overwritten. Returns a file that exceeds the limit.
+    /// Stores the file, and renames it once it may be overwritten. If the store is full, returns a file that the caller must remove.
     fn put(&self, path: PathBuf, id: FileId) -> Option<PathBuf> {
         let mut kept = self.lock();
         let (path, id) = match panics::are_reported() {
@@ -131,8 +131,8 @@ impl StageDir {
     ///
     /// # Errors
     ///
-    /// Returns the system error if the directory cannot be created, or an error if other users could replace it; `TMPDIR` selects another
-    /// location. The location must not be mounted `noexec`, which is detected only when a file is mapped.
+    /// Returns the system error if the directory cannot be created, or an error if other users could replace it. `TMPDIR` selects another
+    /// location. The location must not be mounted `noexec`. The option `noexec` is detected only when a file is mapped.
     pub fn new() -> io::Result<Self> {
         Self::demanding(Demands::default())
     }
@@ -193,8 +193,8 @@ impl StageDir {
 }
 
 impl StagedFile {
-    /// Returns the staged file at this path, a copy that another process of this user staged and will remove. The mapping checks that no
-    /// other user may write to the file.
+    /// Returns the staged file at this path. Another process of this user has staged the file and will remove it. The mapping checks that
+    /// no other user may write to the file.
     pub fn of_another(path: &Path) -> Self {
         let path = path.to_owned();
         Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, spares: None }
@@ -217,7 +217,7 @@ impl StagedFile {
         if let Some(bytes) = symbols {
             let path = PathBuf::from(format!("{}.debug", self.path.display()));
             self.symbols = Some(path.clone());
-            // Closing the file suffices for readers, which use the same cache; copies need not survive a power failure.
+            // Does not flush the file to the disk, because copies need not survive a power failure.
             let written = create_private(&path).and_then(|mut file| file.write_all(bytes));
             written.map_err(|source| failed(&path, source))?;
         }
@@ -232,7 +232,7 @@ impl StagedFile {
     pub(crate) fn take(&mut self, mut other: Self) -> io::Result<()> {
         other.ensure_unchanged()?;
         let file = other.held.take().and_then(|held| held.file);
-        // The old name is free, so the drop of `other` removes nothing.
+        // The old name is free. The drop of `other` therefore removes no file.
         fs::rename(&other.path, &self.path)?;
         self.hold(file.ok_or_else(|| io::Error::other("the copy was mapped before"))?)
     }
@@ -269,8 +269,8 @@ impl StagedFile {
         }
     }
 
-    /// Checks that no private copy has the name of a needed library. With `$ORIGIN`, the loader would map that copy before it is patched,
-    /// and the code that unmaps the copy would not know of this use.
+    /// Checks that no private copy has the name of a needed library. With `$ORIGIN`, the loader would map that copy as a dependency before
+    /// the copy is patched. The unmapping of the copy would not detect this use.
     pub(crate) fn ensure_needs_no_copy(&self) -> Result<(), String> {
         let there = self.needed.iter().find(|name| fs::symlink_metadata(self.path.with_file_name(name)).is_ok());
         there.map_or(Ok(()), |name| {
@@ -284,7 +284,7 @@ impl StagedFile {
         self.held.iter_mut().for_each(|held| held.file = None);
     }
 
-    /// Releases the file for reuse. The image of the file is unmapped, and this process maps none of its bytes.
+    /// Releases the file for reuse. The image of the file must be unmapped, and this process must not map any of its bytes.
     pub(crate) fn recycle(mut self) {
         if let (Some(held), Some(spares)) = (self.held.take(), &self.spares) {
             match spares.put(self.path.clone(), held.stamp.id()) {
@@ -295,7 +295,7 @@ impl StagedFile {
         }
     }
 
-    /// Returns the path of the symbol file, if there is one.
+    /// Returns the path of the symbol file. Returns `None` if the copy has no symbol file.
     pub fn symbols(&self) -> Option<&Path> {
         self.symbols.as_deref()
     }

@@ -3,8 +3,7 @@
 
 use std::fs::Metadata;
 
-/// Stamp of a file. Two stamps are equal if they belong to the same file and the file was not written to or renamed, and its mode was not
-/// changed.
+/// Stamp of a file. Two stamps are equal if they belong to one file, and if the file was not written, not renamed, and kept its mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     id: FileId,
@@ -31,7 +30,7 @@ impl FileId {
         Self { device_and_inode: (file.dev(), file.ino()) }
     }
 
-    /// Files have no identity on this platform; only their times distinguish them.
+    /// Files have no identity on this platform. Only their times distinguish them.
     #[cfg(not(unix))]
     pub(crate) fn of(_file: &Metadata) -> Self {
         Self {}

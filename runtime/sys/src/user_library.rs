@@ -1,5 +1,5 @@
-//! Libraries of users: found by name in a single folder and opened as a private copy. A build may overwrite the file; later openings
-//! use the new file, while existing users keep the old file.
+//! Libraries of users, found by name in a single folder and opened as a private copy. A build may overwrite the file. Later calls open the
+//! new file, and libraries that are already open keep the old content.
 #![expect(unsafe_code, reason = "opening a library runs its initializers, closing it its finalizers")]
 
 use std::ffi::OsString;
@@ -24,10 +24,10 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// Maximum number of lookups of a file that is replaced during the lookup.
 const TRIES: usize = 8;
 
-/// Open library of a user. Dropping the value closes the library, which runs its finalizers (`.fini_array`). Any thread may use the value.
+/// Open library of a user. Dropping the value closes the library and runs its finalizers (`.fini_array`). Any thread may use the value.
 #[derive(Debug)]
 pub struct UserLibrary {
-    // This field is declared first, so that the library is closed before the copy is removed.
+    // This field must be declared first. The library is then closed before the copy is removed.
     library: NativeLibrary,
     source: PathBuf,
     _folder: Folder,
@@ -92,11 +92,11 @@ impl UserLibrary {
     /// Opens the library with this name in `folder` and runs its initializers on this thread.
     ///
     /// # Safety
-    /// The caller vouches for every library in the folder: its initializers and finalizers are correct, and when the library is
-    /// dropped, none of its threads or handlers remain and no address in it is used.
+    /// The initializers and finalizers of every library in the folder must be sound. When the value is dropped, no thread or handler of the
+    /// library may remain, and no address in the library may be used afterwards.
     ///
     /// # Errors
-    /// The library does not exist, is outside of the folder, or was rejected by the loader.
+    /// If the library does not exist, if it is outside of the folder, or if the loader rejects it.
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
         let (source, file, found) = find(folder, name)?;
         let failed = |error| UserLibraryError::Copy { file: source.clone(), error };
@@ -141,12 +141,12 @@ fn files(name: &str) -> [String; 2] {
     [format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")]
 }
 
-/// Checks for a plain name, which excludes paths and extensions.
+/// Checks if a name is plain: without a path and an extension.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
 }
 
-/// Finds and opens the library with this name, and returns its real path. The opened file is in the folder: if the file is replaced during
+/// Finds and opens the library with this name, and returns its real path. The opened file is in the folder. If the file is replaced during
 /// the lookup, the lookup is repeated.
 fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibraryError> {
     if !is_name(name) {
@@ -165,7 +165,7 @@ fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibr
     Err(UserLibraryError::Copy { file: directory.join(&files(name)[0]), error })
 }
 
-/// Opens the file unless it is a link out of the folder; `None` if the file was replaced in the meantime.
+/// Opens the file. Fails if the file is a link out of the folder. Returns `None` if the file was replaced during the call.
 fn open_in(directory: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, UserLibraryError> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let (open, found) = match open_regular(file) {

@@ -1,4 +1,4 @@
-//! Log of one world: all records of its plugins, from any thread, and records of the host of level INFO or above.
+//! Log of one test world. Contains the plugins' log records from all threads, and the host's log records of level INFO or above.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Message of the events by which the runtime forwards the records of a module.
+/// Message of the `tracing` events with which the runtime forwards the log records of a module.
 const OF_PLUGIN: &str = "plugin event";
 
 /// A line of a [`Log`].
@@ -17,13 +17,13 @@ const OF_PLUGIN: &str = "plugin event";
 pub struct LogLine {
     /// Level of the line.
     pub level: Level,
-    /// Module path of the statement, or a target that its author chose.
+    /// Module path of the log statement, or the target that the statement specifies.
     pub target: String,
-    /// Module whose code logged the line, with its generation; `None` for the host.
+    /// Name and generation of the module that logged the line. `None` if the host logged the line.
     pub module: Option<(String, u64)>,
-    /// Message, followed by the other fields.
+    /// Message of the log statement, followed by its other fields.
     pub message: String,
-    /// Set if the line reports a failure of plugin code that the host called.
+    /// Set if the line reports that plugin code failed during a call by the host.
     is_failure: bool,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for LogLine {
     }
 }
 
-/// Log lines of a world since its creation, in order; see [`TestWorld::log`](super::TestWorld::log).
+/// Log lines since the creation of a world, oldest first. See [`TestWorld::log`](super::TestWorld::log).
 ///
 /// # Examples
 /// ```no_run
@@ -83,7 +83,7 @@ impl Recorder {
         self.lines().len()
     }
 
-    /// Returns the failures after the first `count` lines, one per line of the result.
+    /// Skips the first `count` lines. Returns the messages of all later failures, one message per line.
     pub(super) fn failures_after(&self, count: usize) -> String {
         let lines = self.lines();
         let failures = lines.iter().skip(count).filter(|line| line.is_failure);
@@ -129,7 +129,7 @@ impl Subscriber for Recorder {
     fn exit(&self, _span: &Id) {}
 }
 
-/// Returns `true` for lines in which the runtime reports a failure of plugin code: errors, and warnings of `Objects::log_failure`.
+/// Returns `true` if a line reports a failure of plugin code. Failures are logged as errors, or as warnings by `Objects::log_failure`.
 fn is_failure(level: Level, target: &str) -> bool {
     let is_of_runtime = target.starts_with("alcedo");
     is_of_runtime && (level == Level::ERROR || (level == Level::WARN && target.ends_with("::failures")))
@@ -139,8 +139,7 @@ fn is_failure(level: Level, target: &str) -> bool {
 #[derive(Default)]
 struct Fields {
     message: String,
-    /// Module and generation, from the fields that the runtime adds to events of a plugin. `None` for an event of the host: there, fields
-    /// with these names have no special meaning.
+    /// Name and generation of the plugin module. The runtime adds these fields to each event of a plugin. `None` for an event of the host.
     module: Option<(String, u64)>,
     others: String,
 }

@@ -1,8 +1,8 @@
 //! Builds the libraries of the plugin under test: once per process, and once for each edit of a copy of the sources.
 //!
-//! All files are below `alcedo-tests` in cargo's build folder: the libraries, and the source copies that edits change. No build overwrites
-//! a loaded library. The author's own libraries stay unchanged, because a running host may watch them. Dependencies are shared with the
-//! author's builds. Builds of several threads or processes run one after another. A library with unchanged inputs is not rebuilt.
+//! The libraries and the edited copies of the sources are stored below `alcedo-tests` in cargo's build folder. No build overwrites a loaded
+//! library. The author's own libraries stay unchanged, because a running host may watch them. Test builds and the author's builds share the
+//! compiled dependencies. Only one thread or process builds at a time. A library is rebuilt only if its inputs have changed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -35,9 +35,9 @@ pub(super) struct Plugin {
 pub(super) struct Built {
     pub libraries: Vec<PathBuf>,
     build_dir: PathBuf,
-    /// Folder of the libraries that are built from edits.
+    /// Folder of the libraries that are built from edited copies of the sources.
     edits: PathBuf,
-    /// Shared lock of the folder `edits`. While the lock is held, no process deletes libraries that worlds of this process may load.
+    /// Shared lock of the folder `edits`. While this process holds the lock, no other process deletes libraries in the folder.
     _in_use: Arc<File>,
 }
 
@@ -80,7 +80,7 @@ impl Plugin {
         }
     }
 
-    /// Builds the plugin with these edits, and returns the path of the library. The author's files do not change.
+    /// Builds the plugin with these edits. Returns the path of the built library. The author's files do not change.
     pub(super) fn edited(&self, built: &Built, edits: &Edits) -> Result<PathBuf, BuildError> {
         let copied = root(&built.build_dir).join("source").join(&self.package);
         let copy = SourceCopy::new(&self.manifest(), &copied, edits)?;
@@ -118,8 +118,8 @@ fn root(build_dir: &Path) -> PathBuf {
     build_dir.join("alcedo-tests")
 }
 
-/// Locks the libraries of edits against deletion. If no other process has locked them, first deletes the libraries that are older than the
-/// last build of the plugin, because they were built from other sources.
+/// Locks the folder `edits` against deletion of its libraries. If no other process holds the lock, first deletes outdated libraries. A
+/// library is outdated if it is older than the last build of the plugin.
 fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
     fs::create_dir_all(edits)?;
     let in_use = File::options().create(true).truncate(false).write(true).open(edits.join(".in-use"))?;
@@ -128,7 +128,7 @@ fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
         let own = own.parent().and_then(built);
         for folder in fs::read_dir(edits)?.flatten().map(|entry| entry.path()) {
             if folder.is_dir() && built(&folder) < own {
-                // Ignores errors, because a remaining folder only uses disk space.
+                // Ignores errors. A folder that cannot be deleted only uses disk space.
                 let _ = fs::remove_dir_all(folder);
             }
         }

@@ -1,5 +1,5 @@
-//! A headless host for one test. Most methods panic if plugin code fails, at the location of the caller. Methods with the prefix `try_`
-//! return the error instead.
+//! A headless host for one test. If plugin code fails, most methods panic. The panic reports the location of the caller. Methods with the
+//! prefix `try_` return the error instead.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,8 @@ impl TestWorldBuilder {
         Self { host: Some(host), ..self }
     }
 
-    /// Also builds and loads the plugins in another folder, on which this plugin depends. `folder` is relative to this plugin's folder.
+    /// Also builds and loads the plugins in another folder. Call this method for plugins that the tested plugin depends on. `folder` is
+    /// relative to the folder of the tested plugin.
     pub fn and(mut self, folder: impl Into<PathBuf>) -> Self {
         self.plugin.others.push(folder.into());
         self
@@ -69,11 +70,12 @@ impl TestWorldBuilder {
         self
     }
 
-    /// Builds the libraries, unless a world of this process has already built them, and loads the libraries into a new host. The
-    /// calling thread becomes the game thread of the host.
+    /// Loads the libraries into a new host. The first call in this process builds the libraries. The calling thread becomes the game thread
+    /// of the host.
     ///
     /// # Panics
-    /// If a build fails (the message contains the compiler errors), the host cannot be built, or the host rejects a library.
+    /// If a build fails; the panic message contains the compiler errors. Also panics if the host cannot be built, or if the host rejects a
+    /// library.
     #[track_caller]
     pub fn build(self) -> TestWorld {
         match self.try_build() {
@@ -88,7 +90,7 @@ impl TestWorldBuilder {
         let dispatch = Dispatch::new(recorder.clone());
         let engine = || Runtime::builder().package("Game").natives(alcedo_engine::natives()).canary(Canary::Off);
         let host = self.host.unwrap_or_else(engine);
-        // The host keeps this subscriber for the records of other threads.
+        // The host uses this subscriber for log records of other threads.
         let runtime = dispatcher::with_default(&dispatch, || host.build()).map_err(|error| error.to_string())?;
         let libraries = RefCell::new(built.libraries.clone());
         let edits = RefCell::default();
@@ -101,9 +103,9 @@ impl TestWorldBuilder {
 /// A headless host with the libraries of a plugin, for one test. Created by [`test_world!`](crate::test_world) or
 /// [`TestWorld::builder`].
 ///
-/// A world cannot move to another thread, so each test creates its own world. Tests in several threads can run at the same time: the
-/// libraries are built once, and each world loads private copies. Dropping a world unloads all plugins; [`TestWorld::finish`] also
-/// checks the unload. If the test panics, dropping the world prints the log.
+/// A world belongs to one thread, and each test creates its own world. Tests can run in parallel: each world loads private copies of the
+/// libraries. Dropping a world unloads all plugins. [`TestWorld::finish`] also checks that the unload succeeded. If the test panics,
+/// dropping the world prints the log.
 ///
 /// # Examples
 /// ```no_run
@@ -147,7 +149,7 @@ impl TestWorld {
         TestWorldBuilder { plugin, host: None }
     }
 
-    /// Returns the host, for operations that this type does not provide. During direct calls of the host, the log receives records of
+    /// Returns the host, for operations that this type does not provide. During these operations, the log of the world contains records of
     /// plugins only.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
@@ -158,7 +160,7 @@ impl TestWorld {
     /// name a class of the host.
     ///
     /// # Panics
-    /// If no class or more than one class has the name, or if the construction fails.
+    /// If the name is unknown or ambiguous, or if the construction of the object fails.
     #[track_caller]
     pub fn spawn(&self, class: &str) -> Obj<Object> {
         let path = self.class(class);
@@ -171,7 +173,7 @@ impl TestWorld {
     /// Reads a property.
     ///
     /// # Panics
-    /// If the object is destroyed, or has no such property of this type.
+    /// If the object is destroyed, or has no property with this name and type.
     #[track_caller]
     pub fn get<T: HostValue>(&self, object: impl Reference, property: &str) -> T {
         let object = object.to_handle();
@@ -184,7 +186,7 @@ impl TestWorld {
     /// Reads a property of any type.
     ///
     /// # Panics
-    /// If the object is destroyed, or has no such property.
+    /// If the object is destroyed, or has no property with this name.
     #[track_caller]
     pub fn value(&self, object: impl Reference, property: &str) -> Value {
         match self.inside(|runtime| runtime.objects().get(object.to_handle(), property)) {
@@ -196,7 +198,7 @@ impl TestWorld {
     /// Writes a property.
     ///
     /// # Panics
-    /// If the object is destroyed, or has no such property of this type.
+    /// If the object is destroyed, or has no property with this name and type.
     #[track_caller]
     pub fn set<T: HostValue>(&self, object: impl Reference, property: &str, value: T) {
         let object = object.to_handle();
@@ -205,12 +207,12 @@ impl TestWorld {
         }
     }
 
-    /// Calls a function that the class declares, by name. Objects of [`TestWorld::spawn`] can be passed for parameters of their class or a
-    /// base class. Private methods cannot be called by name: test them in a unit test in `src`.
+    /// Calls a function of the object's class by name. Objects of [`TestWorld::spawn`] are valid arguments for parameters of their class or
+    /// a base class. Private methods cannot be called by name; test private methods in a unit test in `src`.
     ///
     /// # Panics
-    /// If the object has no such function, an argument or the result has a different type, or the function fails. After a panic in the
-    /// plugin, the message contains the plugin's panic message with file and line.
+    /// If the object has no function with this name, if an argument or the result has a different type, or if the function fails. After a
+    /// panic in the plugin, the message contains the plugin's panic message with file and line.
     #[track_caller]
     pub fn call<R: NativeResult>(&self, object: impl Reference, function: &str, arguments: impl NativeParams) -> R {
         match self.try_call(object, function, arguments) {
@@ -219,10 +221,10 @@ impl TestWorld {
         }
     }
 
-    /// Calls a function like [`TestWorld::call`], but returns its error.
+    /// Calls a function like [`TestWorld::call`]. Returns the error of a failed call.
     ///
     /// # Errors
-    /// Returns the error of the call.
+    /// Returns the error of the call, such as a panic in the plugin.
     ///
     /// # Examples
     /// ```no_run
@@ -240,7 +242,7 @@ impl TestWorld {
         self.inside(|runtime| runtime.objects().call_as(object.to_handle(), function, arguments))
     }
 
-    /// Runs one tick that advances the game time by `seconds`. The tick also runs tasks of plugins.
+    /// Runs one tick, which advances the game time by `seconds` and runs tasks of plugins.
     ///
     /// # Panics
     /// If plugin code fails during the tick. The message contains each failure that the host logged, with file and line.
@@ -252,7 +254,7 @@ impl TestWorld {
         assert!(failures.is_empty(), "in a tick of {seconds} s:\n{failures}");
     }
 
-    /// Reloads the current libraries.
+    /// Reloads the current libraries: the libraries of the last committed generation.
     ///
     /// # Panics
     /// If the reload is rolled back; the message contains the report.
@@ -262,12 +264,12 @@ impl TestWorld {
         committed(self.inside(|runtime| runtime.reload(&libraries)))
     }
 
-    /// Builds the plugin with a changed file, and reloads it. `file` is relative to the plugin's folder. The edit changes a copy of the
-    /// file. Each edit applies to the result of the previous edits in this world, like saves in an editor.
+    /// Edits a copy of a source file, builds the plugin with the copy, and reloads the plugin. `file` is relative to the plugin's folder.
+    /// `change` receives the text of the copy, with all previous edits of this world, and returns the new text.
     ///
     /// # Panics
-    /// If the file does not exist, `change` returns its argument unchanged, the build fails, or the reload is rolled back. The message
-    /// contains the compiler errors or the report.
+    /// If the file does not exist, if `change` returns its argument unchanged, if the build fails, or if the reload is rolled back. The
+    /// message contains the compiler errors or the report.
     #[track_caller]
     pub fn edit(&self, file: impl AsRef<Path>, change: impl FnOnce(&str) -> String) -> ReloadReport {
         match self.try_edit(file, change) {
@@ -276,11 +278,11 @@ impl TestWorld {
         }
     }
 
-    /// Edits like [`TestWorld::edit`], and expects the reload to be rolled back. The returned report contains the phase and the error. The
+    /// Edits like [`TestWorld::edit`], but expects a rollback of the reload. The returned report contains the phase and the error. The
     /// copied file stays changed, and the old code continues to run.
     ///
     /// # Panics
-    /// If the reload is committed, the build fails, the file does not exist, or `change` returns its argument unchanged.
+    /// If the reload is committed, if the build fails, if the file does not exist, or if `change` returns its argument unchanged.
     ///
     /// # Examples
     /// ```no_run
@@ -298,13 +300,14 @@ impl TestWorld {
         }
     }
 
-    /// Edits like [`TestWorld::edit`], but returns the error of a failed build, and the report of a reload that is rolled back.
+    /// Edits like [`TestWorld::edit`]. Does not panic if the build fails or the reload is rolled back: returns the build error or the
+    /// report.
     ///
     /// # Errors
     /// [`BuildError::DoesNotCompile`] with the compiler errors, or another error of the build. The copied file stays changed.
     ///
     /// # Panics
-    /// If the file does not exist, `change` returns its argument unchanged, or the host cannot start the reload.
+    /// If the file does not exist, if `change` returns its argument unchanged, or if the host cannot start the reload.
     #[track_caller]
     pub fn try_edit(
         &self,
@@ -334,14 +337,14 @@ impl TestWorld {
         }
     }
 
-    /// Returns the log so far. It contains all records of plugins from all threads, and records of the host of level INFO or above that
-    /// were logged during calls of this world.
+    /// Returns all log lines so far. Plugin records of all threads are included. Host records are included if their level is INFO or above
+    /// and a method of this world was running.
     #[must_use]
     pub fn log(&self) -> Log {
         self.recorder.log()
     }
 
-    /// Checks that the message of a line in the log contains `text`.
+    /// Checks that at least one log message contains `text`.
     ///
     /// # Panics
     /// If no message contains `text`; the panic message contains the log.
@@ -351,7 +354,7 @@ impl TestWorld {
         assert!(log.contains(text), "`{text}` was not logged. The log:\n{log}");
     }
 
-    /// Shuts the host down, and checks that all code of plugins could be unloaded.
+    /// Shuts the host down. Checks that all plugin images were unmapped.
     ///
     /// # Panics
     /// If an image stays mapped; the message lists the reasons.
@@ -361,12 +364,12 @@ impl TestWorld {
         assert!(report.left.is_empty(), "{report}");
     }
 
-    /// Runs `action` with the subscriber of this world.
+    /// Runs `action` with the log subscriber of this world.
     fn inside<R>(&self, action: impl FnOnce(&Runtime) -> R) -> R {
         dispatcher::with_default(&self.dispatch, || action(&self.runtime))
     }
 
-    /// Returns the path of the only plugin class with this name.
+    /// Returns the path of the plugin class with this name. Panics if no class or several classes have the name.
     #[track_caller]
     fn class(&self, name: &str) -> String {
         if name.starts_with('/') {

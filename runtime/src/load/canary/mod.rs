@@ -1,7 +1,7 @@
-//! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers. An initializer
-//! that crashes or hangs then ends the child process, and not the host. `canary_child.rs` runs in the child process, and `watch.rs`
-//! waits for that process. `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides whether a canary
-//! is started. Every load may use a canary: loads of the Master, a Slim and the Default, and reloads. Callable on any thread.
+//! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers. An initializer that
+//! crashes or hangs affects only the child process. `canary_child.rs` runs in the child process, and `watch.rs` waits for that process.
+//! `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides whether a canary is started. Every load may use a
+//! canary: loads of the Master, a Slim and the Default, and reloads. Callable on any thread.
 //!
 //! A canary finds mistakes, not malice. A module can detect that it runs in a canary, for instance by the arguments of the process,
 //! and can behave differently there.
@@ -22,10 +22,10 @@ use crate::load::error::LoadError;
 /// Default deadline of a canary.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// True once this process has called `run_if_child`. Without this call, its program cannot be started as a canary.
+/// True once this process has called `run_if_child`. Without this call, the program of this process cannot run as a canary.
 static ARMED: AtomicBool = AtomicBool::new(false);
 
-/// Selects the process that loads new modules first, so that a crash there does not affect the host.
+/// Selects the canary: the child process that loads new modules before the host does. A crash of the canary does not affect the host.
 ///
 /// # Examples
 /// ```rust
@@ -43,7 +43,7 @@ pub enum Canary {
     /// is used, and one warning is logged.
     #[default]
     Auto,
-    /// Uses no canary. Initializers of modules run for the first time in the host.
+    /// Uses no canary. Initializers of modules then run in the host without a prior test.
     Off,
     /// Starts this program, whose `main` must call [`run_if_child`](crate::canary::run_if_child).
     Program(PathBuf),
@@ -98,8 +98,8 @@ fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
 }
 
 impl Rehearsal {
-    /// Runs a canary that loads the candidates, dependencies first. A candidate is the name of a module and the path of its private
-    /// copy, which has passed every other check. Returns the duration, or `None` if no canary was used.
+    /// Runs a canary that loads the candidates, dependencies first. A candidate contains the name of a module and the path of its private
+    /// copy. All other checks of the copy have succeeded. Returns the duration, or `None` if no canary was used.
     ///
     /// # Errors
     /// Returns the failure of the canary. After a failure, no copy has been mapped in this process.
@@ -126,7 +126,7 @@ impl Rehearsal {
     }
 }
 
-/// Returns the path of the running program. The path works even if a newer build has replaced the file.
+/// Returns the path of the running program. The path stays valid after a newer build has replaced the file.
 fn own_program() -> Result<PathBuf, LoadError> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {

@@ -1,7 +1,7 @@
-//! Protocol between a host and its canary: length-prefixed frames on a dedicated socket. Decodes frames from pieces of any size,
-//! without I/O. Each frame contains a magic number, a version, a token of this conversation, the process id of the sender, a
-//! sequence number and a digest. Therefore the receiver rejects bytes that a module writes to the socket by mistake. It also
-//! rejects frames that are cut off, repeated or out of sequence, and frames of another canary or of a fork of the process.
+//! Protocol between a host and its canary: length-prefixed frames on a dedicated socket. Decodes frames from pieces of any size, without
+//! I/O. Each frame contains a magic number, a version, a token of this conversation, the process id of the sender, a sequence number and a
+//! digest. With these fields, the receiver rejects bytes that a module writes to the socket by mistake. The receiver also rejects frames
+//! that are incomplete, repeated or out of sequence. Frames of another canary or of a forked process are rejected too.
 
 use std::ffi::OsString;
 
@@ -129,12 +129,12 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Creates the decoder of the host, which has created the token.
+    /// Creates the decoder of the host. The host has created the token.
     pub(super) fn new(token: Token) -> Self {
         Self { token: Some(token), process: None, next: 0, bytes: Vec::new() }
     }
 
-    /// Creates the decoder of the canary, which takes the token from the first frame.
+    /// Creates the decoder of the canary. The decoder takes the token from the first frame.
     pub(super) fn of_child() -> Self {
         Self { token: None, process: None, next: 0, bytes: Vec::new() }
     }
@@ -215,8 +215,8 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     Some(*field)
 }
 
-/// Progress of a canary, tracked from its messages. A canary passes only if it reports every step of every module, in order. A
-/// module cannot send these messages by accident, not even from a fork of the process.
+/// Progress of a canary, tracked from its messages. A canary succeeds only if its messages report every step of every module, in order. A
+/// module cannot send these messages by accident, even from a forked process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Course {
     modules: u32,
@@ -372,8 +372,7 @@ mod tests {
             prop_assert!(messages.is_empty() && (end.is_err() || at == 0));
             let torn = [&bytes[..at], &inside, &bytes[at..]].concat();
             let (messages, end) = decode(&torn, 16);
-            // Extra bytes after a complete frame are detected when the next frame is read, even if they repeat the last byte of the
-            // frame.
+            // The decoder detects extra bytes after a complete frame when it reads the next frame.
             prop_assert!((messages.is_empty() || torn.starts_with(&bytes)) && end.is_err(), "{messages:?}");
         }
 

@@ -19,10 +19,10 @@ use crate::sync::lock;
 /// Maximum length in bytes of the two excerpts in a report: the beginning and the end of a canary's output. The beginning
 /// contains the panic message.
 const EXCERPT: usize = 1000;
-/// Maximum number of bytes that are read as one line, because a module may print without line breaks.
+/// Maximum number of bytes that are read as one line. A module may print without line breaks.
 const LONGEST_LINE: usize = 8000;
-/// Interval between checks whether the canary has ended. These checks are required because another process may keep the socket
-/// open.
+/// Interval between checks whether the canary has ended. The checks are required, because the socket may stay open in another process after
+/// the canary has ended.
 const GLANCE: Duration = Duration::from_millis(50);
 /// Maximum wait for the remaining output after a canary has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -41,7 +41,7 @@ enum End {
 /// Runs `program` as a canary that loads the candidates. A candidate is the name of a module and the path of its copy.
 ///
 /// # Errors
-/// Returns the failure of the canary, which names the module that caused the failure.
+/// Returns the failure of the canary. The error contains the name of the module that caused the failure.
 pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
     let until = crate::deadline::after(deadline);
     let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
@@ -80,11 +80,12 @@ fn start(program: &Path) -> io::Result<(Leashed, Wire, PipeReader)> {
     let (wire, input) = Wire::pair(Token(token))?;
     let (output, writer) = io::pipe()?;
     let mut command = Command::new(program);
-    // Disables backtraces, because a backtrace would hide the panic message, which already contains the location.
+    // Disables backtraces. A long backtrace would displace the panic message in the excerpt; the panic message already contains the
+    // location.
     command.env("RUST_BACKTRACE", "0");
     command.arg(ARGUMENT).stdin(input).stdout(writer.try_clone()?).stderr(Stdio::from(writer));
-    // The command holds the child's ends of the pipes. Dropping the command closes these ends; otherwise the output would never
-    // end.
+    // The command holds the child's ends of the pipes. Dropping the command closes these ends. Open ends would keep `output` from reaching
+    // its end.
     Ok((Leashed(command.spawn()?), wire, output))
 }
 
@@ -99,8 +100,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
         let patience = until.saturating_duration_since(Instant::now());
         let received = match let_go {
             false => wire.receive(Some(patience.min(GLANCE))),
-            // The canary's end of the socket is closed: the canary ended, or one of its modules closed the descriptor. In the
-            // second case the canary may run for a long time, so its status is polled.
+            // The canary's end of the socket is closed: the canary has ended, or one of its modules has closed the descriptor. A canary
+            // with a closed descriptor may continue to run; its status is polled.
             true => {
                 std::thread::sleep(Duration::from_millis(1));
                 Ok(Received::Nothing)
@@ -127,8 +128,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
     }
 }
 
-/// Reads the remaining messages of a canary that has ended. Does not wait, because another process may keep the socket open. A
-/// canary that ends by itself has failed, because a successful canary waits until the host kills it.
+/// Reads the remaining messages of a canary that has ended. Does not wait, because another process may keep the socket open. A canary that
+/// ends by itself has failed: a successful canary waits until the host kills the process.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Received::Message(message)) = wire.receive(Some(Duration::ZERO)) {
         match course.take(message) {
@@ -164,7 +165,7 @@ impl Printed {
     }
 }
 
-/// Reads lines until every writer has closed the pipe. The caller then drops the sender, which signals the end of the output.
+/// Reads lines until every writer has closed the pipe. The caller then drops the sender. The drop signals the end of the output.
 fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     let mut output = BufReader::new(output);
     loop {

@@ -1,6 +1,6 @@
-//! Socket between a host and its canary. The canary receives its end of the socket as standard input. The canary immediately
-//! moves this end to a descriptor that modules do not know and children do not inherit. Then it replaces standard input with
-//! `/dev/null`. Modules that print, read or start processes therefore do not affect the socket.
+//! Socket between a host and its canary. The canary receives its end of the socket as standard input. The canary immediately moves this end
+//! to another descriptor, which child processes do not inherit. Then it replaces standard input with `/dev/null`. Modules that print, read
+//! or start processes therefore do not affect the socket.
 
 use std::io;
 
@@ -58,7 +58,7 @@ mod socket {
         /// Takes the canary's end of the socket from standard input.
         ///
         /// # Errors
-        /// Returns an error if standard input is not a socket. In that case no host has started the process as a canary.
+        /// Returns an error if standard input is not a socket, because no host has started the process as a canary.
         pub(crate) fn take_standard_input() -> io::Result<Self> {
             let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
             // This call fails if standard input is not a socket.
@@ -102,7 +102,7 @@ mod socket {
                 if let Some(message) = self.listener.next()? {
                     return Ok(Received::Message(message));
                 }
-                // Avoids a timeout of zero, which would mean no timeout.
+                // Avoids a timeout of zero, because a zero timeout is an error.
                 self.stream.set_read_timeout(left.map(|left| left.max(Duration::from_millis(1))))?;
                 match self.stream.read(&mut bytes) {
                     Ok(0) => return self.end(),

@@ -39,8 +39,8 @@ pub struct ContextEvent {
     pub(super) owner: Owner,
 }
 
-/// Kinds of events of a load context. The names match those of [`MasterEvent`](crate::MasterEvent), which reports the same
-/// events to listeners on the game thread. The generation is stored in [`ContextEvent::id`].
+/// Kinds of events of a load context. The variants have the names of the variants of [`MasterEvent`](crate::MasterEvent). A `MasterEvent`
+/// reports an event of the Master to listeners on the game thread. The generation is stored in [`ContextEvent::id`].
 ///
 /// | here | [`MasterEvent`](crate::MasterEvent) | raised for | resulting state |
 /// | --- | --- | --- | --- |
@@ -56,9 +56,9 @@ pub struct ContextEvent {
 /// | `Dead` | `Dead` | all collectible contexts | `Dead` |
 /// | `Parked(images)` | `Parked` | all collectible contexts | `Parked` |
 ///
-/// The startup of a Master generation is reported step by step. A Slim generation is reported once, when it is complete.
-/// During a reload, the old generation of the Master is `Alive` until the new generation is loaded, because the old generation
-/// may resume. A blocked Slim raises no event; its ticket reports the blockers.
+/// The startup of a Master generation is reported step by step. A Slim generation is reported once, when it is complete. During a reload,
+/// the old generation of the Master stays `Alive` until the new generation is loaded. After a rollback, the old generation resumes. A
+/// blocked Slim raises no event. Its ticket reports the blockers.
 ///
 /// # Examples
 /// ```rust
@@ -76,9 +76,9 @@ pub struct ContextEvent {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ContextEventKind {
-    /// A generation is about to start; no main has run.
+    /// A generation is about to start. No main has run.
     PreStartup,
-    /// These modules of older generations are kept in this generation.
+    /// This generation reuses these modules of older generations.
     Kept(Vec<String>),
     /// The main of a module has returned, but the generation is not complete.
     Startup(String),
@@ -90,11 +90,11 @@ pub enum ContextEventKind {
     /// The generation accepts no new loads, calls or leases. This event is raised once. The Default raises it when the host
     /// shuts down.
     Unloading,
-    /// A reload failed, and the old generation continues.
+    /// A reload failed. The old generation continues to run.
     Resumed,
     /// All conjugates of the generation are destroyed, and its finalizers have run.
     Unloaded,
-    /// These blockers hold images of the generation. This event is raised once.
+    /// The unload waits for these blockers. This event is raised once.
     Blocked(Vec<String>),
     /// The images of the generation are unmapped.
     Dead,

@@ -1,6 +1,6 @@
-//! Context that any thread may use, as a sequence of generations. Callers read the current generation without a lock. A replacement
-//! first installs the new generation and then seals the old generation. A caller that finds a closed gate can therefore retry with the
-//! new generation.
+//! Context that any thread may use. Consists of a sequence of generations. Callers read the current generation without a lock. A
+//! replacement first installs the new generation and then seals the old generation. A caller that finds a closed gate can therefore retry
+//! with the new generation.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, Weak};
@@ -67,7 +67,8 @@ impl FreeContext {
         })
     }
 
-    /// Drops the callbacks of the context when the context or its host ends. Logs callbacks that own handles to the host `host`.
+    /// Drops the callbacks of the context. Called when the context or its host ends. Logs each callback that owned a handle to the contexts
+    /// of `host`.
     pub(super) fn let_go(&self, host: HostId) {
         let (modules, natives) = self.resolvers.take();
         let_go(host, self.unloading.take());
@@ -75,7 +76,7 @@ impl FreeContext {
         let_go(host, natives);
     }
 
-    /// Checks if all generations of the context except `ended` are parked, and the context is unloading.
+    /// Checks that the context is unloading and that all its generations except `ended` are parked.
     pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
         let is_parked = |generation: &FreeGeneration| {
             generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
@@ -120,7 +121,7 @@ impl FreeContext {
         ContextError::ContextUnloading { context: self.title(), since, action: action.into() }
     }
 
-    /// Checks that the context is not unloading, so that it accepts loads and calls.
+    /// Checks that the context accepts loads and calls, because it is not unloading.
     pub(super) fn is_open(&self) -> bool {
         lock(&self.life).unload.is_none()
     }
@@ -160,16 +161,16 @@ impl FreeContext {
         FreeGeneration::new(id, self.kind, &self.name, &self.resolvers, self.stack_reserve)
     }
 
-    /// Makes `next` the current generation, and returns the previous generation. Returns `None` if the context is unloading. In both
-    /// cases, `next` is listed until its unload has ended.
+    /// Makes `next` the current generation, and returns the previous generation. Returns `None` if the context is unloading. In both cases,
+    /// the list of generations contains `next` until the unload of `next` has ended.
     pub(super) fn set_current(&self, next: &Arc<FreeGeneration>) -> Option<Arc<FreeGeneration>> {
         let mut life = lock(&self.life);
         life.generations.push(Arc::clone(next));
         life.unload.is_none().then(|| self.current.swap(Some(Arc::clone(next)))).flatten()
     }
 
-    /// Removes the current generation, and stores the ticket that `begin` creates for this generation. If the unload has already
-    /// begun, returns the existing ticket as an error.
+    /// Removes the current generation. Stores and returns the unload ticket that `begin` creates for this generation. If the unload has
+    /// already begun, returns the existing ticket as an error.
     pub(super) fn take_current(
         &self,
         begin: impl FnOnce(&Arc<FreeGeneration>) -> (UnloadTicket, bool),

@@ -40,7 +40,7 @@ pub(super) struct FreeGeneration {
     scope: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
-    /// Set before the unloading listeners are called, so that they are called only once.
+    /// Set before the unloading listeners are called. The flag prevents a second call of the listeners.
     pub is_notified: AtomicBool,
     /// Set after all unloading listeners were called. The images stay mapped until then.
     pub announced: AtomicBool,
@@ -48,13 +48,13 @@ pub(super) struct FreeGeneration {
 
 #[derive(Default)]
 struct Table {
-    /// Modules, dependencies first. A module is never removed, so its index identifies it.
+    /// Modules, dependencies first. Modules are never removed; the index of a module is permanent.
     modules: Vec<Arc<FreeModule>>,
     /// Modules of other contexts that resolvers have returned, with the leases that keep these modules.
     foreign: Vec<Foreign>,
     /// Version ranges by module name. For each range, a resolver has returned a version outside of the range.
     granted: HashMap<String, Vec<VersionReq>>,
-    /// Set when the modules are taken for unloading. A module added later would never be unloaded, nor would its dependencies.
+    /// Set when the unload takes over the modules. No module may be added later, because it would never be unloaded.
     is_closed: bool,
 }
 
@@ -83,8 +83,8 @@ impl Target {
         self.enter_gate(&self.gate, self.slot, from)
     }
 
-    /// Enters the gate of `searching`, the generation that looked up the function. While calls are active, the generation keeps its
-    /// borrowed modules. Returns `None` if the module is not borrowed or the gate is closed. Returns the errors of [`Target::enter`].
+    /// Enters the gate of `searching`, the generation that looked up the function. A generation keeps its borrowed modules while calls are
+    /// inside its gate. Returns `None` if the module is not borrowed or the gate is closed. Returns the errors of [`Target::enter`].
     pub(super) fn enter_borrowed<'a>(
         &self,
         searching: &'a FreeGeneration,
@@ -173,7 +173,7 @@ impl FreeGeneration {
         }
     }
 
-    /// Takes a lease on the generation for an operation. Like a call, the operation delays an unload.
+    /// Takes a lease on the generation for an operation. The lease delays an unload, like an active call.
     pub(super) fn busy(&self, action: &str) -> Result<Lease, ContextError> {
         let lease = self.leases.take_inside(LeaseKind::Call, action);
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
@@ -227,8 +227,8 @@ impl FreeGeneration {
         }
     }
 
-    /// Adds modules that are completely loaded. Returns an error if the generation was closed during their load; the caller must then
-    /// unload the modules.
+    /// Adds modules that are completely loaded. Returns an error if the generation was closed during the load. After an error, the caller
+    /// must unload the modules.
     pub(super) fn add(&self, modules: &[Arc<FreeModule>]) -> Result<(), ContextError> {
         let mut table = lock(&self.table);
         if table.is_closed {
@@ -239,8 +239,8 @@ impl FreeGeneration {
         Ok(())
     }
 
-    /// Closes the generation and returns its modules, dependencies first. The caller must unload them. No module can be added
-    /// afterwards.
+    /// Closes the generation: no module can be added afterwards. Returns the modules, dependencies first. The caller must unload the
+    /// returned modules.
     pub(super) fn close(&self) -> Vec<Arc<FreeModule>> {
         let mut table = lock(&self.table);
         table.is_closed = true;
@@ -258,9 +258,9 @@ impl FreeGeneration {
         self.ticket.get().map_or(Ok(()), |_| Err(self.unloading_error(action())))
     }
 
-    /// Borrows a module that a resolver has found in another context. The generation keeps the module until its own unload has begun
-    /// and no call is active. After that, only dependent modules keep the borrowed module. Returns an error if the other context is
-    /// unloading, or if this generation was closed.
+    /// Borrows a module that a resolver has found in another context. The generation keeps the module until the unload of the generation
+    /// has begun and no call is active. After that, only dependent modules keep the borrowed module. Returns an error if the other context
+    /// is unloading, or if this generation was closed.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>, owner: ContextId) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.add_dependent(&format!("{}, which was given {name}", self.full_title()));
@@ -350,7 +350,7 @@ impl FreeGeneration {
         ContextError::ContextUnloading { context: self.title(), since, action }
     }
 
-    /// Calls listeners for an event of the generation. A failure is logged, and noted on the ticket if the unload has begun.
+    /// Calls listeners for an event of the generation. Logs each failure. If the unload has begun, also records the failure in the ticket.
     pub(super) fn notify(&self, listeners: &Listeners, event: ContextEventKind) {
         let (name, owner) = (self.name.to_string(), self.resolvers.owner.clone());
         for problem in notify(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, owner }) {

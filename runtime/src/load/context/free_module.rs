@@ -62,8 +62,8 @@ pub(super) struct ModuleHost<'a> {
 }
 
 impl FreeModule {
-    /// Maps a staged library, checks its root module and attaches it, on this thread. If the linker rejects the library, its
-    /// layout differs, or the attachment fails, the image is unmapped and an error is returned.
+    /// Maps a staged library, checks its root module and attaches it, on this thread. If the linker rejects the library, if its layout
+    /// differs, or if the attachment fails, unmaps the image and returns an error.
     pub(super) fn open(staged: Staged, needs: Vec<Need>, host: ModuleHost<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(host.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
@@ -103,13 +103,13 @@ impl FreeModule {
         &self.exports
     }
 
-    /// Returns the leases of all possible callers. Dependent modules hold these leases until they end, and contexts that have
-    /// borrowed the module hold them too.
+    /// Returns the leases on the module. Dependent modules and contexts that have borrowed the module hold such leases.
     pub(super) fn users(&self) -> &Arc<Leases> {
         &self.users
     }
 
-    /// Takes leases on the module for a dependent, which reports name as `owner`. Returns an error if the module is unloading.
+    /// Takes leases on the module for a dependent module. Reports use `owner` as the name of the dependent. Returns an error if the module
+    /// is unloading.
     pub(super) fn add_dependent(&self, owner: &str) -> Result<Need, Sealed> {
         let use_of = self.users.take_inside(LeaseKind::Dependent, owner)?;
         let code = self.leases().take_inside(LeaseKind::Dependent, owner)?;
@@ -179,8 +179,8 @@ impl FreeExport {
     /// Calls the function on this thread. Returns the error or the panic of the callee.
     ///
     /// # Safety
-    /// The image must stay mapped until the call returns, which the caller ensures by a lease or an entered gate. The slots of
-    /// the buffer must match the signature.
+    /// The image must stay mapped until the call returns. A lease or an entered gate of the caller ensures this. The slots of the buffer
+    /// must match the signature.
     pub(super) unsafe fn call(&self, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
         // SAFETY: the caller promises that the image stays mapped until the call returns, and that the slots match the
         // signature.

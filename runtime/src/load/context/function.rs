@@ -30,10 +30,9 @@ use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::value::Value;
 use crate::signature::Signature;
 
-/// Function of a context, by name. Calls use the current generation of the context. If the function belongs to a dependency in
-/// another context, each call runs there and keeps that context loaded. The resolved target is cached per generation. A
-/// `ContextFunction` does not keep the context alive. Usable on any thread. Cloning only increments a reference count; clones refer
-/// to the same function.
+/// Function of a context, by name. Calls use the current generation of the context. If the function belongs to a dependency in another
+/// context, each call keeps that context loaded. The resolved target is cached per generation. A `ContextFunction` does not keep the
+/// context alive. Usable on any thread. Cloning only increments a reference count. Clones refer to the same function.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -66,7 +65,7 @@ struct NamedFunction {
 
 /// Function after its lookup in one generation.
 struct Bound {
-    /// Number of the gate of the generation that resolved the function.
+    /// Gate number of the generation that resolved the function.
     resolved_in: u64,
     target: Target,
 }
@@ -90,7 +89,7 @@ impl Bound {
     ) -> Result<Self, ContextError> {
         let target = lookup::function(generation, registry, type_path, method)?;
         let export = &target.export;
-        // Also compares the signatures, because fingerprints may collide by chance or on purpose.
+        // Also compares the signatures, because two different signatures may have equal fingerprints.
         let is_other = |words: Signature| words != *signature;
         if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
             return Err(CallError::Signature {
@@ -106,9 +105,9 @@ impl Bound {
 }
 
 impl ContextFunction {
-    /// Resolves the function and checks its signature. `here` is the generation whose scope this thread has entered, if any. With
-    /// `here`, the function is resolved in that generation, and calls on a thread in a scope of `line` use the generation of the
-    /// scope. Returns an error if the context is unloading, the function does not exist, or the signature differs.
+    /// Resolves the function and checks its signature. `here` is the generation whose scope this thread has entered, if any. If `here` is
+    /// set, the function is resolved in that generation. Later calls on a thread in a scope of `line` then use the generation of the scope.
+    /// Returns an error if the context is unloading, the function does not exist, or the signature differs.
     pub(super) fn new(
         registry: &ContextRegistry,
         line: &Arc<FreeContext>,
@@ -174,7 +173,7 @@ impl NamedFunction {
         loop {
             let current = self.line.load_current();
             let Some(generation) = &*current else { return Err(self.line.unloading(self.action())) };
-            // Reads the cache without a write to shared memory. Even a reference count would be a shared write.
+            // Reads the cache without a write to shared memory. Cloning the `Arc` would write the shared reference count.
             let (cached, fresh) = (self.bound.load(), &mut None);
             let bound = match &*cached {
                 Some(bound) if bound.resolved_in == generation.gate.number() => bound,
@@ -223,7 +222,7 @@ impl NamedFunction {
         self.follows_scope.then(scope::entered).flatten().filter(|(generation, _)| is_of_context(generation))
     }
 
-    /// Checks that a newer generation has replaced `resolved_in`. Called after a call found the gate of `resolved_in` closed.
+    /// Checks that a newer generation has replaced `resolved_in`. Called if the gate of `resolved_in` is closed.
     fn check_replaced(&self, resolved_in: &Arc<FreeGeneration>) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, resolved_in) => Ok(()),
@@ -270,8 +269,8 @@ pub struct FunctionPointer {
 }
 
 impl FunctionPointer {
-    /// Returns the address of the function, which is valid while this value exists. The function has the calling convention of all
-    /// functions that are called by name: a buffer of slots and a record for the failure.
+    /// Returns the address of the function. The address is valid while this value exists. The arguments of the function are a buffer of
+    /// slots and a record for the failure. All functions that are called by name have this calling convention.
     #[must_use]
     pub fn address(&self) -> *const () {
         self.export.address()
@@ -316,8 +315,8 @@ pub struct TableModule {
 }
 
 impl TableModule {
-    /// Finds the module in the current generation, and compares its function table with the table of the host. Returns an error if
-    /// the context is unloading, the module is missing, or its table is missing or differs.
+    /// Finds the module in the current generation, and compares its function table with the table of the host. Returns an error if the
+    /// context is unloading, if the module is missing, or if its table is missing or differs.
     pub(super) fn new(
         registry: &Arc<ContextRegistry>,
         line: &FreeContext,
@@ -355,8 +354,8 @@ impl TableModule {
     }
 }
 
-/// Entry of a function table in one generation of a context. Does not keep the generation alive. Usable on any thread; clones refer
-/// to the same entry.
+/// Entry of a function table in one generation of a context. Does not keep the generation alive. Usable on any thread. Clones refer to the
+/// same entry.
 #[derive(Clone)]
 pub(crate) struct TableEntry {
     bound: Arc<Bound>,

@@ -1,5 +1,6 @@
-//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. A function
-//! whose values all fit into slots is called directly: a leaf at its own address, and any other function through its body.
+//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. If all arguments and
+//! the result fit into slots, modules call the function directly. A direct call of a leaf calls the leaf's own address; any other direct
+//! call runs the function's body.
 #![expect(unsafe_code, reason = "declares the code of direct calls")]
 
 use std::collections::HashMap;
@@ -59,7 +60,7 @@ impl HostFunction {
         }
     }
 
-    /// Calls the function with values as raw bits. All values must fit into slots. Returns the errors of
+    /// Calls the function with arguments as raw bits. All arguments and the result must fit into slots. Returns the errors of
     /// [`HostFunction::call`].
     #[inline]
     fn call_bits(&self, bits: &[u64]) -> Result<u64, CallError> {
@@ -76,11 +77,11 @@ impl HostFunction {
     }
 }
 
-/// Body of direct calls for functions whose values all fit into slots.
+/// Implements direct calls for functions whose arguments and result fit into slots.
 struct InSlots;
 
 impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
-    /// `HostFunction::direct` returns this context with the code. The call table of the module keeps the function while the
+    /// `HostFunction::direct` returns this context with the code. The call table of the module owns a reference to the function while the
     /// module is mapped.
     type Context = HostFunction;
 
@@ -93,7 +94,7 @@ impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
 /// All functions of a host. Usable on any thread.
 pub(crate) struct HostFunctions {
     by_name: RwLock<HashMap<Box<str>, Arc<HostFunction>>>,
-    /// Gate word that a module compares before each direct call.
+    /// Gate word of the host. A module compares the word before each direct call.
     word: Arc<AtomicU64>,
 }
 
@@ -104,7 +105,7 @@ impl Default for HostFunctions {
 }
 
 impl HostFunctions {
-    /// Adds a function under the name `ex:/name`, which must be unique. The code of a leaf must be equivalent to its body.
+    /// Adds a function under the name `ex:/name`. The name must be unique. The code of a leaf must be equivalent to its body.
     pub(crate) fn add(
         &self,
         name: &str,

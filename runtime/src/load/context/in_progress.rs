@@ -1,5 +1,5 @@
-//! Loads in progress in all contexts of this process. `waits.rs` decides which steps may begin, and this file blocks threads
-//! whose step must wait. No lock is held during a wait, or while resolvers, mains and listeners run.
+//! Loads in progress in all contexts of this process. `waits.rs` decides which steps may begin. This file blocks threads whose step must
+//! wait. No lock is held during a wait, or while resolvers, mains and listeners run.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
 use crate::load::error::context::ContextError;
 use crate::sync::lock;
 
-/// Loads of the whole process, because contexts of one runtime may load modules into contexts of another runtime.
+/// Loads of all runtimes in the process. Contexts of one runtime may load modules into contexts of another runtime.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
 static ENDED: Condvar = Condvar::new();
 

@@ -32,10 +32,10 @@ pub struct MasterModuleInfo {
     pub name: String,
     /// Version of the module.
     pub version: semver::Version,
-    /// Generation that loaded the module. If a reload kept the module, this generation is older than that of the Master.
+    /// Generation that loaded the module. If a reload kept the module, this generation is older than the current generation of the Master.
     pub generation: u64,
-    /// Id of the build, as returned by the running code. `None` if the module accepts no calls now, or was built without the
-    /// function that returns the id.
+    /// Build id that the running code of the module returns. `None` if the module does not accept calls now, or if the module does not
+    /// export its build id.
     pub build_id: Option<u128>,
 }
 
@@ -65,7 +65,7 @@ pub struct ModuleSummary {
     pub origin: Option<PathBuf>,
     /// Path of the mapped private copy, as seen by debuggers.
     pub image: PathBuf,
-    /// Paths of the types that the module declares, and of other types whose functions the module offers.
+    /// Paths of the types that the module declares. Also contains other types whose functions the module offers.
     pub types: Vec<String>,
 }
 

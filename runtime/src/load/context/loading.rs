@@ -30,8 +30,8 @@ pub(super) struct Library {
     pub info: ModuleInfo,
     image: ImageFile,
     symbols: Option<Vec<u8>>,
-    /// Accepted versions, if the library was found for a request by name. In this case another build that was loaded
-    /// concurrently is also accepted.
+    /// Accepted versions, if the library was found for a request by name. A request by name also accepts a different build that was loaded
+    /// concurrently.
     range: Option<VersionReq>,
 }
 
@@ -74,8 +74,7 @@ impl Library {
     }
 }
 
-/// Reads at most `largest + 1` bytes. Returns an error if the source is longer than `largest`, which the additional byte
-/// detects.
+/// Reads at most `largest + 1` bytes. Returns an error if the source is longer than `largest`. The additional byte detects a longer source.
 fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, ContextError> {
     let mut bytes = Vec::new();
     let read = reader.take(largest.saturating_add(1)).read_to_end(&mut bytes);
@@ -86,9 +85,8 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
     }
 }
 
-/// Loads a library and its dependencies into `generation`. If `generation` is to replace `old`, the modules of `old` are
-/// suspended before the first main runs. If the load fails afterwards, these modules are resumed. After an error the context
-/// is unchanged.
+/// Loads a library and its dependencies into `generation`. If `generation` is to replace `old`, the modules of `old` are suspended before
+/// the first main runs. If the load then fails, the modules of `old` are resumed. An error leaves the context unchanged.
 pub(super) fn load(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -107,7 +105,7 @@ pub(super) fn load(
     }
     let mut plan = gather(registry, generation, library)?;
     let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
-    // From now on, no other load can add modules of the plan. Resolvers and other threads may have added some already.
+    // From now on, no other load can add modules of the plan. Removes the modules that resolvers or other threads have already added.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }
@@ -146,7 +144,7 @@ pub(super) fn replace(
     let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
-    // Delays the end of an unload that starts now, until `set_current` has decided about the new generation.
+    // Delays the end of an unload of `current` until `set_current` has returned.
     let busy = current.busy(&action)?;
     let next = line.next_to(&current);
     load(registry, &next, library, Some(&current))?;
@@ -155,8 +153,7 @@ pub(super) fn replace(
             drop(busy);
             Ok(line.seal(registry, &old))
         }
-        // Seals the new generation while `busy` is held. The unload in progress therefore ends only after it has recorded the
-        // new generation.
+        // Seals the new generation while `busy` is held. The unload in progress then waits for the new generation.
         None => {
             let _ticket = line.seal(registry, &next);
             Err(line.unloading(action))
@@ -268,7 +265,7 @@ impl Plan {
             let present = self.present.iter().map(|module| module.info());
             loaded.iter().copied().chain(present).find(|info| info.name == *name).map(|info| info.version.clone())
         };
-        // If a resolver returned a version for a range, the version satisfies the range.
+        // A version that a resolver has returned for a range satisfies the range.
         let met = |(name, range): &(String, VersionReq)| match version(name) {
             Some(found) if will_do(&found, range, &generation.granted(name)) => (name.clone(), VersionReq::STAR),
             _ => (name.clone(), range.clone()),
@@ -291,8 +288,8 @@ impl Plan {
     }
 }
 
-/// Removes the pre-release part, because `*` does not match pre-releases. The complete version has already been compared with
-/// the range.
+/// Removes the pre-release suffix, because `*` does not match pre-releases. The caller has already compared the complete version with the
+/// range.
 fn without_stage(version: &semver::Version) -> semver::Version {
     semver::Version::new(version.major, version.minor, version.patch)
 }

@@ -20,9 +20,9 @@ use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::LoadError;
 use crate::load::error::context::{Attempt, ContextError};
 
-/// Finds a function for `generation` by type and method; see [`TypeName`] for the forms of type names. If the name contains a
-/// module that is not loaded, the module is searched and loaded like a dependency. Returns an error if no module or more than
-/// one module offers the function, if the named module is not found, or if the context is unloading.
+/// Finds a function for `generation` by type and method; see [`TypeName`] for the forms of type names. If the name contains a module that
+/// is not loaded, searches and loads the module like a dependency. Returns an error if no module or more than one module offers the
+/// function, if the named module is not found, or if the context is unloading.
 pub(super) fn function(
     generation: &Arc<FreeGeneration>,
     registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -62,7 +62,7 @@ pub(super) fn function(
     };
     let owner = match owner == generation.id {
         true => Arc::clone(generation),
-        // The generation of a dependency exists, because the dependent module keeps it alive.
+        // The generation of a dependency exists: the dependent module keeps that generation alive.
         false => registry()?.generation(owner).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
     generation.target(&owner, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
@@ -84,8 +84,8 @@ pub(super) fn type_of(
     one_of(registry, context, path, found, &known)
 }
 
-/// Finds a type for a context that is known only by a snapshot, such as the Master. Searches the modules of the snapshot, then
-/// the Default. Returns the errors of [`type_of`].
+/// Finds a type for a context of which only a snapshot is available, such as the Master. Searches the modules of the snapshot, then the
+/// Default. Returns the errors of [`type_of`].
 pub(super) fn type_in_picture(
     registry: &Arc<ContextRegistry>,
     info: &ContextInfo,
@@ -139,7 +139,7 @@ pub(crate) fn borrow_for_master(
     Ok(BorrowedModule { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
 }
 
-/// Creates a request on behalf of a context that is known only by a snapshot. The Default searches for the module.
+/// Creates a request for a context of which only a snapshot is available. The Default searches for the module.
 fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
     let request = registry.default_generation().request(name, &VersionReq::STAR, needed_by);
     ModuleRequest { context: context.to_owned(), ..request }
@@ -157,7 +157,7 @@ fn from_default(
     Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 
-/// Passes the modules of each search step to `pick`, until `pick` returns results. Returns these results.
+/// Passes the modules of each search step to `pick`. Returns the first nonempty results of `pick`.
 fn first<T>(
     generation: &Arc<FreeGeneration>,
     registry: &impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -216,7 +216,7 @@ fn types_in(
     found
 }
 
-/// Describes the names that exist in a search step. Returns `None` for a Default without names.
+/// Describes the types or functions that exist in a search step. Returns `None` if the step is the Default and the Default has none.
 fn describe_available(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
     let owner = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
     match (all.is_empty(), name.module, step) {

@@ -1,5 +1,5 @@
-//! Load contexts for any thread: the permanent Default, pinned contexts, and Slims. Slims are created, replaced and unloaded
-//! while other threads call them. Of the Master, this module stores only snapshots.
+//! Load contexts for any thread: the permanent Default, pinned contexts, and Slims. Slims are created, replaced and unloaded while other
+//! threads call them. For the Master, this module stores only snapshots.
 
 mod at_exit;
 pub(crate) mod event;

@@ -1,7 +1,7 @@
-//! Calls by name from a module of a Slim, a pinned context or the Default. A function is searched in the generation of the
-//! caller, its borrowed modules, the Default, and the functions of the host, in this order. Each call enters the gate of the
-//! generation that owns the function, so the image stays mapped. After the gate is closed, a call succeeds only if the
-//! caller's generation has borrowed the module, or if the caller depends on the module.
+//! Calls by name from a module of a Slim, a pinned context or the Default. A function is searched in the generation of the caller, its
+//! borrowed modules, the Default, and the functions of the host, in this order. Each call enters the gate of the generation that owns the
+//! function. An entered gate keeps the images mapped. After the gate is closed, a call succeeds only if the caller's generation has
+//! borrowed the module, or if the caller depends on the module.
 //!
 //! Calls do not load modules, because the calling module may be inside a load. A resolved name is cached while the caller
 //! exists.
@@ -124,7 +124,7 @@ impl ModuleCalls {
 
     fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
         let bound = &exported.target;
-        // Passes no source location, because the image with the location may be unmapped before a report is formatted.
+        // Passes no source location. The location is a static in the caller's image, which may be unmapped before a report is formatted.
         let inside = bound.enter(None)?;
         // The caller's generation keeps its borrowed modules while it has active calls.
         let own = if inside.is_none() && bound.borrowed_slot.is_some() { self.generation.upgrade() } else { None };
@@ -174,7 +174,7 @@ impl FreeCalls for ModuleCalls {
         bound.agree(fingerprint)?;
         Ok(match &*bound {
             Bound::Module(_) => DirectCallee::NONE,
-            // The table keeps the function alive, so its address stays valid.
+            // The address stays valid, because the table keeps the function alive.
             Bound::Host(function) => function.direct(self.word.load(Ordering::SeqCst)),
         })
     }
@@ -192,9 +192,8 @@ impl Table {
 }
 
 impl Bound {
-    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs. A
-    /// fingerprint of zero accepts values of any type. Such calls are rejected, because modules without objects cannot pass
-    /// these values.
+    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs. A fingerprint of zero
+    /// would accept values of any type. Modules without objects cannot pass such values, so this check rejects zero.
     fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {
@@ -223,7 +222,7 @@ enum Found {
     Host(Arc<HostFunction>),
 }
 
-/// Finds a function by name. The first search step that finds a function determines the result.
+/// Finds a function by name. The search ends with the first step that finds a function.
 fn find(
     generation: &FreeGeneration,
     held: Vec<Held>,

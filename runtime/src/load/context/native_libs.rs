@@ -96,8 +96,8 @@ pub struct RetainedNative {
     pub path: PathBuf,
     /// Set if the library is closed after the end of its context.
     pub unloadable: bool,
-    /// Weak reference to an unloadable library after its context has ended. `None` while the context holds the library, and
-    /// for a library that stays open permanently.
+    /// Weak reference to an unloadable library whose context has ended. `None` while the context holds the library. Always `None` for a
+    /// library that stays open permanently.
     open: Option<Weak<Opened>>,
 }
 
@@ -123,8 +123,8 @@ impl Natives {
         lock(&self.found).values().map(|library| retained(generation, library, true)).collect()
     }
 
-    /// Releases the libraries at the end of the generation. An unloadable library is closed when its last handle is dropped;
-    /// other libraries stay open. Returns the released libraries.
+    /// Releases the libraries at the end of the generation. An unloadable library is closed when its last handle is dropped. All other
+    /// libraries stay open. Returns the released libraries.
     pub(super) fn retire(&self, generation: ContextId) -> Vec<RetainedNative> {
         let found = std::mem::take(&mut *lock(&self.found));
         found.values().map(|library| retained(generation, library, false)).collect()

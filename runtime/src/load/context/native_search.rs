@@ -25,7 +25,7 @@ pub(super) fn find(
     let _busy = generation.busy(&format!("looking up the native library {name}"))?;
     let mut search = Search { generation, name, trace: Vec::new() };
     if name.is_empty() {
-        // Rejects an empty name, which the dynamic linker would resolve to this program.
+        // Rejects an empty name. The dynamic linker would resolve an empty name to this program.
         let trace = vec![Attempt::new("the name", "is empty")];
         return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
     }

@@ -1,11 +1,10 @@
-//! Weak handles from events and requests to their context. A callback that stores an event or a request therefore creates no
-//! reference cycle.
+//! Weak handles from events and requests to their context. A callback may store an event or a request without a reference cycle.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Weak reference with an erased type, which only the handles know.
+/// Weak reference to the shared state of the handles. The type is erased; only the handles downcast it.
 pub(super) type Above = Weak<dyn Any + Send + Sync>;
 
 /// Weak references to a context and its registry. The default value refers to no context.
@@ -26,7 +25,7 @@ pub(super) fn upgrade<T: Any + Send + Sync>(above: &Above) -> Option<Arc<T>> {
     above.upgrade()?.downcast().ok()
 }
 
-/// Compares all values as equal, so comparisons of events and requests ignore their handles.
+/// Compares all values as equal. Comparisons of events and requests therefore ignore their handles.
 impl PartialEq for Owner {
     fn eq(&self, _other: &Self) -> bool {
         true

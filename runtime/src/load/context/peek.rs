@@ -102,7 +102,7 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
     let path: PathBuf = path.to_owned();
     match error {
         ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ContextError::NoFile { path },
-        // These errors are caused by the host, its disk or the timing, and not by the content of the file.
+        // The host, its disk or a concurrent change causes these errors, not the content of the file.
         error @ (ImageError::NotTrusted { .. }
         | ImageError::TooLarge { .. }
         | ImageError::Copy { .. }

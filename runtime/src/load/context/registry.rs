@@ -55,7 +55,7 @@ pub(crate) struct ContextRegistry {
     pub(super) stage_dir: Arc<StageDir>,
     pub(super) args: Vec<String>,
     pub(super) require_seal: bool,
-    /// Settings of the canary that loads new modules before the host, including modules of the Master.
+    /// Settings of the canary process, which loads new modules before the host does. Also used for modules of the Master.
     pub(crate) rehearsal: Rehearsal,
     pub(super) listeners: Listeners,
     /// Host functions that modules of these contexts call.
@@ -74,7 +74,7 @@ pub(crate) struct ContextRegistry {
     parked: Mutex<Vec<String>>,
     /// Logged warnings about images that stay mapped.
     reported_warnings: ReportedWarnings,
-    /// Set when the runtime ends, so that a second call of `close` does not wait.
+    /// Set when the runtime ends. A second call of `close` then returns without waiting.
     pub(super) has_closed: AtomicBool,
 }
 
@@ -289,11 +289,10 @@ impl ContextRegistry {
         *lock(&self.policy) = policy.clone();
     }
 
-    /// Continues an unload as far as possible. Passes an unfinished unload to the background unloader.
+    /// Continues an unload as far as possible without waiting. Passes an unfinished unload to the background unloader.
     ///
-    /// Unloads may nest, because the end of a context drops its callbacks. A callback may own the last handle to another
-    /// context, whose unload then starts here. Deeply nested unloads are passed to the background unloader to limit the stack
-    /// depth.
+    /// Unloads may nest, because the end of a context drops its callbacks. Dropping a callback may drop the last handle to another context,
+    /// and then starts the unload of that context. Deeply nested unloads are passed to the background unloader to limit the stack depth.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
         let is_over = Inside::enter().is_some_and(|_inside| ticket.poll().is_over());
         if !is_over {
@@ -306,7 +305,7 @@ impl ContextRegistry {
         lock(&self.parked).clone()
     }
 
-    /// Returns an error if more images are parked than the host allows.
+    /// Returns an error if the number of parked images exceeds the host's limit.
     pub(super) fn check_budget(&self) -> Result<(), LoadError> {
         let (policy, parked) = (self.policy(), self.parked());
         match policy.is_spent(parked.len()) {
@@ -383,9 +382,9 @@ impl ContextRegistry {
         }
     }
 
-    /// Returns the generation of the Master that contains a module. During a reload, and until the old generation is unmapped,
-    /// two generations contain a kept module. In this case returns `living`, the generation of the living Master, if it
-    /// contains the module, and otherwise the latest generation.
+    /// Returns the generation of the Master that contains a module. Two generations contain a kept module during a reload, until the old
+    /// generation is unmapped. For a kept module, returns the generation `living` of the living Master if that generation contains the
+    /// module. Otherwise returns the latest generation.
     pub(crate) fn master_with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
         let pictures = lock(&self.master);
         let mut having =

@@ -1,8 +1,8 @@
 //! Search order for the names of modules, types and functions. `search` applies the order to modules, and `lookup` applies it
 //! to types and functions. This file also checks that a found module satisfies a request.
 //!
-//! The order is: own modules, the resolver of the context, the Default, and the handlers in order of registration. The search
-//! ends with the first answer, even if that answer is invalid.
+//! The order is: own modules, the resolver of the context, the Default, and the handlers in order of registration. The search ends with the
+//! first module that a step finds, even if that module is invalid.
 
 use semver::{Version, VersionReq};
 
@@ -25,8 +25,8 @@ pub(super) struct Guidance {
 }
 
 impl Guidance {
-    /// Returns the guidance for a search without resolver and handlers. Contexts such as the Master have none. Resolvers and
-    /// handlers accept only module names, so a lookup without a module name does not use them.
+    /// Returns the guidance for a search without resolvers and handlers. The Master has no resolvers and handlers. A lookup without a
+    /// module name cannot use them, because they search by module name.
     pub(super) fn of_modules_only(is_default: bool) -> Self {
         Self { is_default, has_resolver: false, handlers: 0 }
     }
@@ -53,11 +53,11 @@ pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq
 /// Relation between a file and a context that may already have a module of the same name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
-    /// The context has no module of this name, so the file is loaded.
+    /// The context has no module of this name. The file is loaded.
     Free,
-    /// The context has this build, so the loaded module is used.
+    /// The context has this build. The loaded module is used.
     Same,
-    /// The context has a different build, so the file is rejected.
+    /// The context has a different build. The file is rejected.
     Occupied {
         /// Id of the loaded build.
         loaded: u128,

@@ -1,5 +1,5 @@
-//! Resolvers and handlers of a context, for missing modules and native libraries. A replacement keeps them, because they
-//! belong to the context and not to a generation.
+//! Resolvers and handlers of a context, for missing modules and native libraries. They belong to the context. A replacement of the
+//! generation keeps them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -83,9 +83,9 @@ pub enum FoundModule {
 /// Error that a resolver returns.
 pub type ResolverFailure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Function that finds modules. Returns `Ok(None)` for an unknown module. May be called on any thread, repeatedly, and
-/// concurrently with equal requests. Must return equal results for equal requests. May load other modules; loading the
-/// requested module fails with `ContextError::LoadCycle`.
+/// Function that finds modules. Returns `Ok(None)` for an unknown module. May be called on any thread, repeatedly, and concurrently with
+/// equal requests. Must return equal results for equal requests. May load other modules. Loading the requested module fails with
+/// `ContextError::LoadCycle`.
 pub type ModuleResolver = dyn Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync;
 
 /// Function that finds native libraries by name. Must return an absolute path, or `None` for an unknown library.
@@ -98,12 +98,12 @@ pub(super) struct Resolvers {
     settings: Mutex<Settings>,
 }
 
-/// Rank of a resolver, which determines the order of calls.
+/// Rank of a resolver. The rank determines the order of calls.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Rank {
-    /// Resolver for one module, which is called first.
+    /// Resolver for one module. Called first.
     OfModule(String),
-    /// Resolver of the context, which is called next.
+    /// Resolver of the context. Called after the resolver for one module.
     Resolver,
     /// Handler. Handlers are called last, in the order of registration.
     Handler,
@@ -139,11 +139,11 @@ impl Resolvers {
         lock(&self.settings).canary.clone()
     }
 
-    /// Adds a resolver for modules. A resolver replaces the previous resolver of its rank; a handler replaces no other
-    /// handler.
+    /// Adds a resolver for modules. A new resolver replaces the previous resolver of its rank. A new handler is added to the existing
+    /// handlers.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut lock(&self.settings).modules, rank, resolver);
-        // Drops the replaced resolver outside of the lock, because its captured values may call this registry when dropped.
+        // Drops the replaced resolver outside of the lock. The values that it has captured may call this registry when dropped.
         // `add_native` and `remove` do the same.
         drop(before);
     }

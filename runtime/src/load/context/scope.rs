@@ -1,5 +1,5 @@
-//! Scopes select the context for operations that name no context, per thread or task. Leaving a scope restores the previous
-//! state, even if other scopes were entered or left since then. A lease keeps the context of a scope.
+//! Scopes select the context for operations that name no context, per thread or task. Leaving a scope restores the scope that was active
+//! when the scope was entered, even if guards are dropped out of order. A lease keeps the context of a scope loaded.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -31,7 +31,7 @@ pub(super) fn entered() -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
 }
 
 fn at<T>(of: impl FnOnce(&(Weak<FreeGeneration>, Weak<Lease>)) -> Option<T>) -> Option<T> {
-    // A thread that is ending and has dropped this thread-local is in no scope.
+    // An ending thread that has already dropped this thread-local has no scope.
     HERE.try_with(|here| here.borrow().as_ref().and_then(of)).ok().flatten()
 }
 
@@ -87,7 +87,7 @@ impl fmt::Debug for ContextScope {
     }
 }
 
-/// Future that enters a context on every poll, on any thread. Keeps the context until the future is dropped.
+/// Future that enters a context on every poll, on any thread. The context stays loaded until the future is dropped.
 ///
 /// # Examples
 /// ```rust
@@ -118,7 +118,7 @@ impl<F: Future> Future for Scoped<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // The future holds a lease on the context, so this scope needs no lease of its own.
+        // This scope needs no lease of its own, because the future holds a lease on the context.
         let before = swap(Some((Arc::downgrade(&self.generation), Arc::downgrade(&self.lease))));
         let _scope = ContextScope { before, _lease: None, not_send: PhantomData };
         self.future.as_mut().poll(context)
@@ -138,6 +138,6 @@ fn lease(generation: &Arc<FreeGeneration>) -> Result<Arc<Lease>, ContextError> {
 }
 
 fn swap(here: Here) -> Here {
-    // The thread-local may already be destroyed, because another thread-local that is dropped later may contain a scope guard.
+    // The thread-local may already be destroyed: a different thread-local may own a scope guard and may be dropped later.
     HERE.try_with(|cell| cell.replace(here)).ok().flatten()
 }

@@ -23,8 +23,7 @@ pub(super) enum Answer {
     Library(Box<Library>),
 }
 
-/// Searches for the requested module. Returns an error if the module is not found, if an answer is invalid, or if a resolver
-/// fails.
+/// Searches for the requested module. Returns an error if no step finds the module, if the found module is invalid, or if a resolver fails.
 pub(super) fn search(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -57,8 +56,7 @@ pub(super) fn search(
             }
             Step::Default => {
                 let found = match in_default(registry, request) {
-                    // Continues after a version mismatch. A handler may find a matching version, which is then loaded into
-                    // this context.
+                    // Continues after a version mismatch. A handler may find a matching version for this context.
                     Err(ContextError::VersionMismatch { name, found, .. }) if name == request.name => {
                         outcome = format!("has {name} {found}");
                         None
@@ -170,8 +168,7 @@ fn put(
             refuse_unloading(registry, request, &summary)?;
             grant(generation, request, &module.info().version);
             if summary.context != generation.id {
-                // Claims the name, because another thread may be loading a module with this name, and a context has one module
-                // per name.
+                // Claims the name. A context has one module per name, and another thread may be loading a module with this name.
                 let _claimed = in_progress::begin(Sort::Claiming, &[generation.module_work(&request.name)])?;
                 if let Some(answer) = known(generation, request)? {
                     return Ok(Some(answer));

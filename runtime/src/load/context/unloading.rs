@@ -1,9 +1,8 @@
-//! Unload of a generation of a Slim. First, all active calls must return and all leases must end. Then the exit hooks run
-//! module by module, dependents first, and the images are unmapped. Holders of the ticket and the background unloader continue
-//! the unload.
+//! Unload of a generation of a Slim. First, all active calls must return and all leases must end. Then the exit hooks run module by module,
+//! dependents first, and the images are unmapped. The holders of the ticket and the background unloader continue an unfinished unload.
 //!
-//! The dependencies of a module are loaded before the module is mapped, and leases are counted per module. Therefore modules
-//! never wait for each other in a cycle, regardless of their contexts and of the order of unloads.
+//! Dependencies between modules contain no cycle, because the dependencies of a module are loaded before the module is mapped. Leases are
+//! counted per module. Therefore unloading modules never wait for each other in a cycle.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -25,7 +24,7 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Time after which an unload counts as blocked. This time does not depend on the grace period, which limits the wait of the game thread.
+/// Time after which an unload counts as blocked. Independent of the grace period, which limits how long the game thread waits.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Contexts and images that still exist after the host has ended.
@@ -37,8 +36,8 @@ pub(crate) struct Unended {
     pub blockers: Vec<Blocker>,
 }
 
-/// Modules that are unloading. The exit hook of a module runs once the module is unused. The image is unmapped once no module
-/// depends on it. Dependents may belong to other contexts, so each module ends independently.
+/// Modules that are unloading. The exit hook of a module runs once the module is unused. The image of a module is unmapped once no module
+/// depends on it. Each module ends independently, because its dependents may belong to other contexts.
 struct Going {
     /// Modules that are still in use, in load order.
     used: Vec<Arc<FreeModule>>,
@@ -56,7 +55,7 @@ impl Going {
     /// Starts the unload of modules that the host no longer calls. `modules` are in load order. `note` receives a message for
     /// each problem.
     fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy, note: impl Fn(String) + Send + 'static) -> Self {
-        // Requests the stop before the exit hooks run, because an exit hook may join a thread that waits for this request.
+        // Sends stop requests before the exit hooks run, because an exit hook may join a thread that waits for its stop request.
         modules.iter().for_each(|module| {
             module.seal();
             module.code().request_stop();
@@ -99,7 +98,7 @@ impl Going {
                 UnloadStep::EndThreadLocals => {
                     self.ended.iter().for_each(|module| module.code().end_thread_locals_here());
                 }
-                // The request for the unload has performed these steps.
+                // `seal` has already performed these steps.
                 UnloadStep::Seal | UnloadStep::ShutGates => {}
                 // `ModuleUnloads` performs this step once the images are unused.
                 UnloadStep::EndImages => {}
@@ -174,14 +173,14 @@ impl SpaceUnload {
 impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
-            // A different thread may poll the ticket while listeners are still being called.
+            // The listeners may still run on a different thread.
             if !self.generation.announced.load(Ordering::Acquire) {
                 return Self::kept(Vec::new());
             }
             if !self.generation.held_by().is_empty() {
                 return Self::kept(self.generation.kept_by());
             }
-            // All loads have ended, so only dependent modules may still need the borrowed modules.
+            // All loads and calls have ended. Only dependent modules may still need the borrowed modules.
             self.generation.return_borrowed();
         }
         let going = || Going::of_generation(&self.generation, self.policy.clone());
@@ -193,8 +192,7 @@ impl UnloadWork for SpaceUnload {
     }
 
     fn park(&mut self) -> Unloaded {
-        // Runs no exit hooks, because active calls continue in the parked images. An exit hook would destroy data that these
-        // calls use.
+        // Runs no exit hooks. Active calls continue in the parked images and use data that an exit hook would destroy.
         let unloaded = match &mut self.modules {
             Some(modules) => modules.park(),
             None => {

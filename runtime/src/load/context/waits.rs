@@ -1,10 +1,10 @@
 //! Decides which loads may begin. The decision depends on the loads in progress on each thread and on the waits between
 //! threads. `in_progress.rs` blocks the waiting threads.
 //!
-//! The steps of a thread nest, because a resolver that is called during a load may itself load modules. Only one kind of step
-//! excludes other threads. A load that knows all its dependencies *claims* the names of all modules that it will start,
-//! atomically. Another thread that needs a claimed name waits. A wait that would cause a deadlock is rejected: the waiting
-//! thread itself has claimed the name, or the claiming thread waits, directly or indirectly, for the waiting thread.
+//! The steps of a thread nest, because a resolver that is called during a load may itself load modules. Only one kind of step excludes
+//! other threads. After a load has found all its dependencies, the load atomically *claims* the names of all modules that it will
+//! start. Another thread that needs a claimed name waits. A wait that would cause a deadlock is rejected. A deadlock occurs if the waiting
+//! thread itself has claimed the name, or if the claiming thread waits, directly or indirectly, for the waiting thread.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -71,7 +71,7 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// Units of work of the step. A claim may have several units, starting with the requested unit. Other steps have one unit.
+    /// Units of work of the step. A claim has one or more units, and the first is the requested unit. Other steps have one unit.
     works: Vec<Work>,
 }
 
@@ -104,9 +104,9 @@ impl<T: Copy + Eq + Hash> Table<T> {
         self.threads.get(&thread).map_or(0, |row| row.steps.len())
     }
 
-    /// Begins a step of a thread, nested in the thread's current steps. Returns false if another thread has claimed one of
-    /// `works`. The caller must then wait until that thread has ended its claim, and retry. Returns an error if the wait would
-    /// be permanent; the steps of the thread are then unchanged.
+    /// Begins a step of a thread, nested in the thread's current steps. Returns false if another thread has claimed one of `works`. The
+    /// caller must then wait until that thread has ended its claim, and retry. Returns an error if the wait would be permanent. An error
+    /// leaves the steps of the thread unchanged.
     pub(super) fn begin(&mut self, thread: T, sort: Sort, works: &[Work]) -> Result<bool, Never> {
         self.threads.entry(thread).or_default().waits_for = None;
         let begun = self.check(thread, sort, works);

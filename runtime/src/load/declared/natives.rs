@@ -17,7 +17,7 @@ use crate::object::origin::Origin;
 use crate::object::property::Property;
 use crate::object::structs::StructType;
 
-/// Root class, which every plugin knows without an import.
+/// Root class. Every plugin can use the root class without an import.
 const ROOT: &str = "/Script/Core.Object";
 
 /// Path prefix of the types that only scripts use.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CanaryStep {
-    /// Maps the module, which runs its initializers.
+    /// Maps the module. Mapping runs the initializers of the module.
     Mapping,
     /// Compares the root module and attaches the module to the host.
     Attaching,

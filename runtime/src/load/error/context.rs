@@ -43,7 +43,7 @@ pub enum ContextError {
         /// Requested name.
         name: String,
     },
-    /// The context is unloading, so it accepts no loads, calls or leases.
+    /// The context is unloading and accepts no loads, calls or leases.
     #[error("{context} has been unloading for {:.1} s; this operation is no longer allowed: {action}", since.as_secs_f64())]
     ContextUnloading {
         /// Name of the context.
@@ -79,7 +79,7 @@ pub enum ContextError {
         /// Name of the context.
         context: String,
     },
-    /// The generation is not unloading, so it cannot be parked.
+    /// The generation cannot be parked, because it is not unloading.
     #[error("{context} ({id}) cannot be parked: {reason}")]
     NotUnloading {
         /// Name of the context.
@@ -138,7 +138,7 @@ pub enum ContextError {
         /// Steps of the search with their outcomes, in order.
         trace: Vec<Attempt>,
     },
-    /// The existing module's version is outside of the requested range.
+    /// The version of the existing module is outside of the requested range.
     #[error("{context} has {name} {found}, and {requested} is requested: load one in that range into another context")]
     VersionMismatch {
         /// Context of the existing module.
@@ -201,7 +201,7 @@ pub enum ContextError {
         /// Module that the resolver returned.
         module: String,
     },
-    /// A resolver returned a module of the Master. Only the game thread may call its code.
+    /// A resolver returned a module of the Master. Only the game thread may call code of the Master.
     #[error(
         "{resolver} of {context} returned {module}, which is a module of the Master and belongs to the game thread: load its library \
          into this context or into the Default, and return that one"
@@ -252,7 +252,7 @@ pub enum ContextError {
     /// No type of that name exists.
     #[error("{context} has no type {path}: {known}")]
     NoSuchType {
-        /// Name of the context, or of the searched part of the context.
+        /// Name of the context, or of the module in the context that was searched.
         context: String,
         /// Requested path of the type.
         path: String,
@@ -294,7 +294,7 @@ pub enum ContextError {
 }
 
 impl ContextError {
-    /// Creates the error of an operation that could not take a lease.
+    /// Creates the error of an operation whose lease was rejected.
     pub(crate) fn sealed(sealed: Sealed, action: impl Into<String>) -> Self {
         Self::ContextUnloading { context: sealed.owner, since: sealed.since, action: action.into() }
     }

@@ -31,15 +31,14 @@ pub(crate) struct BroughtUp {
     pub new: Vec<Rc<MasterModule>>,
     /// Kept modules of the previous Master, dependencies first.
     pub kept: Vec<Rc<MasterModule>>,
-    /// Reason for replacing each module; empty if all modules are replaced unconditionally.
+    /// Reason for replacing each module. Empty if all modules are replaced unconditionally.
     pub why: BTreeMap<String, Why>,
-    /// Names of modules in the Default that these modules depend on.
+    /// Names of dependencies that the Default provides.
     pub elsewhere: Vec<String>,
 }
 
 impl BroughtUp {
-    /// Returns all modules of the new Master, dependencies first. An error is not expected, because the dependencies were
-    /// checked before mapping.
+    /// Returns all modules of the new Master, dependencies first. Errors are unexpected: the dependencies were checked before mapping.
     pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
         let modules = || self.new.iter().chain(&self.kept);
         let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
@@ -47,9 +46,8 @@ impl BroughtUp {
     }
 }
 
-/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only the
-/// modules of that Master that have changed, and their dependents. Returns the first error; modules that are already mapped
-/// are then unmapped.
+/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only the modules of that
+/// Master that have changed, and their dependents. Returns the first error. After an error, modules that were already mapped are unmapped.
 pub(crate) fn bring_up(
     core: &Rc<Core>,
     loads: &Loads,
@@ -123,8 +121,8 @@ fn declare_library(core: &Core) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Requests dependencies outside of the set from the Default. The Default keeps a dependency that it has loaded, even if this
-/// load fails.
+/// Requests dependencies outside of the set from the Default. A dependency that the Default has loaded stays loaded, even if this load
+/// fails.
 fn request_default<'a>(
     loads: &Loads,
     modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
@@ -154,14 +152,14 @@ fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why>
     replaced(&old, &new, &uses)
 }
 
-/// Takes leases on the dependencies of each module, because a module may refer to code of its dependencies.
+/// Takes leases on the dependencies of each module. A module may refer to code of its dependencies.
 fn hold_dependencies(modules: &[Rc<MasterModule>], kept: &[Rc<MasterModule>], borrowed: &[BorrowedModule]) {
     for module in modules {
         for (name, _) in &module.info().dependencies {
             let found = modules.iter().chain(kept).find(|other| other.name() == name).map(|other| other.leases());
             let found = found
                 .or_else(|| borrowed.iter().find(|borrowed| borrowed.name == *name).map(|borrowed| &borrowed.leases));
-            // No lease is rejected, because new and kept modules and modules of the Default are not sealed at this point.
+            // Every lease is granted. New modules, kept modules and modules of the Default are not sealed at this point.
             let lease = found.map(|leases| leases.take_at(LeaseKind::Dependent, module.name(), None));
             lease.into_iter().flatten().for_each(|lease| module.keep(lease));
         }

@@ -21,7 +21,7 @@ use crate::load::master::bring_up::bring_up;
 use crate::load::master::loads::{Loads, Master};
 use crate::load::master::start::{declarers, make_cdos, start, undo_constructions};
 
-/// Creates the Master from a set of libraries. If this fails, the libraries are unmapped or listed as parked.
+/// Creates the Master from a set of libraries. After an error, the libraries are unmapped or listed as parked.
 pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<(), LoadError> {
     if let Some(master) = loads.master() {
         return Err(LoadError::MasterAlive { generation: master.generation.0 });
@@ -96,7 +96,7 @@ pub struct Unload {
     pub objects_ended: u64,
     /// Images that stay mapped, each with the reason.
     pub parked: Vec<String>,
-    /// Ticket of the unload, which provides the report or the blockers.
+    /// Ticket of the unload. The ticket provides the report or the blockers.
     pub ticket: UnloadTicket,
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let mut objects_ended = 0;
     let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
-        // Calls the end listeners of all objects before the first object is destroyed, so the listeners can use every object.
+        // Calls the end listeners before the first object is destroyed. The listeners can use every object.
         UnloadStep::Notify => call_end_listeners(core),
         UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
@@ -125,7 +125,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })
 }
 
-/// Returns the objects of dynamic classes. Without a module, these objects have no behavior.
+/// Returns the objects of dynamic classes. The code of a dynamic class belongs to a module.
 fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     let objects = &core.world.objects;
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
@@ -134,7 +134,7 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Calls the end listeners of each object of a dynamic class.
 fn call_end_listeners(core: &Core) {
     for object in dynamic_objects(core) {
-        // Skips templates, which have no listeners, and objects that an earlier listener has destroyed.
+        // Skips templates, because they have no listeners. Also skips objects that an earlier listener has destroyed.
         if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
             core.call_before_end(object);
         }

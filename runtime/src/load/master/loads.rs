@@ -51,7 +51,7 @@ pub(crate) struct Loads {
     /// Arguments for the mains of startup modules.
     pub args: Vec<String>,
     pub require_seal: bool,
-    /// Duration of the last canary. A read clears the value.
+    /// Duration of the last canary. Reading the duration clears it.
     pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
     /// Warnings about images that stay mapped. A reload report has already contained these warnings.
@@ -81,7 +81,7 @@ impl Loads {
         demands: Demands,
     ) -> std::io::Result<Self> {
         let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
-        // Registers the folder for crash handling. After a crash of the host, the reader of crash reports removes the folder.
+        // Registers the folder for crash handling. After a crash of the host, the crash report reader removes the folder.
         crash::stage(stage_dir.path());
         let registry = ContextRegistry::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
         // SAFETY: the runtime owns the core and these loads, and unloads its modules before it drops them. If an image stays
@@ -156,8 +156,7 @@ impl Loads {
         });
     }
 
-    /// Runs code while the generation is alive. Effects of the code are permanent: a rollback does not undo them. The code
-    /// must not panic.
+    /// Runs code while the generation is alive. A rollback does not undo the effects of the code. The code must not panic.
     pub(crate) fn while_living<T>(&self, code: impl FnOnce() -> T) -> T {
         self.is_notifying.set(true);
         let done = code();
@@ -165,8 +164,8 @@ impl Loads {
         done
     }
 
-    /// Checks if listeners are being called for the end or the resumption of a generation. During these calls the generation
-    /// is alive, and may create objects.
+    /// Checks if listeners are being called for the end or the resumption of a generation. During these calls the generation is alive and
+    /// may create objects.
     pub(crate) fn is_notifying(&self) -> bool {
         self.is_notifying.get()
     }
@@ -176,7 +175,7 @@ impl Loads {
         Generation(self.last_generation.get())
     }
 
-    /// Releases the number of a generation that was rejected during staging. The next generation gets the number.
+    /// Releases the number of a generation that was rejected during staging. The next generation receives this number.
     pub(crate) fn give_back(&self, generation: Generation) {
         // A generation with parked images keeps its number.
         if self.last_generation.get() == generation.0 && !self.unloads.is_known(generation) {
@@ -189,7 +188,7 @@ impl Loads {
         let context = ContextId::master(generation.0);
         let summary = |module: &Rc<MasterModule>| {
             let summary = ModuleSummary::new(module.info(), context, module.code().path().to_owned());
-            // The summary is published before the types are declared. Therefore the strings of the module are checked here.
+            // Checks the strings of the module here, because the summary is published before the types are declared.
             let summary = match strings::check(module.name(), module.described()) {
                 Ok(()) => summary.offering(module.described().exports.iter().map(|export| export.type_path.as_str())),
                 Err(_) => summary,
@@ -217,7 +216,7 @@ impl Loads {
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {
         let module = ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1);
         let before = self.last_of_master.replace(module);
-        // The skipped ids belong to modules of other contexts, which these tables do not contain.
+        // The skipped ids belong to modules of other contexts. These tables contain only modules of the Master.
         core.zcalls.pass_over(before, module);
         core.explicit.pass_over(before, module);
         core.chain.pass_over(before, module);
@@ -227,7 +226,7 @@ impl Loads {
 }
 
 impl Loads {
-    /// Returns an error if more images are parked than the host allows.
+    /// Returns an error if the number of parked images exceeds the host's limit.
     pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
         match self.unloads.beyond_budget() {
             Some(parked) => Err(LoadError::ParkedBudget { budget: self.unloads.policy.parked_budget, parked }),

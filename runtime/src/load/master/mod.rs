@@ -1,5 +1,5 @@
-//! Master load context: create, unload, and the steps shared with a reload. At most one Master exists at a time. All handles
-//! and types that the modules of a generation pass to the host become invalid when the generation ends.
+//! Creates and unloads the Master load context. Also contains the steps that a reload shares. At most one Master exists at a time. All
+//! handles and types that the modules of a generation pass to the host become invalid when the generation ends.
 
 mod bring_up;
 mod life;

@@ -31,8 +31,8 @@ pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
         .collect()
 }
 
-/// Suspends modules of a living generation, dependents first. The modules release resources for their successors. Returns the
-/// called modules in order. If the result is an error, the last called module may have failed.
+/// Suspends modules of a living generation, dependents first. In `suspend`, the modules release resources for their successors. Returns the
+/// called modules in order, even after an error. The last called module may be the module that failed.
 pub(crate) fn suspend(
     core: &Core,
     loads: &Loads,
@@ -51,8 +51,7 @@ pub(crate) fn suspend(
     (called, all)
 }
 
-/// Resumes the suspended modules in reverse order. Returns the failures as messages. A module whose `resume` fails continues
-/// to run.
+/// Resumes the suspended modules in reverse order. Returns a message for each failure. A module whose `resume` fails continues to run.
 pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>]) -> Vec<String> {
     let mut problems = Vec::new();
     for module in suspended.iter().rev() {
@@ -103,7 +102,7 @@ pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadEr
 }
 
 fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassId>) -> Result<(), LoadError> {
-    // Stops at a class that contains itself. The construction of its class default object reports the error.
+    // Skips a class that contains itself, because the construction of its class default object reports the error.
     if core.world.objects.is_alive(class.cdo.get()) || in_progress.contains(&class.id) {
         return Ok(());
     }

@@ -8,9 +8,8 @@ use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// Code of a module: the image of a library, or a script package. Most methods have an empty default implementation, because a
-/// script package has, for example, no main and no hooks. Callers must be inside a gate or hold a lease, so that the code is
-/// present.
+/// Code of a module: the image of a library, or a script package. Most methods have an empty default implementation, because a script
+/// package has no main and no hooks. Callers must be inside a gate or hold a lease, to keep the code present.
 pub(crate) trait ModuleCode: Send + Sync {
     /// Returns the declared types, and the functions that the module uses and offers.
     fn described(&self) -> Described;
@@ -35,7 +34,7 @@ pub(crate) trait ModuleCode: Send + Sync {
         None
     }
 
-    /// Checks if the module has a `suspend`, which releases resources for the next generation.
+    /// Checks if the module has a `suspend`. In `suspend`, a module releases resources for the next generation.
     fn suspends(&self) -> bool {
         false
     }
@@ -50,8 +49,8 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
-    /// Makes the last call into the code: runs the exit hook if the main has returned, and drops deferred values. Returns a
-    /// panic as an error.
+    /// Makes the last call into the code. Runs the exit hook if the main has returned, and drops deferred values. Returns a panic as an
+    /// error.
     fn last(&self, _has_started: bool) -> Result<(), CallError> {
         Ok(())
     }
@@ -68,7 +67,7 @@ pub(crate) trait ModuleCode: Send + Sync {
         None
     }
 
-    /// Returns the unload work for the code of a module that accepts no calls. Returns `None` if the work was already taken.
+    /// Returns the unload of the code, for a module that accepts no calls. Returns `None` if the unload was already taken.
     ///
     /// # Safety
     /// After `CodeUnload::begin`, no code that the host calls may use this code.
@@ -77,9 +76,9 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// Removes the code immediately. Used for a module whose main never ran.
     ///
     /// # Safety
-    /// No part of the code may be used afterwards. The module must have declared nothing.
+    /// The code may not be used afterwards. The module must not have declared any types.
     unsafe fn discard(&self);
 
-    /// Leaks the code, because its module was dropped without an unload. Returns false if the code was already handed over.
+    /// Leaks the code of a module that was dropped without an unload. Returns false if the code was already handed over.
     fn abandon(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Facts about a module before it is loaded. For a library, the facts are read from its manifest section.
+//! Facts about a module before the module is loaded. The facts about a library are read from its manifest section.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(crate) struct ModuleInfo {
 }
 
 impl ModuleInfo {
-    /// Returns name, version and build, for errors about two builds that may have the same name and version.
+    /// Returns name, version and build. Used in errors about two builds, whose names and versions may be equal.
     pub(crate) fn title(&self) -> String {
         titled(&self.name, &self.version, self.build_id)
     }

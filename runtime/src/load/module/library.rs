@@ -1,4 +1,4 @@
-//! Library as the code of a module: creates the private copy, maps and attaches the image, and unloads the image.
+//! Implements module code for libraries. Creates the private copy, maps and attaches the image, and unloads the image.
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
@@ -54,7 +54,7 @@ impl Staged {
         if let Some(part) = static_tls {
             static_tls::note_mapped(&info.name, *part);
         }
-        // Catches panics. Otherwise a panic would drop the image, and a dropped image stays mapped.
+        // Catches panics. An uncaught panic would drop the image, and a dropped image stays mapped.
         let checked = caught(|| {
             faults::at(ReloadStep::Map)?;
             let root = root_of(&image, &info.name)?;
@@ -81,7 +81,7 @@ impl Staged {
     }
 }
 
-/// Creates the private copy of a library, with the address of the hook context. Separate debug symbols are written to a second
+/// Creates the private copy of a library. The copy contains the address of the hook context. Separate debug symbols are written to a second
 /// file. Returns an error if the copy cannot be written.
 pub(crate) fn copy(
     dir: &StageDir,
@@ -124,7 +124,7 @@ impl Mapped {
         Described::of(self.root)
     }
 
-    /// Attaches the library, which then stays mapped permanently. Returns an error if the library rejects the host.
+    /// Attaches the library. The library then stays mapped permanently. Returns an error if the library rejects the host.
     pub(crate) fn attach_for_good(&self, context: LastingContext) -> Result<(), CallError> {
         let (context, kept) = context.into_parts();
         std::mem::forget(kept);
@@ -288,7 +288,7 @@ impl ModuleCode for LibraryCode {
     unsafe fn discard(&self) {
         let Some(image) = lock(&self.image).take() else { return };
         if let Some(ledger) = image.ledger() {
-            // Runs the destructors while the module is still attached, because a destructor may log.
+            // Runs the destructors before the module is detached. A destructor may log through the host.
             ledger.run_thread_locals_here();
         }
         (self.root.detach())();
@@ -309,7 +309,7 @@ impl ModuleCode for LibraryCode {
 
 fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> LoadError {
     match error {
-        // Detects missing static TLS by the message of the dynamic linker, which reports no error codes.
+        // Detects missing static TLS by the message of the dynamic linker. The dynamic linker reports no error codes.
         MapError::Open { path, reason } if reason.contains("static TLS") => {
             let (file, reason) = reason.rsplit_once(": ").unwrap_or(("", &reason));
             // The message begins with the rejected library: the plugin, or a library that the plugin links.
@@ -323,7 +323,7 @@ fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> Lo
 /// Checks the layout of an image and returns its root module.
 fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
-    // Layout of the whole header, because the part that `upgrade` checks is only its beginning.
+    // Uses the layout of the whole header. `AbiHeaderRef` describes only the beginning of the header.
     let whole = Layout::new::<LibHeader>();
     // SAFETY: the symbol is the header that the `module!` macro exports. `upgrade` tests the magic number of the header.
     let header = unsafe { image.symbol_of::<AbiHeaderRef>(ROOT_SYMBOL, whole) }?;
@@ -331,7 +331,7 @@ fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let Some(layout) = header.root_mod_consts().layout().into_option() else {
         return Err(differs("it carries no layout to compare".into()));
     };
-    // Formats the errors while the image is mapped, because the errors point into the image.
+    // Formats the errors now, because they contain pointers into the image.
     agree(ModuleRef::LAYOUT, layout).map_err(differs)?;
     // SAFETY: the layout was compared just now.
     unsafe { header.unchecked_layout::<ModuleRef>() }.map_err(|error| differs(format!("{error:?}")))

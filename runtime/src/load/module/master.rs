@@ -48,21 +48,21 @@ impl MasterModule {
         red.enter_module(self.name(), &self.main, || self.gate.through(|| self.core.main(args)))
     }
 
-    /// Calls the function that returns the module's build id. Returns `None` if there is none, or the module accepts no calls.
+    /// Calls the function that returns the module's build id. Returns `None` if the module has no such function, or if the module accepts
+    /// no calls.
     pub(crate) fn build_id(&self, red: &RedStack) -> Option<u128> {
         let called =
             red.enter_module(self.name(), &self.build, || self.gate.through(|| Ok(self.core.code().build_id())));
         called.ok().flatten()
     }
 
-    /// Calls `suspend`, so that the module releases resources for the next generation. The main must have returned. Returns
-    /// the module's error or panic.
+    /// Calls `suspend`, in which the module releases resources for the next generation. The main must have returned. Returns the module's
+    /// error or panic.
     pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.suspend, || self.gate.through(|| self.core.code().suspend()))
     }
 
-    /// Calls `resume` after a failed reload, so that the module acquires its resources again. Returns the module's error or
-    /// panic.
+    /// Calls `resume` after a failed reload. In `resume`, the module acquires its resources again. Returns the module's error or panic.
     pub(crate) fn resume(&self, red: &RedStack) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.resume, || self.gate.through(|| self.core.code().resume()))
     }

@@ -1,5 +1,5 @@
-//! Module core: types, entry points, leases and unload. Modules of the Master and of other contexts share this core, but
-//! control calls and threads differently. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
+//! Module core: types, entry points, leases and unload. All modules share this core. Modules of the Master and modules of other contexts
+//! add different controls of calls and threads. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
 #![expect(unsafe_code, reason = "hands unused code over")]
 
 pub(crate) mod code;
@@ -30,8 +30,8 @@ use crate::sync::lock;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
-/// Loaded module. If the module is dropped before its unload job was taken, its code is leaked, with everything that the code
-/// may access. Usable on any thread, if the code allows this.
+/// Loaded module. Dropping a module whose unload job was not taken leaks its code and everything that the code may access. Usable on any
+/// thread, if the code allows this.
 pub(crate) struct Module {
     info: ModuleInfo,
     tag: ModuleTag,
@@ -44,10 +44,10 @@ pub(crate) struct Module {
     host_context: Option<Arc<SharedHostContext>>,
 }
 
-/// Leases of a dependent on a module. The dependent is another module, or a context that has borrowed the module. Leases are
-/// counted per module rather than per context, so that modules without dependents are unloaded first.
+/// Leases of a dependent on a module. The dependent is another module, or a context that has borrowed the module. Leases are counted per
+/// module, because each module is unloaded as soon as it has no dependents.
 pub(crate) struct Need {
-    /// Lease that is held until the exit hook of the dependent has run. `None` if the dependent needs only the code.
+    /// Lease that is held until the exit hook of the dependent has run. `None` if the dependent makes no calls and needs only the code.
     pub use_of: Option<Lease>,
     /// Lease that is held until the code of the dependent is unmapped.
     pub code: Lease,
@@ -109,8 +109,8 @@ impl Module {
         uses.find(|lease| lease.is_on(users)).map(|lease| lease.again(LeaseKind::Call, Arc::clone(owner), None))
     }
 
-    /// Returns the paths of all types that the module refers to, including its own types. The types are bases, interfaces,
-    /// types of members, and owners of the functions and properties that the module uses.
+    /// Returns the paths of all types that the module refers to, including its own types. Includes bases, interfaces, types of members, and
+    /// owners of the functions and properties that the module uses.
     pub(crate) fn named_types(&self) -> BTreeSet<String> {
         let mut named = BTreeSet::new();
         let mut name = |path: &str| {
@@ -142,13 +142,13 @@ impl Module {
         Ok(())
     }
 
-    /// Checks if the main has returned, and the exit hook has not run yet.
+    /// Checks that the main has returned and that the exit hook has not run.
     pub(crate) fn has_started(&self) -> bool {
         self.has_started.load(Ordering::Acquire)
     }
 
-    /// Runs the exit hook if the main has returned and the exit hook has not run, and drops deferred values. This is the last
-    /// call into the module. The module calls no dependency afterwards. Returns a panic as an error.
+    /// Runs the exit hook if the main has returned and the exit hook has not run. Then drops deferred values. This call is the last call
+    /// into the module. Afterwards the module does not call dependencies. Returns a panic as an error.
     pub(crate) fn exit(&self) -> Result<(), CallError> {
         let ended = self.code.last(self.has_started.swap(false, Ordering::AcqRel));
         let uses: Vec<_> = lock(&self.needs).iter_mut().map(|need| need.use_of.take()).collect();
@@ -159,9 +159,8 @@ impl Module {
     /// Returns the unload job. Returns `None` if the job was already taken. `calls` is the number of active calls.
     ///
     /// # Safety
-    /// The leases of the module must be sealed. Once the last lease has ended, and the finalizers queued before the unload have
-    /// run, no code called by the host may use any part of the code. This includes plugin parts, conjugates, thunks and
-    /// records.
+    /// The leases of the module must be sealed. After the last lease has ended and the finalizers queued before the unload have run, no
+    /// code that the host calls may use the module's code. Plugin parts, conjugates, thunks and records count as the module's code.
     pub(crate) unsafe fn unload_job(&self, calls: u32, policy: &UnloadPolicy) -> Option<UnloadJob> {
         // SAFETY: the caller promises that no part of the code is used once the leases have ended. The unload of the code does
         // not begin before that time.
@@ -186,7 +185,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // The code was not unloaded. It is leaked, with everything that it may access.
+        // Leaks the code, which was not unloaded, and everything that the code may access.
         if self.code.abandon() {
             std::mem::forget(self.host_context.clone());
             std::mem::forget(std::mem::take(&mut *lock(&self.needs)));

@@ -1,5 +1,5 @@
-//! Script package as the code of a module: the parsed source. The classes of a package are created in the same step as the
-//! classes of libraries. The functions are dropped with the classes, so an unload neither unmaps an image nor waits.
+//! Implements module code for script packages. The code is the parsed source. Classes of packages and classes of libraries are created in
+//! one step. The functions of a package are dropped with its classes. An unload of a package therefore unmaps no image and does not wait.
 #![expect(unsafe_code, reason = "shares a trait with libraries, whose code is unmapped by unsafe functions")]
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Opens a script package without copying, mapping or attaching a library. The source is parsed once, and syntax errors are
-//! reported immediately. Names are resolved later, when the types of the dependencies are declared.
+//! Opens a script package without copying, mapping or attaching a library. The source is parsed once. Syntax errors are reported
+//! immediately. Names are resolved later, after the types of the dependencies are declared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,8 +22,8 @@ use crate::load::module::scripts::ScriptCode;
 use crate::load::open::{Found, Inspected, admitted};
 use crate::script::package::Package;
 
-/// Reads and parses a package. Returns an error if the folder is not a package, its source has syntax errors, or the host
-/// requires signed modules.
+/// Reads and parses a package. Returns an error if the folder is not a package, if its source has syntax errors, or if the host requires
+/// signed modules.
 pub(super) fn inspect(path: &Path, demands: &Demands) -> Result<(Arc<Package>, ModuleInfo), LoadError> {
     if !demands.trusted.is_empty() {
         return Err(LoadError::ScriptsNotSigned { path: path.to_owned() });
@@ -53,8 +53,8 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
     }
 }
 
-/// Adds the dependencies of packages: the modules named in the manifest, and the modules whose types the source refers to.
-/// Omits modules that depend on the package itself, because their types are declared later.
+/// Adds the dependencies of packages. A package depends on the modules in its manifest, and on the modules that declare the types in its
+/// source. Omits modules that depend on the package itself, because their types are declared later.
 pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     let known = modules.iter().map(|(found, info)| match found {
         Found::Scripts(package) => Known::of_package(package, info),
@@ -117,7 +117,7 @@ fn names_of(paths: &[String]) -> BTreeSet<String> {
     paths.flat_map(|path| [path.rsplit('.').next().unwrap_or("").to_owned(), path]).collect()
 }
 
-/// Returns the dependencies of packages on each other and on `libraries`; see [`add_dependencies`].
+/// Returns the dependencies among packages, and the dependencies of packages on `libraries`. See [`add_dependencies`].
 pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInfo]) -> Vec<Vec<(String, VersionReq)>> {
     let of_packages = packages.iter().map(|package| Known::of_package(package, &info(package, Path::new(""))));
     let known: Vec<_> = of_packages.chain(libraries.iter().map(Known::of_library)).collect();
@@ -142,8 +142,8 @@ fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, Vers
 /// Returns the indices of the modules that each package requires. A module is required if the source contains one of its
 /// names.
 ///
-/// Type names are evaluated first. Other names are often variables or functions of the package itself. Therefore another name
-/// adds no dependency on a module whose types already make it depend on the package.
+/// Type names are evaluated first. All other names may also be variables or functions of the package itself. Therefore a name of this kind
+/// adds no dependency on a module that already depends on the package.
 fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<usize>> {
     let mut needs: Needs<'_> = Needs::new();
     for module in modules {

@@ -1,4 +1,4 @@
-//! Tests the values of one object after another build of its class is declared.
+//! Tests the values of one object after a new build of its class is declared.
 
 use std::rc::Rc;
 

@@ -117,7 +117,7 @@ fn a_parked_unload_ends_the_waiting_of_others_and_remains_parked() {
     assert_eq!(ticket.poll(), ContextState::Parked);
 }
 
-/// Work that polls its own ticket. A destructor of a module could do the same.
+/// Work that polls its own ticket, like a destructor of a module could.
 struct Nosy(Receiver<UnloadTicket>);
 
 impl UnloadWork for Nosy {

@@ -19,12 +19,12 @@ const WORD: u64 = 8;
 #[derive(Debug)]
 pub struct Constants<'a> {
     elf: Elf<'a>,
-    /// Values that the loader writes, by the address that it writes to.
+    /// Addresses that the loader will store during mapping, by the location to which the loader writes.
     addresses: HashMap<u64, u64>,
 }
 
 impl<'a> Constants<'a> {
-    /// Reads a valid file; `None` if its headers cannot be parsed.
+    /// Reads a valid file. Returns `None` if the headers cannot be parsed.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
         let elf = headers::read(bytes).ok()?;
         let own = match HOST {
@@ -54,13 +54,13 @@ impl<'a> Constants<'a> {
         self.elf.section_named(name).filter(|section| section.is_loaded()).map(|section| (section.addr, section.size))
     }
 
-    /// Returns `len` bytes at an address of the library; `None` if the file does not contain all these bytes.
+    /// Returns `len` bytes at an address of the library. Returns `None` if the file does not contain all these bytes.
     #[must_use]
     pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
         self.elf.mapped(addr, len)
     }
 
-    /// Returns the address that the loader will store at `at`; `None` if this address is not in the library itself.
+    /// Returns the address that the loader will store at `at`. Returns `None` if the stored address will be outside of the library.
     #[must_use]
     pub fn address(&self, at: u64) -> Option<u64> {
         self.addresses.get(&at).copied()

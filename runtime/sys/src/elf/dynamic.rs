@@ -1,4 +1,4 @@
-//! Checks the dynamic table, which the loader reads. Compares each entry with its section, and checks the content of the section.
+//! Checks the dynamic table. The loader reads this table. Compares each entry with its section, and checks the content of the section.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -76,14 +76,14 @@ const LONGEST_PATH: usize = 4095;
 
 const MOST_NEEDED: usize = 1024;
 
-/// Parsed dynamic table. Has one value per tag, except that `DT_NEEDED` may occur several times.
+/// Parsed dynamic table with one value per tag. The names of the repeatable tag `DT_NEEDED` form a list.
 struct Dynamic<'e, 'a> {
     elf: &'e Elf<'a>,
     values: BTreeMap<i64, u64>,
     needed: Vec<u64>,
 }
 
-/// Requirements of the file: external names, and the sections that the loader writes to.
+/// Results of the check: external names, and the sections to which the loader writes.
 pub(super) struct Requirements {
     /// Names of the needed libraries, in the order in which the loader searches them.
     pub(super) needed: Vec<String>,
@@ -117,7 +117,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
-        // Checks only the tags, because a tool that removes an entry may keep the value of the entry.
+        // Checks only the tags. A tool that removes an entry may keep the value of the entry.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
         ensure(clean, || "the dynamic table continues after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
@@ -144,7 +144,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         self.values.contains_key(&tag.0)
     }
 
-    /// Checks that the tag and the section of this kind have the same address, or that both are missing.
+    /// Checks that the tag and the section of this kind have equal addresses, or that both are missing.
     fn agree(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'e Section<'a>>, ElfError> {
         let elf = self.elf;
         let section = elf.sections.iter().find(|s| s.kind == kind && s.flags & SHF_ALLOC.0 != 0 && s.size > 0);
@@ -162,7 +162,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         raw.map(Some).ok_or_else(|| malformed(format!("section {} is not mapped", section.name)))
     }
 
-    /// Checks that either all or none of the tags exist, as the loader assumes.
+    /// Checks that either all or none of the tags exist. The loader assumes this.
     fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
@@ -214,8 +214,8 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             let valid = self.get(tag).is_none_or(|at| string_at(strings, at, most).is_some());
             ensure(valid, || format!("dynamic tag {:#x} names nothing", tag.0))?;
         }
-        // The loader uses this library for every request of its soname. The host requests copies by their paths, so a soname with a path
-        // could collide with a copy.
+        // The loader uses this library for every request of its soname. The host requests copies by their paths. A soname that contains a
+        // path could collide with the path of a copy.
         let own = self.get(DT_SONAME).and_then(|at| string_at(strings, at, LONGEST_NAME)).unwrap_or_default();
         ensure(!own.contains('/'), || {
             format!("it calls itself {own}, which is a path: give it a name without folders")
@@ -284,7 +284,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
                 format!("dynamic tag {:#x} has a wrong size", tag.0)
             })?;
         }
-        // A loader with lazy binding would write to the start of these tables.
+        // Checks the start of these tables, because a loader with lazy binding writes to it.
         for (tag, size) in [(DT_PLTGOT, 8), (DT_TLSDESC_GOT, 8)] {
             let writable = self.get(tag).is_none_or(|at| self.elf.is_writable(at, size));
             ensure(writable, || format!("dynamic tag {:#x} points to memory that is not writable", tag.0))?;
@@ -311,7 +311,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             |s: &Section<'_>| [&data, &calls].iter().any(|range| range.start <= s.addr && s.end() <= range.end);
         let loaded = || self.elf.sections.iter().filter(|s| s.kind == SHT_RELA && s.is_loaded());
         loaded().try_for_each(|s| ensure(covered(s), || format!("section {} is not announced", s.name)))?;
-        // The loader writes an entry of its own to the start of this table.
+        // The loader writes its own entry to the start of this table.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
         let is_valid = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
         ensure(is_valid, || "the call table is not where its section is".to_owned())?;
@@ -331,7 +331,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         walk.finish()
     }
 
-    /// Returns the range of a relocation table. Checks that the table consists of whole relocation sections and contains nothing else.
+    /// Returns the range of a relocation table. Checks that the table consists of whole relocation sections.
     fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, ElfError> {
         let (at, size) = (self.get(tag).unwrap_or(0), self.get(size).unwrap_or(0));
         ensure(size == 0 || self.elf.mapped(at, size).is_some(), || {

@@ -7,7 +7,7 @@ use super::{ElfError, ensure, malformed, records};
 
 type Words<'a> = &'a [U32<LE>];
 
-/// Linkers create chains of a few symbols; a long chain slows down every lookup.
+/// Maximum length of a chain. Linkers create chains of a few symbols. A long chain would slow down every lookup.
 const LONGEST_CHAIN: usize = 4096;
 
 /// Checks that every lookup in a `DT_GNU_HASH` table terminates within the symbols.
@@ -27,7 +27,7 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
     if buckets.iter().all(|bucket| bucket.get(LE) == 0) {
         return Ok(()); // without buckets, no chain is used, and linkers write no chains
     }
-    // A nonzero bucket is in `first..symbols`, so the subtraction cannot underflow.
+    // The subtraction cannot underflow, because a nonzero bucket is in `first..symbols`.
     let chains = chains.get(..symbols - first).ok_or_else(short)?;
     let mut length = 0;
     for (index, link) in chains.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn check_sysv(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
     })?;
     let (buckets, chains) = words[2..].split_at_checked(buckets).ok_or_else(short)?;
     let chains = chains.get(..symbols).ok_or_else(short)?;
-    // Every symbol is in at most one chain, so a repeated symbol proves a cycle.
+    // Every symbol is in at most one chain. A repeated symbol therefore proves a cycle.
     let mut met = vec![false; symbols];
     for (index, bucket) in buckets.iter().enumerate() {
         let mut at = bucket.get(LE) as usize;

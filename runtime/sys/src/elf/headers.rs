@@ -58,7 +58,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
         });
     };
     let ident = &header.e_ident;
-    // Checks class and byte order first, because they determine the format of all other fields.
+    // Checks class and byte order first: they determine the format of all other fields.
     let (class, data, machine) = (ident.class.0, ident.data.0, header.e_machine.get(LE));
     ensure_host(class == object::elf::ELFCLASS64.0, || format!("an ELF file of class {class}"))?;
     ensure_host(data == object::elf::ELFDATA2LSB.0, || format!("an ELF file with byte order {data}"))?;
@@ -79,7 +79,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
     Ok(header)
 }
 
-/// Returns the name of a file type that users often pass by mistake.
+/// Returns the name of the file type, for files that users often pass by mistake.
 fn family(bytes: &[u8]) -> &'static str {
     match bytes {
         [b'M', b'Z', ..] => "a Windows file",
@@ -117,7 +117,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
     ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
     ensure(at != 0 && count > 0, || "the section headers are missing".to_owned())?;
     let table: &[SectionHeader64<LE>] = table(bytes, "the section headers", at, count * each)?;
-    // Linkers write this table last, so data after it belongs to an older, longer file.
+    // Linkers write this table last. Data after the table belongs to an older, longer file.
     ensure(at + count * each == bytes.len() as u64, || "the file does not end with the section headers".to_owned())?;
     let names = usize::from(header.e_shstrndx.get(LE).0);
     let names = table.get(names).filter(|raw| raw.sh_type.get(LE) == SHT_STRTAB);
@@ -154,14 +154,14 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     ensure(*align == 0 || align.is_power_of_two(), || format!("section {name} has alignment {align}"))?;
     ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
     ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
-    // A build note keeps the address that it describes, although it is not loaded.
+    // A build note is not loaded, but keeps the address of the code that it describes.
     let is_valid = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
     ensure(is_valid, || format!("section {name} has an address but is not loaded"))?;
     ensure(section.link < count, || format!("section {name} links to a section that does not exist"))
 }
 
-/// Checks that the gap after the program headers is empty, as linkers leave it. Otherwise the gap may contain program headers that the ELF
-/// header does not count.
+/// Checks that the gap after the program headers contains only zeros, like the output of linkers. Other bytes may be program headers that
+/// the ELF header does not count.
 fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), ElfError> {
     let start = (size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
     let with_bytes = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);

@@ -21,7 +21,7 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<(), ElfError> {
     Ok(())
 }
 
-/// Walks the notes as the loader does; `None` if a note exceeds the segment.
+/// Walks the notes as the loader does. Returns `None` if a note exceeds the segment.
 fn walk(raw: &[u8], align: usize) -> Option<()> {
     let mut at = 0;
     while at < raw.len() {

@@ -16,7 +16,7 @@ pub(super) fn named(kind: FileType) -> String {
     }
 }
 
-/// Rejects a program that has the ELF type of a library. Accepts unreadable tables, which other checks reject.
+/// Rejects a program that has the ELF type of a library. Accepts unreadable tables, because other checks reject them.
 pub(super) fn refuse(elf: &Elf<'_>) -> Result<(), ElfError> {
     let dynamic = elf.segment_of_kind(PT_DYNAMIC);
     let raw = dynamic.and_then(|segment| slice(elf.bytes, segment.offset, segment.filesz)).unwrap_or_default();

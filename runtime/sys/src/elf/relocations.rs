@@ -1,8 +1,8 @@
 //! Checks the relocations. The loader writes to the address of each relocation without checks, and calls functions for some relocations.
 //!
-//! Relocations may write to sections of variables, but never to a table that the loader still reads. In the arrays of initializers and
-//! finalizers, relocations may write only addresses of code. Relocations must write every slot of these arrays, because the file contains
-//! no addresses.
+//! Relocations may write to sections of variables, but never to a table that the loader still reads. The arrays of initializers and
+//! finalizers contain function addresses that relocations write. Relocations may write only addresses of code to these arrays, and must
+//! write every slot.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -27,13 +27,14 @@ enum Meaning {
     /// Writes the module id or the offset of a thread-local.
     ThreadLocal,
     /// Writes the offset of a thread-local from the thread pointer, with this width in bytes. The loader allocates the thread-local next to
-    /// the thread-locals of the program, and divides by a value from the library that defines the thread-local.
+    /// the thread-locals of the program. During the allocation, the loader divides by an alignment from the library that defines the
+    /// thread-local.
     NearThread(u64),
     /// Calls a function of the library and writes its result.
     Called,
 }
 
-/// Returns the effect of a relocation type; `None` if linkers do not write the type to libraries.
+/// Returns the effect of a relocation type. Returns `None` for a type that linkers do not write to libraries.
 fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
     use Meaning::{Called, Named, NearThread, Nothing, Own, ThreadLocal};
     Some(match (machine, elf::RelocationType(kind)) {
@@ -57,17 +58,17 @@ fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
     })
 }
 
-/// Section that relocations may or must write to.
+/// Section to which relocations may or must write.
 struct Ground {
     range: Range<u64>,
     section: usize,
     is_writable: bool,
-    /// For an array of functions: the slots that have been written.
+    /// Written slots of an array of functions. `None` for all other sections.
     slots: Option<Vec<bool>>,
     is_written: bool,
 }
 
-/// Checks all relocations of a file, table by table. Most tables are sorted, so each lookup starts at the previous result.
+/// Checks all relocations of a file, table by table. Most tables are sorted. Each lookup therefore starts at the previous result.
 pub(super) struct Walk<'a> {
     symbols: &'a Symbols<'a>,
     has_thread_locals: bool,
@@ -144,7 +145,8 @@ impl<'a> Walk<'a> {
         if !right {
             return Err("requests something that a library cannot have");
         }
-        // The function in an initializer slot must be known statically. A symbol may resolve to another library or to no definition.
+        // The address in an initializer slot must be an address of this library. A symbol may resolve to a different library or to no
+        // definition.
         let gets_code = meaning == Meaning::Own && land == Some(true);
         self.write(at, width, gets_code)
     }
@@ -162,7 +164,7 @@ impl<'a> Walk<'a> {
                 self.write(at, WORD, land).map_err(wrong)
             };
             if entry & 1 == 0 {
-                // The loader adds to the existing value, so no word may be relocated twice.
+                // The loader adds to the existing value. Therefore no word may be relocated twice.
                 ensure(next.is_none_or(|next| entry >= next), || format!("entry {index} of {what} is out of order"))?;
                 write(entry)?;
                 next = entry.checked_add(WORD);

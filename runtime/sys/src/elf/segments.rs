@@ -9,10 +9,10 @@ use object::elf::{
 
 use super::{Elf, ElfError, HOST, PAGE, Section, Segment, ensure, malformed};
 
-/// Maximum memory size in the code model that cdylibs are built with.
+/// Maximum memory size in the code model of cdylibs.
 const MOST_MEMORY: u64 = 1 << 31;
 
-/// Maximum alignment, which exceeds any linker configuration. The loader temporarily reserves twice as much memory.
+/// Maximum alignment. Linkers use much smaller alignments. The loader temporarily reserves twice this amount of memory.
 const MOST_ALIGNMENT: u64 = 1 << 30;
 
 /// Maximum size of the thread-locals. Each thread that uses the thread-locals gets a block of this size. The loader ends the process if the
@@ -38,15 +38,16 @@ fn check_loads(elf: &Elf<'_>) -> Result<(), ElfError> {
         "the first segment does not hold the headers".to_owned()
     })?;
     for pair in loads.windows(2) {
-        // Two segments must not share a page: the page would have the bytes and the permissions of only one segment.
+        // Two segments must not share a page. A shared page would have the bytes and the permissions of only one segment.
         ensure(pair[0].pages().end <= pair[1].pages().start, || format!("segments overlap at {:#x}", pair[1].addr))?;
     }
-    // The segments are sorted, so the last segment ends after the start of the first segment.
+    // The segments are sorted: the last segment ends after the start of the first segment.
     ensure(last.end().saturating_sub(first.addr) <= MOST_MEMORY, || "the segments need too much memory".to_owned())?;
     loads.into_iter().try_for_each(|load| check_load(elf, load))
 }
 
-/// Checks that a load segment ends with its last section, in the file and in memory, and has exactly the permissions of its sections.
+/// Checks that a load segment ends with its last section, in the file and in memory. Also checks that the segment has exactly the
+/// permissions of its sections.
 fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
     let at = load.addr;
     ensure(load.addr.checked_add(load.memsz).is_some(), || format!("segment {at:#x} wraps around memory"))?;
@@ -59,7 +60,7 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
     let in_file = inside.iter().filter(|section| section.kind != SHT_NOBITS);
     let file_end = in_file.map(|section| section.file_end()).max();
     let end = inside.iter().map(|section| section.end()).max();
-    // lld extends the last code segment to a page boundary, so that its padding is not trimmed.
+    // Accepts an end at a page boundary, because lld extends the last code segment to a page boundary.
     let ends_at = |stated: u64, actual: u64| stated == actual || Some(stated) == actual.checked_next_multiple_of(PAGE);
     ensure(file_end.is_none_or(|actual| ends_at(load.file_end(), actual)), || {
         format!("segment {at:#x} does not end with its last section in the file")
@@ -83,8 +84,8 @@ fn check_location(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), ElfError> 
     }
     let load = elf.load_of(*addr, *size).ok_or_else(|| malformed(format!("section {name} is in no segment")))?;
     let right = match section.kind {
-        // A zeroed section has no bytes in the file. The section must begin after the file content of its segment, otherwise it would
-        // contain headers or padding.
+        // A zeroed section has no bytes in the file. The section must begin after the file content of its segment. A section inside of the
+        // file content would contain headers or padding.
         SHT_NOBITS => load.addr.saturating_add(load.filesz) <= *addr,
         _ => {
             load.offset <= *offset && addr - load.addr == offset - load.offset && section.file_end() <= load.file_end()
@@ -164,7 +165,8 @@ fn holds_thread_locals(elf: &Elf<'_>, segment: &Segment) -> bool {
         && segment.filesz == filesz
 }
 
-/// Checks for variables in pages that become read-only after relocation, where the first write would crash.
+/// Checks that the segment contains no variables. The pages of the segment become read-only after relocation, and a write to a variable
+/// would crash.
 fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
     const CONSTANT: [&str; 13] = [
         ".tdata",

@@ -1,5 +1,6 @@
-//! Finds static thread-locals, which need a fixed offset from the thread pointer. The loader allocates them next to the thread-locals of
-//! the program. This area has little space for libraries that are mapped later, and its space is usually never reused.
+//! Finds static thread-locals: thread-locals with a fixed offset from the thread pointer. The loader allocates static thread-locals next to
+//! the thread-locals of the program. This area has little space for libraries that are mapped later. The space of an unmapped library is
+//! usually not reused.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +24,7 @@ pub struct StaticTls {
 }
 
 impl StaticTls {
-    /// Returns the use of static thread-locals by a library; `None` if the library has no static thread-locals.
+    /// Returns the use of static thread-locals by a library. Returns `None` if the library has no static thread-locals.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let elf = headers::read(bytes).ok()?;
@@ -68,7 +69,7 @@ fn names(elf: &Elf<'_>, offsets: &BTreeSet<u64>) -> Vec<String> {
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Returns the records of a section; empty if the section is invalid.
+/// Returns the records of a section. Returns no records if the section is invalid.
 fn table<'a, T: object::pod::Pod>(elf: &Elf<'a>, section: &Section<'_>) -> &'a [T] {
     let bytes = elf.bytes.get(section.file_range()).unwrap_or_default();
     records(bytes, "a table").unwrap_or_default()

@@ -1,6 +1,5 @@
 //! Checks symbol versions: the versions needed from each library, the defined versions, and the version of each symbol. The loader combines
-//! all versions in one table and indexes the table by the version numbers of symbols. The largest version number determines the size of the
-//! table.
+//! all versions in one table and indexes the table by the version numbers of symbols. The size of the table is the largest version number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +12,7 @@ use super::{ElfError, ensure, malformed, records, string_at};
 /// Maximum length of the names of versions and libraries.
 const LONGEST_NAME: usize = 4095;
 
-/// Mask of version numbers; the highest bit is a flag.
+/// Mask of version numbers. The highest bit is a flag.
 const NUMBER: u16 = 0x7fff;
 
 /// Walks the needed versions as the loader does. Returns the library of each version number.
@@ -74,7 +73,7 @@ pub(super) fn libraries(indices: &[usize], numbers: &[u8], needed: &BTreeMap<u16
     indices.iter().map(library).collect()
 }
 
-/// Checks that there is one version for each symbol, and that no version exceeds the loader's table.
+/// Checks that the table contains one version for each symbol, and that no version number exceeds the loader's table.
 pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), ElfError> {
     let numbers: &[U16<LE>] = records(raw, "the versions of symbols")?;
     ensure(numbers.len() == symbols, || format!("there are {} versions for {symbols} symbols", numbers.len()))?;
@@ -93,8 +92,7 @@ struct Chain<'a> {
     count: u64,
     index: u64,
     at: Option<usize>,
-    /// Number of records that fit in the bytes, minus the number of visited records. Chains that share records would otherwise make the
-    /// walk almost endless.
+    /// Number of records that fit in the bytes, minus the number of visited records. This limit ends the walk if many chains share records.
     left: usize,
 }
 
@@ -219,7 +217,7 @@ mod tests {
 
     #[test]
     fn chains_that_share_records_are_refused_before_they_cost_time() {
-        // Every library refers to the same long chain, which follows the records of the libraries.
+        // All libraries refer to one long chain. The chain follows the records of the libraries.
         let libraries = 2000_u32;
         let mut parts: Vec<_> = (0..libraries)
             .map(|n| file(2000, LIBC, (libraries - n) * 16, if n + 1 == libraries { 0 } else { 16 }))

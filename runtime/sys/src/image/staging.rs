@@ -13,20 +13,20 @@ impl StageDir {
     ///
     /// # Errors
     ///
-    /// [`StageError`] if the copy cannot be written; partial files are removed.
+    /// [`StageError`] if the copy cannot be written. Partial files are removed.
     pub fn stage(&self, image: &ImageFile, label: &str) -> Result<StagedFile, StageError> {
         self.stage_with(image, label, None, &[])
     }
 
-    /// Writes a copy whose sections differ from the library by `patches`, and a symbol file with the same name and the suffix
-    /// `.debug`.
+    /// Writes a copy whose sections differ from the library by `patches`. Also writes a symbol file with the name of the copy and the
+    /// suffix `.debug`.
     ///
-    /// The patches are written when the copy is mapped. Until then, the copy contains the library's own bytes, because another process may
-    /// map the copy first. An address of this process would be invalid in the other process.
+    /// The patches are written when the copy is mapped. Until then, the copy contains the library's own bytes. A canary process may map the
+    /// copy first, and an address of this process would be invalid in the canary.
     ///
     /// # Errors
     ///
-    /// [`StageError`] if a patch exceeds its section in the file, or a file cannot be written; partial files are removed.
+    /// [`StageError`] if a patch exceeds its section in the file, or if a file cannot be written. Partial files are removed.
     pub fn stage_with(
         &self,
         image: &ImageFile,

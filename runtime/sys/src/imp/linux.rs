@@ -122,7 +122,7 @@ pub(crate) fn forbids_code(folder: &Path) -> bool {
     found.is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
 }
 
-/// Tries the exact sum first, because the kernel's fast counters lag by some pages per thread.
+/// Returns the resident memory in KiB. Tries the exact sum first, because the kernel's fast counters lag by some pages per thread.
 pub(crate) fn rss_kib() -> io::Result<u64> {
     let exact = fs::read_to_string("/proc/self/smaps_rollup").ok().and_then(|text| field(&text, "Rss:"));
     match exact {
@@ -150,7 +150,7 @@ pub(crate) fn thread_number() -> Option<i32> {
 }
 
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
-    // Skips the descriptor used for reading the directory, whose link no longer exists.
+    // Skips the descriptor that was used for reading the directory. Its link no longer exists.
     let mut fds: Vec<_> = proc::numbers("fd")?.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect();
     fds.sort_unstable();
     Ok(fds)

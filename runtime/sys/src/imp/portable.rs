@@ -1,6 +1,6 @@
 //! Fallback for unsupported platforms: images are mapped and never unmapped, and figures are unavailable.
 //!
-//! Even musl never unmaps libraries, so the correct behavior is to keep images mapped and to report them as parked.
+//! Keeps images mapped and reports them as parked. Some platforms never unmap libraries, for example Linux with musl.
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
 use std::ffi::{CStr, c_void};
@@ -17,7 +17,7 @@ use crate::imp::Writers;
 use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 
-/// Lease of a file; the platform does not report writers.
+/// Placeholder for the lease of a file. The platform does not report writers.
 #[derive(Debug)]
 pub(crate) struct Lease<'a>(PhantomData<&'a File>);
 
@@ -141,7 +141,7 @@ pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
     0
 }
 
-/// Repairs of this platform: without hooks, no image is unmapped, so no repair is needed.
+/// Repairs of this platform. No repair is needed, because no image is unmapped.
 pub(crate) const REPAIRS: &[Repair] = &[];
 
 pub(crate) struct Records;

@@ -1,4 +1,4 @@
-//! Effective disposition of a signal, computed from the requests of several images and of the process.
+//! Computes the effective disposition of a signal from the requests of several images and of the process.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Disposition {
@@ -15,15 +15,15 @@ pub(crate) enum Effect {
     /// Default action of the system.
     Default,
     Ignore,
-    /// Dispatcher of the host, which calls the images' handlers and then the handler of the process.
+    /// Dispatcher of the host. The dispatcher calls the images' handlers and then the handler of the process.
     Dispatch,
 }
 
 impl Effect {
     /// Returns the effective disposition for the requests of the process and of the images, in order of the requests.
     ///
-    /// Handlers are always called, so an image can silence neither the process's own handler nor the handler of another image.
-    /// Without handlers, the last request counts.
+    /// All handlers are always called. An image cannot disable the handler of the process or of another image. Without handlers, the last
+    /// request applies.
     pub(crate) fn of(original: Disposition, images: impl IntoIterator<Item = Disposition>) -> Self {
         let mut last = None;
         for disposition in images {

@@ -4,12 +4,12 @@
 pub(crate) struct Facts {
     /// The image was closed and verified to be unmapped.
     pub(crate) gone: bool,
-    /// The process runs its exit handlers, which forbids unmapping.
+    /// The process runs its exit handlers. Unmapping is not allowed at process exit.
     pub(crate) process_exits: bool,
     /// Thread-local destructors wait for the calling thread.
     pub(crate) locals_here: bool,
     pub(crate) threads: bool,
-    /// Thread-local destructors wait for other threads, or run there.
+    /// Thread-local destructors wait for other threads or run on other threads.
     pub(crate) locals_elsewhere: bool,
     /// Threads may be evicted, and this poll has not attempted an eviction yet.
     pub(crate) may_evict: bool,
@@ -27,17 +27,17 @@ pub(crate) enum Step {
     Evict,
     Wait,
     ReleaseSignals,
-    /// Runs the exit handlers. The handlers may create new work, which the next poll finds.
+    /// Runs the exit handlers. The handlers may create new resources. The next poll detects these resources.
     RunExitHandlers,
-    /// Closes the image, which is no longer referenced, and verifies that it is unmapped.
+    /// Closes the image, to which no reference is left. Then verifies that the image is unmapped.
     Close,
     Free,
 }
 
 impl Facts {
-    /// Returns the next step. Each step clears its own fact or results in [`Step::Wait`], so the sequence terminates.
+    /// Returns the next step. The sequence of steps terminates, because each step clears its own fact or is followed by [`Step::Wait`].
     ///
-    /// Signals are released before the image is closed: a signal that arrives in between would find no code.
+    /// Signals are released before the image is closed. A later signal would jump to unmapped code.
     pub(crate) fn next(self) -> Step {
         match self {
             Self { gone: true, .. } => Step::Free,

@@ -1,10 +1,10 @@
-//! Content of the notes: current images and the most recently unmapped images, kept short over many reloads. This file formats the
-//! lines; `notes.rs` writes the file.
+//! Content of the notes: current images and the most recently unmapped images, kept short over many reloads. This file formats the lines.
+//! `notes.rs` writes them to the file.
 //!
-//! A line consists of words separated by single spaces and ends with `.`, so that a partial line is never read as a whole line:
-//! `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`, `gone <milliseconds> <copy> .`,
-//! `forgotten <modules> .`. External strings are escaped: spaces, backslashes and all bytes other than printable ASCII appear as `\`
-//! and two hex digits.
+//! A line consists of words with single spaces between them. Each line ends with `.`, to distinguish complete lines from partial lines:
+//! `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`, `gone <milliseconds> <copy> .`, `forgotten
+//! <modules> .`. External strings are escaped: spaces, backslashes and all bytes other than printable ASCII appear as `\` and two hex
+//! digits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
@@ -42,7 +42,7 @@ pub(super) struct ImageLog {
 }
 
 impl ImageLog {
-    /// Adds a folder of copies. Returns the line to write, like the other methods that add notes.
+    /// Adds a folder of copies. Returns the line to write to the file.
     pub(super) fn stage(&mut self, folder: &Path) -> String {
         self.stages.push(folder.to_owned());
         self.line(stage_line(folder))
@@ -65,7 +65,7 @@ impl ImageLog {
         self.line(line)
     }
 
-    /// Marks a copy as unmapped; `None` for an unknown copy.
+    /// Marks a copy as unmapped. Returns the line to write, or `None` for an unknown copy.
     pub(super) fn gone(&mut self, copy: &Path, now: Duration) -> Option<String> {
         let mut image = self.here.remove(copy)?;
         let line = format!("gone {} {} .\n", now.as_millis(), of_path(copy));
@@ -86,12 +86,12 @@ impl ImageLog {
         self.written > SLACK && self.written > 2 * needed + SLACK
     }
 
-    /// Returns the complete content of the file; drops folders for which `is_there` returns `false`.
+    /// Returns the complete content of the file. Drops folders for which `is_there` returns `false`.
     pub(super) fn whole(&mut self, is_there: impl Fn(&Path) -> bool) -> String {
         self.stages.retain(|folder| is_there(folder));
         let mut content = format!("forgotten {} .\n", self.forgotten);
         content.extend(self.stages.iter().map(|folder| stage_line(folder)));
-        // Unmapped images precede the current images, which were mapped later.
+        // Lists the unmapped images first, because the current images were mapped later.
         content.extend(self.gone.iter().chain(self.here.values()).flat_map(Image::lines));
         self.written = content.lines().count();
         content

@@ -32,11 +32,10 @@ impl Contexts {
         Self { registry: Arc::clone(registry) }
     }
 
-    /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle.
-    /// The cycle keeps the contexts and the folder of private copies until the callback is dropped. The callbacks of a Slim
-    /// are dropped when the Slim ends, and all other callbacks when the runtime ends. Each dropped callback that owned a
-    /// handle is logged with a warning and the location of its registration. A callback that is registered after the end of
-    /// the runtime is dropped with its Slim, or never.
+    /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle. The cycle
+    /// keeps the contexts and the folder of private copies until the callback is dropped. The end of a Slim drops the callbacks of the
+    /// Slim. The end of the runtime drops all other callbacks. If a dropped callback owned a handle, a warning is logged with the location
+    /// of the registration. After the end of the runtime, only the end of a Slim drops callbacks.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
         WeakContexts { registry: Arc::downgrade(&self.registry) }
@@ -46,8 +45,7 @@ impl Contexts {
     /// Slim.
     ///
     /// # Errors
-    /// Fails if the name is invalid, if a living context uses the name, or if the name is reserved for another kind of
-    /// context.
+    /// Fails if the name is invalid, if an existing context uses the name, or if the name is reserved for a different kind of context.
     ///
     /// # Examples
     /// ```rust
@@ -71,8 +69,7 @@ impl Contexts {
     /// even without a handle. Its modules cannot depend on collectible contexts.
     ///
     /// # Errors
-    /// Fails if the name is invalid, if a living context uses the name, or if the name is reserved for another kind of
-    /// context.
+    /// Fails if the name is invalid, if an existing context uses the name, or if the name is reserved for a different kind of context.
     ///
     /// # Examples
     /// ```rust
@@ -114,8 +111,7 @@ impl Contexts {
         self.handle(Arc::clone(self.registry.default_context()), Location::caller())
     }
 
-    /// Lists all generations of all contexts, including the Master, except for dead generations. Parked generations remain
-    /// listed.
+    /// Lists the generations of all contexts, including the Master. Parked generations are included, and dead generations are omitted.
     ///
     /// # Examples
     /// ```rust
@@ -141,8 +137,8 @@ impl Contexts {
         self.registry.unloads().into_iter().map(|(_, ticket)| ticket).collect()
     }
 
-    /// Lists the unloads of contexts with this name, oldest first. Replaced generations of a Slim are included, and parked
-    /// contexts whose name is in use again. The name of the Master is `Master`.
+    /// Lists the unloads of contexts with this name, oldest first. Includes replaced generations of a Slim. Also includes parked contexts,
+    /// even if a new context uses the name. The name of the Master is `Master`.
     #[must_use]
     pub fn unloads_of(&self, name: &str) -> Vec<UnloadTicket> {
         let named: Vec<_> = self.all().into_iter().filter(|info| info.name == name).map(|info| info.id).collect();
@@ -182,8 +178,8 @@ impl Contexts {
     /// becomes free. Does nothing if the generation is already parked.
     ///
     /// # Errors
-    /// Returns [`ContextError::NotUnloading`] if the generation is not unloading, which includes the Default and pinned
-    /// contexts. Also returns this error for the Master; use [`Unloads::park`](crate::Unloads::park).
+    /// Returns [`ContextError::NotUnloading`] if the generation is not unloading. The Default and pinned contexts always return this error.
+    /// The Master returns this error too; use [`Unloads::park`](crate::Unloads::park) for the Master.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
         let refuse = |reason: &str| {
             let context = self.registry.title_of(id);
@@ -205,15 +201,15 @@ impl Contexts {
         }
     }
 
-    /// Enables the `Unloading` event at process exit, for listeners of Slims, pinned contexts and the Default
-    /// ([`Contexts::on_event`], [`LoadContext::on_unloading`]). A process exits when it calls [`std::process::exit`] or when
-    /// `main` returns. Each generation raises the event only once, so an unloaded generation raises no event at exit.
+    /// Enables the `Unloading` event at process exit, for listeners of Slims, pinned contexts and the Default ([`Contexts::on_event`],
+    /// [`LoadContext::on_unloading`]). A process exits when it calls [`std::process::exit`] or when `main` returns. Each generation raises
+    /// the event only once. A generation that was unloaded before the exit raises no second event.
     ///
-    /// Listeners are called by a handler of C's `atexit`, on the thread that ends the process. Handlers that are registered
-    /// later run before this handler, and earlier handlers run after it. Other threads continue to run. Thread-locals of the
-    /// exiting thread are already destroyed, so listeners must use [`std::thread::LocalKey::try_with`]. A listener must not
-    /// wait for a lock that the exiting thread may hold. A panic in a listener does not prevent the other listeners from being
-    /// called. Nothing is unloaded, and no module code runs; even exit hooks do not run.
+    /// A C `atexit` handler calls the listeners, on the thread that ends the process. Exit handlers run in reverse order of registration.
+    /// Other threads continue to run. Thread-locals of the exiting thread are already destroyed. Listeners must therefore use
+    /// [`std::thread::LocalKey::try_with`]. A listener must not wait for a lock that the exiting thread may hold. A panic in a listener
+    /// does not prevent the other listeners from being called. No module is unloaded, and no module code runs. Exit hooks do not run
+    /// either.
     ///
     /// No event is raised if the process is killed, aborts, crashes, or calls `_exit` or `quick_exit`. No event is raised for
     /// the Master, because its listeners belong to the game thread. To raise the events of all contexts, call
@@ -229,7 +225,7 @@ impl Contexts {
     /// method, and the signature, such as `i32, String -> bool`. See [`LoadContext::function`].
     ///
     /// # Errors
-    /// Fails if the context or the function does not exist, or if the signature differs.
+    /// Fails if the context or the function does not exist, or if the function has a different signature.
     pub fn function(
         &self,
         context: &str,
@@ -270,8 +266,8 @@ impl Contexts {
     /// Master are raised on the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic
     /// in the listener affects neither other listeners nor the context.
     ///
-    /// The listener remains registered until [`Registration::remove`], or until the runtime or the contexts end. The listener
-    /// should not own a handle to the contexts, see [`Contexts::downgrade`]; the event provides access to the contexts.
+    /// The listener remains registered until [`Registration::remove`], or until the runtime or the contexts end. The listener must not own
+    /// a handle to the contexts, see [`Contexts::downgrade`]. The event provides access to the contexts.
     ///
     /// # Examples
     /// ```rust
@@ -330,9 +326,9 @@ impl Contexts {
         lookup::type_of(&self.here(), &self.registry, path)
     }
 
-    /// Returns a function of the context whose scope this thread has entered, or of the Default outside of scopes. The function
-    /// remains bound to that context after the scope is left. On a thread in a scope of that context, calls use the entered
-    /// generation, even if it was replaced or is unloading. On any other thread, calls use the current generation.
+    /// Returns a function of the context whose scope this thread has entered, or of the Default outside of scopes. The function remains
+    /// bound to that context after the scope is left. On a thread in a scope of that context, calls use the entered generation, even if
+    /// that generation was replaced or is unloading. On any other thread, calls use the current generation.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::function`].
@@ -385,14 +381,14 @@ impl Contexts {
         self.registry.natives()
     }
 
-    /// Sets the time after which an unloading Slim is parked, so that its images stay mapped. With `None`, the default, Slims
-    /// are never parked.
+    /// Sets the time after which an unloading Slim is parked. The images of a parked Slim stay mapped. With `None`, the default, Slims are
+    /// never parked.
     pub fn park_after(&self, after: Option<Duration>) {
         self.registry.unloader.set_park_after(after);
     }
 
-    /// Returns the generation whose scope this thread has entered, if the generation belongs to these contexts. Otherwise
-    /// returns the generation of the Default.
+    /// Returns the generation whose scope this thread has entered. If the generation belongs to a different runtime, or if no scope is
+    /// entered, returns the generation of the Default.
     fn here(&self) -> Arc<FreeGeneration> {
         let is_ours = |generation: &Arc<FreeGeneration>| {
             self.registry.generation(generation.id).is_some_and(|known| Arc::ptr_eq(&known, generation))

@@ -17,9 +17,9 @@ use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context_id::ContextKind;
 
-/// Handle of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master.
-/// Clones refer to the same contexts. A handle may outlive the runtime, which unloads all Slims when it ends. Usable on any
-/// thread. `runtime/docs/load-contexts.md` contains how-tos and a comparison with .NET's `AssemblyLoadContext`.
+/// Handle of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master. Clones refer to
+/// the same contexts. A handle may outlive the runtime. The end of the runtime unloads all Slims. Usable on any thread. See
+/// `runtime/docs/load-contexts.md` for instructions and a comparison with .NET's `AssemblyLoadContext`.
 ///
 /// # Examples
 /// ```rust
@@ -96,14 +96,15 @@ pub struct WeakLoadContext {
 }
 
 impl WeakContexts {
-    /// Returns the contexts while a strong reference exists: the runtime, a handle to all contexts, or a handle to one
-    /// context.
+    /// Returns a handle while a strong reference to the contexts exists. The runtime, a [`Contexts`] and a [`LoadContext`] each own a
+    /// strong reference.
     #[must_use]
     pub fn upgrade(&self) -> Option<Contexts> {
         self.registry.upgrade().as_ref().map(Contexts::of)
     }
 
-    /// Checks that these contexts belong to the runtime with this registry. The handle keeps the address of its registry reserved.
+    /// Checks that these contexts belong to the runtime with this registry. Comparing addresses is safe: the weak handle keeps the
+    /// allocation of its registry.
     pub(crate) fn is_of(&self, registry: &Arc<ContextRegistry>) -> bool {
         self.registry.as_ptr() == Arc::as_ptr(registry)
     }
@@ -119,8 +120,8 @@ impl WeakLoadContext {
 }
 
 impl ContextEvent {
-    /// Returns the context of the event while a handle to the context exists. Returns `None` for a Slim whose last handle was
-    /// dropped, and for the Master, which has no handles of this type.
+    /// Returns the context of the event while a handle to the context exists. Returns `None` for a Slim whose last handle was dropped.
+    /// Returns `None` for the Master, because [`LoadContext`] does not support the Master.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
         LoadContext::at(&self.owner)

@@ -34,7 +34,7 @@ use crate::unload::ticket::UnloadTicket;
 use super::{Contexts, LoadContext, WeakLoadContext};
 
 impl LoadContext {
-    /// Returns a handle to the context. For a Slim, returns `None` if no handle exists.
+    /// Returns a handle to the context. Returns `None` for a Slim whose last handle was dropped.
     #[track_caller]
     pub(in crate::load::context) fn of(registry: &Arc<ContextRegistry>, line: &Arc<FreeContext>) -> Option<Self> {
         match line.handle() {
@@ -89,18 +89,17 @@ impl LoadContext {
         self.line().current().map(|generation| generation.info().modules).unwrap_or_default()
     }
 
-    /// Loads a library file and its dependencies. Mains run on this thread, before the modules are added to the context. The
-    /// `Loaded` events follow. The file is copied before it is read, so it may be overwritten immediately after the call.
+    /// Loads a library file and its dependencies. The mains of the new modules run on this thread. Then the modules are added to the
+    /// context, and the `Loaded` events are raised. The load uses a copy of the file. After the call, the file may be overwritten.
     ///
-    /// Concurrent loads of one module share the result: one thread runs the main, and the other threads wait. If that load
+    /// If several threads load one module concurrently, one thread runs the main and the other threads wait for the result. If that load
     /// fails, each waiting thread tries to load the module itself. Loads of different modules do not wait for each other.
     ///
     /// # Errors
-    /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host. Fails if
-    /// the module declares classes, if a dependency is missing, if another build of the module is loaded, or if a main panics.
-    /// Fails if a permanent context would depend on a collectible context, or if the context is unloading. The context is
-    /// unchanged after an error. Returns [`ContextError::LoadCycle`] if the load is requested inside itself, or if threads
-    /// would wait for each other's modules in a cycle.
+    /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host. Fails if the module
+    /// declares classes, if a dependency is missing, if another build of the module is loaded, or if a main panics. Fails if a permanent
+    /// context would depend on a collectible context, or if the context is unloading. Returns [`ContextError::LoadCycle`] if a load would
+    /// wait for itself, directly or through other threads. An error leaves the context unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -118,8 +117,8 @@ impl LoadContext {
         self.load(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
-    /// Loads a library from memory, with its dependencies. Errors report `name` as the path of the library. `symbols` is the
-    /// content of a file with separate debug symbols, if any.
+    /// Loads a library from memory, with its dependencies. Errors report `name` as the path of the library. `symbols` is the content of the
+    /// separate debug symbol file, if the library has one.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`].
@@ -130,8 +129,8 @@ impl LoadContext {
         self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
-    /// Loads a library from a reader, with its dependencies; see [`LoadContext::load_bytes`]. Reads from the current position
-    /// of the reader to its end. Reading fails if the library or the symbols exceed
+    /// Loads a library from a reader, with its dependencies; see [`LoadContext::load_bytes`]. Reads all bytes from the current position of
+    /// the reader to the end. Reading fails if the library or the symbols exceed
     /// [`Builder::largest_library`](crate::Builder::largest_library).
     ///
     /// # Errors
@@ -174,12 +173,12 @@ impl LoadContext {
         Ok(module.summary())
     }
 
-    /// Replaces the current generation by a new generation with this library and its dependencies, and starts to unload the
-    /// old generation. Returns the unload ticket of the old generation. Calls use the old generation until the mains of the
-    /// new generation have returned. If the new generation fails to start, the old generation remains current. The unload
-    /// includes all modules of the old generation. Before the first new main runs, old modules with a `suspend` release their
-    /// exclusive resources. `suspend` runs on this thread, while other threads may call the modules. If the new modules fail
-    /// to start, the old modules acquire the resources again in `resume`.
+    /// Replaces the current generation by a new generation with this library and its dependencies. Then starts the unload of the old
+    /// generation, and returns the ticket of the unload. Calls use the new generation as soon as all mains of the new generation have
+    /// returned. If the new generation fails to start, the old generation remains current. All modules of the old generation are unloaded.
+    /// Old modules with a `suspend` release their exclusive resources before the first new main runs. `suspend` runs on this thread. During
+    /// `suspend`, other threads may call the modules. If the new modules fail to start, the old modules acquire the resources again in
+    /// `resume`.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`]. Fails if a `suspend` fails. Returns [`ContextError::NotCollectible`]
@@ -236,9 +235,8 @@ impl LoadContext {
         self.replace_by(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
-    /// Starts the unload of the context without waiting for its end. A second call returns the same ticket. Listeners and
-    /// callbacks for the unload are called inside this call. If no call is active, exit hooks and destructors also run inside
-    /// this call.
+    /// Starts the unload of the context without waiting for its end. A second call returns the same ticket. This call runs the listeners
+    /// and callbacks for the unload. If no call into the context is active, this call also runs exit hooks and destructors.
     ///
     /// # Errors
     /// Returns [`ContextError::NotCollectible`] for the Default and for pinned contexts.
@@ -271,14 +269,14 @@ impl LoadContext {
         self.line().old_tickets()
     }
 
-    /// Lists the active calls and other leases of the current generation, longest first.
+    /// Lists the active calls and other leases of the current generation. The longest-held lease comes first.
     #[must_use]
     pub fn held_by(&self) -> Vec<Blocker> {
         self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
     }
 
-    /// Keeps the current generation mapped while the returned lease is held. Intended for hosts that use data of the
-    /// generation. The lease may be held on any thread. Reports name `owner` as the reason.
+    /// Keeps the current generation mapped while the returned lease is held. Intended for hosts that use data of the generation. Any thread
+    /// may hold the lease. Blocker reports show `owner` as the holder of the lease.
     ///
     /// # Errors
     /// Returns [`ContextError::ContextUnloading`] once the context is unloading.
@@ -303,18 +301,18 @@ impl LoadContext {
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
     }
 
-    /// Parks all unloading generations of the context. Their images stay mapped, and active calls continue. If a load into an
-    /// unloading generation is in progress, the load fails at its end, and its modules are unloaded.
+    /// Parks all unloading generations of the context. Their images stay mapped, and active calls continue. A load into an unloading
+    /// generation that is in progress fails when it completes. The modules of that load are unloaded.
     pub fn park(&self) {
         self.line().park();
     }
 
-    /// Registers a callback that is called when the unload of a generation starts. Callbacks with smaller priorities are
-    /// called first. The Default and pinned contexts call their callbacks when their runtime ends. A panic in the callback is
-    /// noted on the ticket and does not stop the unload.
+    /// Registers a callback for the start of the unload of a generation. Callbacks with smaller priorities are called first. The Default
+    /// and pinned contexts call their callbacks when their runtime ends. A panic in the callback is recorded in the unload ticket and does
+    /// not stop the unload.
     ///
-    /// The callback remains registered until [`Registration::remove`] or the end of the context. The callback should not own a
-    /// handle to the context, see [`LoadContext::downgrade`]; the event provides access to the context.
+    /// The callback remains registered until [`Registration::remove`] or the end of the context. The callback must not own a handle to the
+    /// context, see [`LoadContext::downgrade`]. The event provides access to the context.
     ///
     /// # Examples
     /// ```rust
@@ -344,10 +342,9 @@ impl LoadContext {
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.unloading.remove(site)))
     }
 
-    /// Returns a function by type and method, with its signature such as `i32, String -> bool`. The function belongs to a
-    /// module of this context, to a dependency in another context, or to the Default. A call keeps the context of the function
-    /// loaded. The forms of type names and the search order are the same as for [`LoadContext::resolve_type`]. Functions
-    /// without a type (`ex`) belong to the type `""`.
+    /// Returns a function by type and method, with its signature such as `i32, String -> bool`. Searches the modules of this context, their
+    /// dependencies in other contexts, and the Default. A running call keeps the context of the function loaded. The forms of type names
+    /// and the search order are the same as for [`LoadContext::resolve_type`]. Functions without a type (`ex`) belong to the type `""`.
     ///
     /// # Errors
     /// Fails if the function is missing or ambiguous, if its signature differs, if the named module is not found, or if the
@@ -357,7 +354,7 @@ impl LoadContext {
         ContextFunction::new(&self.kept.registry, self.line(), None, (type_path, method), signature)
     }
 
-    /// Returns the address of a function, with a lease that keeps the address valid.
+    /// Returns the address of a function. The result contains a lease that keeps the address valid.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::function`].
@@ -371,7 +368,7 @@ impl LoadContext {
         self.function(type_path, method, signature)?.pointer()
     }
 
-    /// Returns the module of this name in the current generation, if the module implements the table. Returns the errors of
+    /// Returns the module with this name in the current generation. The module must implement the table. Returns the errors of
     /// [`TableModule::new`].
     pub(crate) fn table_module(&self, module: &str, table: &Table) -> Result<TableModule, ContextError> {
         TableModule::new(&self.kept.registry, self.line(), module, table)
@@ -380,9 +377,9 @@ impl LoadContext {
     /// Resolves a type of the current generation. The name is `Type`, `Package.Type` or `/Script/Package.Type`. The name of a
     /// module may precede the type, as in `module::Type` or `module:Type`.
     ///
-    /// Without a module name, searches the modules of the context, their dependencies in other contexts, and the Default. A
-    /// named module is searched as in [`LoadContext::load_name`]: if the module is missing, resolvers and handlers are called,
-    /// and the module that they return is loaded.
+    /// Without a module name, searches the modules of the context, their dependencies in other contexts, and the Default. A named module is
+    /// searched as in [`LoadContext::load_name`]. If the module is not loaded, resolvers and handlers are called. The module that a
+    /// resolver or handler returns is loaded.
     ///
     /// # Errors
     /// Fails if the type is missing or ambiguous, if the named module is not found, or if the context is unloading.
@@ -391,17 +388,18 @@ impl LoadContext {
         lookup::type_of(&generation, &self.kept.registry, path)
     }
 
-    /// Sets the canary process for new modules of this context. Later loads use the setting. [`Canary::Off`] saves some
-    /// milliseconds per load, and is intended for trusted libraries. Default: [`Builder::canary`](crate::Builder::canary).
+    /// Sets the canary for later loads into this context. A canary is a child process that loads new modules before the host does.
+    /// [`Canary::Off`] saves some milliseconds per load, and is intended for trusted libraries. Default:
+    /// [`Builder::canary`](crate::Builder::canary).
     pub fn set_canary(&self, canary: Canary) {
         self.line().resolvers.set_canary(canary);
     }
 
     /// Sets the resolver for missing modules. The resolver is called on any thread, before the Default is searched.
     ///
-    /// The resolver remains registered until [`Registration::remove`], until another resolver replaces it, or until the context
-    /// has ended. Resolvers and handlers should not own a handle to the context, see [`LoadContext::downgrade`]; the request
-    /// provides access to the requesting context.
+    /// The resolver remains registered until [`Registration::remove`], until another resolver replaces it, or until the context has ended.
+    /// A resolver or handler must not own a handle to the context, see [`LoadContext::downgrade`]. The request provides access to the
+    /// requesting context.
     ///
     /// # Examples
     /// ```rust
@@ -432,8 +430,8 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Adds a handler for modules that neither the resolver nor the Default provides. Handlers are called in the order of
-    /// registration.
+    /// Adds a handler for missing modules. The handler is called if neither the resolver nor the Default provides the module. Handlers are
+    /// called in the order of registration.
     #[track_caller]
     pub fn on_resolving(
         &self,
@@ -445,13 +443,12 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Finds a native library. Searches the open libraries of the context first, then calls the resolver of the module and the
-    /// resolver of the context. Then searches the folders of the context's modules and the system, and finally calls the
-    /// handlers. The library remains open as long as the context exists.
+    /// Finds a native library. Searches the open libraries of the context. Then calls the resolver of the module and the resolver of the
+    /// context. Then searches the folders of the context's modules and the system. Finally calls the handlers. The library remains open as
+    /// long as the context exists.
     ///
     /// # Errors
-    /// Fails if the library is not found; the error lists all steps of the search. Fails if a resolver fails or returns a
-    /// relative path.
+    /// Fails if the library is not found. The error lists all steps of the search. Fails if a resolver fails or returns a relative path.
     #[track_caller]
     pub fn native_library(&self, name: &str, for_module: Option<&str>) -> Result<NativeLibrary, ContextError> {
         let _door = host_verb();
@@ -514,7 +511,7 @@ impl LoadContext {
         Scoped::new(self.line().open("entering its scope")?, future)
     }
 
-    /// Returns the registration of a resolver or a handler at `site`.
+    /// Returns the registration of the resolver or handler in slot `site`.
     fn resolving(&self, site: Site) -> Registration {
         let line = Arc::downgrade(self.line());
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))

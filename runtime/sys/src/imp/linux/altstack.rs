@@ -1,8 +1,8 @@
 //! Removes alternate signal stacks that images set for threads. The memory of an alternate stack is freed with a thread-local or with the
-//! image. If the thread kept the stack, the kernel would use freed memory. Therefore, each thread gets its previous stack back. Only the
-//! thread itself can change its stack, so the image stays mapped until then.
+//! image. If the thread kept the stack, the kernel would use freed memory. Therefore, the previous stack of each thread is restored. Only
+//! the thread itself can change its stack. The image stays mapped until the thread has restored its stack.
 //!
-//! Several images may replace the stack of the same thread one after the other, and may end in any order.
+//! Several images may replace the stack of one thread one after the other. The images may end in any order.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
@@ -47,8 +47,8 @@ struct Stacks {
     before: Stack,
 }
 
-/// Calls `set`, which executes `sigaltstack` for one image, and records the new stack if `is_new`. `arm` installs the notification of the
-/// thread's end.
+/// Calls `set` and records the new stack if `is_new` is set. `set` executes `sigaltstack` for one image. `arm` installs the notification of
+/// the thread's end.
 pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int, arm: impl FnOnce()) -> c_int {
     let before = Stack::here();
     let result = set();
@@ -57,7 +57,7 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
         && is_new
         && let Ok(now) = Stack::here()
     {
-        // Arms the thread before the record is added, because the end of a thread with a record must be noticed.
+        // Arms the thread before the record is added. The end of a thread with a record must be noticed.
         arm();
         note(&mut lock(&RECORDS), ledger, tid(), now, before);
     }
@@ -80,13 +80,13 @@ fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, befor
     }
 }
 
-/// Returns `before` if an image has set this stack for the thread. The thread gets this stack back later.
+/// Returns `before` if an image has set this stack for the thread. Such a stack is restored later.
 fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
     records.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
 }
 
-/// Removes a record. Records whose previous stack is the removed stack get the stack before the removed stack. Returns the removed stack
-/// and its previous stack.
+/// Removes a record. If the removed stack is the previous stack of another record, replaces it there by the stack before the removed stack.
+/// Returns the removed stack and its previous stack.
 fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     let Set { tid, stacks: Stacks { now, before }, .. } = records.remove(at);
     for other in records.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {
@@ -121,7 +121,8 @@ fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
         .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
-/// Returns two flags: if the calling thread still uses a stack of the image, and if another thread does.
+/// Returns two flags. The first is set if the calling thread still uses a stack of the image. The second is set if another thread uses such
+/// a stack.
 fn locations(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();
     let of_image = of_image(ledger);
@@ -134,7 +135,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     of_image(ledger).into_iter().map(holder).collect()
 }
 
-/// Removes the records of an unmapped image; a thread that still has a stack of the image keeps the stack.
+/// Removes the records of an unmapped image. A thread that still has a stack of the image keeps the stack.
 fn forget(ledger: &Ledger) {
     lock(&RECORDS).retain(|set| !set.ledger.is(ledger));
 }

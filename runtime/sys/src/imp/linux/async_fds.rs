@@ -1,5 +1,5 @@
-//! Descriptors for which images have requested signals, and message queues with notifications. Descriptors and queues are open files
-//! that may outlive the image. Signals of a file would still be raised if its descriptor has another owner or is closed.
+//! Descriptors for which images have requested signals, and message queues with notifications. Descriptors and queues are open files that
+//! may outlive the image. A file may raise signals even after its descriptor is closed.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -82,7 +82,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     let mut raised = 0;
     for Request { fd, identity: identified, how, .. } in own {
         match how {
-            // The file may be open under other numbers, and all descriptors of the file share its settings.
+            // Disables the signals of the file. The file may be open under other descriptors, and all its descriptors share the settings.
             How::Signals => {
                 let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
                 same.for_each(|fd| raised |= disable_signals(fd));

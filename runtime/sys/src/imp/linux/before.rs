@@ -1,10 +1,10 @@
 //! Records the process state before an image is mapped: soft limits, timers set by direct system calls, and system call filters. This state
 //! may raise signals without a hook. The signals are harmless while an image handles them. Without the handler, the default action
 //! terminates the process. Therefore, the source of a signal is removed before the handler, and the recorded state is restored. Filters
-//! cannot be removed, so the image stays mapped in this case.
+//! cannot be removed. An image with filters stays mapped.
 //!
-//! Considers only signals that would be left with the default action. The host cannot determine which code has set a limit or timer, so
-//! state from before the image is left unchanged.
+//! Considers only signals that would be left with the default action. State from before the image is left unchanged, because the host
+//! cannot determine which code has set a limit or timer.
 
 use std::ffi::{c_int, c_uint};
 use std::fs;
@@ -27,7 +27,7 @@ const LIMITS: [(c_uint, c_int, &str); 2] =
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
 /// Initial states of the mapped images. An image that ends first may leave its changes to another image. The list is locked while state is
-/// restored, so that only one image restores state at a time.
+/// restored. Only one image restores state at a time.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
 pub(super) struct Before {
@@ -58,7 +58,7 @@ pub(super) struct Undone {
 enum Verdict {
     Leave,
     PutBack,
-    /// The limit cannot be raised any more, so its signal is ignored.
+    /// The limit cannot be raised again. Its signal is ignored instead.
     Ignore,
 }
 
@@ -87,8 +87,8 @@ impl Before {
         self.undo(handled)
     }
 
-    /// Removes the sources that a running handler may have set after the first removal. This method is called once, when no handler of the
-    /// image runs; later sources belong to other code.
+    /// Removes the sources that a running handler may have set after the first removal. Called once, when no handler of the image runs.
+    /// Later sources belong to other code.
     pub(super) fn restore_again(&self) -> Undone {
         let alone = mem::take(&mut lock(&self.found).alone);
         self.undo(Handled { all: alone, alone })
@@ -197,12 +197,12 @@ fn format_limit(limit: u64) -> String {
     if limit == libc::RLIM_INFINITY { "unlimited".to_owned() } else { limit.to_string() }
 }
 
-/// Returns the timers of this process that raise a signal; empty if the kernel does not list them.
+/// Returns the timers of this process that raise a signal. Returns no timers if the kernel does not list them.
 fn listed() -> Vec<Listed> {
     fs::read_to_string("/proc/self/timers").map_or_else(|_| Vec::new(), |text| read_list(&text))
 }
 
-/// Parses four lines for each timer; the first three are its id, its signal and the notification method.
+/// Parses four lines for each timer. The first three lines are the id, the signal and the notification method of the timer.
 fn read_list(text: &str) -> Vec<Listed> {
     let mut found = Vec::new();
     let (mut number, mut signal) = (None, None);

@@ -1,8 +1,8 @@
-//! Blocks of the C heap allocated by C code inside images. The blocks are recorded but never moved, because a block may be passed to any
-//! C function.
+//! Records blocks of the C heap that C code inside images has allocated. Blocks are never moved, because a block may be passed to any C
+//! function.
 //!
 //! All images share a table, because an image may free a block that another image has allocated. The record of a block is removed before
-//! the block is freed, because the address may be reused afterwards.
+//! the block is freed. Afterwards, the address may be reused.
 #![expect(unsafe_code, reason = "frees what an image has left")]
 
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Number of locks: concurrent threads rarely use the same lock.
+/// Number of locks. With this number, concurrent threads rarely use the same lock.
 const SHARDS: usize = 64;
 
 static RECORDS: [Mutex<Shard>; SHARDS] =
@@ -43,7 +43,7 @@ struct Block {
     size: usize,
 }
 
-/// Addresses differ in their middle bits; one multiplication moves these bits to the bits that the map uses.
+/// Hasher of addresses. Addresses differ in their middle bits. One multiplication moves these bits to the positions that the map uses.
 #[derive(Default)]
 struct AddressHasher(u64);
 
@@ -81,7 +81,7 @@ pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl F
         // A size of zero frees the block and returns null. For other sizes, null means that the block is unchanged.
         Some(known) if block.is_null() && size != 0 => add_record(old, known),
         Some(known) => add_record(block, Block { owner: known.owner, size }),
-        // A block of other code belongs to no image, even after it moves.
+        // A block of other code belongs to no image, even after `realloc` moves the block.
         None if old.is_null() => add_record(block, Block { owner, size }),
         None => {}
     }
@@ -126,7 +126,7 @@ struct Left {
     kept: (u64, u64),
 }
 
-/// Removes the records of an image's blocks; passes those that are not kept to `free`.
+/// Removes the records of an image's blocks. Passes each block that is not kept to `free`.
 fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
     let mut left = Left::default();
     for shard in &RECORDS {

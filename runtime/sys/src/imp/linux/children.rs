@@ -1,8 +1,8 @@
-//! Processes started by images. An exited child stays a zombie until a process waits for it or the host exits. The image that had the pid
-//! of the child is unmapped, so no other code can wait for it.
+//! Processes started by images. An exited child stays a zombie until a process waits for it or the host exits. Only the image had the pid
+//! of the child. After the image is unmapped, no code waits for the child.
 //!
-//! Queries the kernel instead of hooking the wait functions. If a pid is no longer a child or belongs to another process, the child was
-//! waited for.
+//! Queries the kernel instead of hooking the wait functions. A child was waited for if its pid no longer belongs to a child, or if its pid
+//! belongs to another process.
 
 use std::fs;
 use std::sync::Mutex;
@@ -37,7 +37,7 @@ struct Child {
     /// Address of the ledger of the image that started the child. Zero if the image is unmapped and the host reaps the child.
     owner: usize,
     pid: i32,
-    /// Start time in the kernel's unit, which distinguishes processes with the same pid.
+    /// Start time in the kernel's unit. Distinguishes processes with equal pids.
     started: u64,
 }
 
@@ -56,8 +56,8 @@ fn held(owner: usize) -> u64 {
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
-/// Removes the records of an image. Returns the children that were not waited for, each with a description. If `reaps`, exited children
-/// are reaped now, and [`reap_ended`] reaps the others later.
+/// Removes the records of an image. Returns the children that were not waited for, each with a description. If `reaps` is set, reaps exited
+/// children now. [`reap_ended`] reaps the running children later.
 fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;
@@ -85,7 +85,7 @@ fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     (left, reaped)
 }
 
-/// Reaps exited children of unmapped images. Costs one load if no children are to be reaped.
+/// Reaps exited children of unmapped images. Returns after one load if no children are to be reaped.
 pub(super) fn reap_ended() {
     if ORPHANS.load(Ordering::Relaxed) == 0 {
         return;

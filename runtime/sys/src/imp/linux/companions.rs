@@ -1,12 +1,13 @@
-//! Libraries that an image uses, except the C library and the libraries of the host. These libraries bypass the hooks: their threads may
-//! run functions of the image, and their tables may contain functions of the image. An ending image waits for these threads.
+//! Tracks the companions of an image: the libraries that the image uses, except the C library and the libraries of the host. Companions do
+//! not call the hooks. Their threads may run functions of the image, and their tables may contain functions of the image. An ending image
+//! waits for these threads.
 //!
-//! The loader maps some of these libraries because an image needs them, and unmaps them with the last image that needs them. The loader
-//! does so even while their threads are running and their handlers are set.
+//! The loader maps a companion with the first image that needs it, and unmaps the companion with the last such image. The loader unmaps a
+//! companion even while its threads are running and its handlers are set.
 //!
-//! Therefore, the effects of these libraries on the process are checked. A thread that started during the image's lifetime and has one of
-//! these libraries on its stack may call the image, so the image waits. A library that is about to be unmapped while it is in use is kept
-//! open by a separate reference until it is unused.
+//! Therefore, the effects of companions on the process are checked. A thread with a companion on its stack may call the image if the thread
+//! started during the image's lifetime. The image waits for such threads. If a companion in use is about to be unmapped, a separate
+//! reference keeps the companion open until it is unused.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_int};
@@ -55,8 +56,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Libraries whose threads run a function only while its caller waits, and that do not store the function. An image may be unmapped while
-/// threads of these libraries exist, if none of these threads has the image on its stack.
+/// Libraries that run a function on their threads only while its caller waits, and that do not store the function. An image may be unmapped
+/// while threads of these libraries exist, if the image is on none of their stacks.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
 /// Pairs of functions. The first function registers an address of a library's code with the process, and the second function removes the
@@ -73,7 +74,7 @@ const LEAVE: [(&str, &str); 9] = [
     ("lio_listio", ""),
 ];
 
-/// The C library and its parts, and the compiler's runtime: calls of an image to these libraries use the hooks.
+/// The C library and its parts, and the compiler's runtime. Calls of an image to these libraries use the hooks.
 const RUNTIME: [&str; 11] = [
     "libc.so",
     "libm.so",
@@ -92,8 +93,8 @@ const RUNTIME: [&str; 11] = [
 const RETRIES: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
-/// State of all companions. The state is locked during a decision: if two images share a library and end concurrently, exactly one of the
-/// two images is the last user.
+/// State of all companions. The state is locked during a decision. If two images share a library and end concurrently, exactly one of them
+/// is the last user.
 static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
 struct State {
@@ -115,7 +116,7 @@ struct Held {
 pub(super) struct Companions {
     before: Vec<Loaded>,
     created: Ticks,
-    /// Known once the image is mapped.
+    /// Facts about the image itself. Set once the image is mapped.
     own: OnceLock<Own>,
     /// The image uses libraries other than the C library.
     has_others: AtomicBool,
@@ -182,10 +183,10 @@ impl Companions {
         self.has_others.load(SeqCst)
     }
 
-    /// Returns the base addresses of all libraries that the image can call, and that may therefore store an address of the image; `None` if
-    /// unknown. Includes needed libraries, libraries in which the image has looked up names or of which it has addresses, and the
-    /// dependencies of all these libraries. Also includes libraries mapped during the image's lifetime that the image or one of these
-    /// libraries may have opened.
+    /// Returns the base addresses of all libraries that the image can call. These libraries may store an address of the image. Returns
+    /// `None` if the libraries are unknown. Includes needed libraries, libraries in which the image has looked up names or of which it has
+    /// addresses, and the dependencies of all these libraries. Also includes libraries mapped during the image's lifetime that the image or
+    /// one of these libraries may have opened.
     pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
         let Own { image, .. } = self.own.get()?;
         let all = loaded::all();
@@ -201,7 +202,8 @@ impl Companions {
             within.push(root.clone());
         };
         found.chain(called).chain([image]).for_each(|root| add(&mut within, root));
-        // The C library opens some libraries for host names and character sets, but passes them no callback of the image.
+        // Ignores libraries that the C library opens for host names and character sets. The C library passes no callback of the image to
+        // these libraries.
         let opens = within.iter().any(|library| !library.is(image) && !is_runtime(library)) || may_open(image, lookups);
         if opens {
             others().filter(is_new).for_each(|root| add(&mut within, root));
@@ -230,7 +232,7 @@ impl Companions {
         holding_threads.collect()
     }
 
-    /// Keeps companions open that are in use and that no other image needs. This hook is called just before the image is closed.
+    /// Keeps companions open that are in use and that no other image needs. Called directly before the image is closed.
     fn leave(&self, owner: usize) {
         let mut state = lock(&STATE);
         let Some(at) = state.users.iter().position(|(user, _)| *user == owner) else { return };
@@ -322,13 +324,13 @@ fn held_by(in_libraries: &[Position], in_image: Position, is_pool: impl Fn(usize
     own.or_else(|| all().next().filter(|_| in_image)).map(HeldBy::Library).or(in_image.then_some(HeldBy::Image))
 }
 
-/// Checks for the C library and its parts, including the program itself, whose name is empty.
+/// Checks if the library is the C library, one of its parts, or the program itself. The name of the program is empty.
 fn is_runtime(library: &Loaded) -> bool {
     let file = library.file();
     library.name.is_empty() || RUNTIME.iter().any(|known| file.starts_with(known))
 }
 
-/// Checks if an image may open libraries: it imports a function for that, or has looked one up.
+/// Checks if an image may open libraries: the image imports `dlopen` or a similar function, or has looked up its address.
 fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
     const OPENERS: [&CStr; 2] = [c"dlopen", c"dlmopen"];
     let names = image.refers_to();
@@ -346,7 +348,7 @@ fn foreign_threads(since: Ticks) -> Vec<Thread> {
 }
 
 /// Returns the position of a thread relative to each code; `None` for threads started by the host's own code. The host promises that its
-/// threads do not use an ending image, so apparent references on their stacks are stale.
+/// threads do not use an ending image. Apparent references on their stacks are therefore stale.
 fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> {
     static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     let host = HOST.get_or_init(|| {
@@ -373,7 +375,8 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
     if starts_in(host) {
         return None;
     }
-    // A thread that has not reached its start routine has no address of the start routine on its stack.
+    // A thread that has not reached its start routine has no address of the routine on its stack. Such a thread counts as inside the code
+    // that contains the routine.
     let position = |(position, code): (&Position, &&[Range<usize>])| match position {
         Position::Outside if starts_in(code) => Position::Inside,
         _ => *position,
@@ -405,7 +408,8 @@ fn is_pool(library: &Loaded) -> bool {
     is_name_of_pool(&library.file())
 }
 
-/// Checks for the file name of a thread pool library. References from a thread pool library to an image belong to its last task.
+/// Checks if a file name belongs to a thread pool library. A reference from a thread pool library to an image belongs to the last task of
+/// the pool.
 pub(super) fn is_name_of_pool(file: &str) -> bool {
     POOLS.iter().any(|pool| file.starts_with(pool))
 }

@@ -2,8 +2,8 @@
 //! its own streams. The library stays mapped. A reference to an image is replaced by the value from before the first image, or by the
 //! initial value.
 //!
-//! Queries the library through its public functions. The library may be mapped with an image, so its values are unknown before. All
-//! findings are discarded when the library is replaced.
+//! Queries the library through its public functions. The library may be mapped together with an image. Its values are unknown before that.
+//! All recorded values are discarded when the library is replaced.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
 use std::ffi::{CStr, c_void};
@@ -145,7 +145,7 @@ fn listen() {
     });
 }
 
-/// Replaces references to memory that is about to be unmapped or was unmapped; returns their number.
+/// Replaces references to memory that is about to be unmapped or was unmapped. Returns the number of replaced references.
 fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     let mut count = 0;
     with_slots(|slots, all| {
@@ -160,7 +160,7 @@ fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     count
 }
 
-/// Calls `act` with the values and all libraries; does nothing if the library is not mapped.
+/// Calls `act` with the values and all libraries. Has no effect if the C++ library is not mapped.
 fn with_slots(act: impl FnOnce(&mut [FacetSlot], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };

@@ -17,14 +17,15 @@ use super::{fence, locals};
 
 /// Signals that terminate a process because of its own actions.
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
-/// Size of the handler's own stack in bytes: an overflow leaves no space on the thread's stack.
+/// Size of the handler's own stack in bytes. The handler needs its own stack, because a stack overflow leaves no space on the thread's
+/// stack.
 const OWN_STACK: usize = 64 * 1024;
 /// Recorded bytes of the stack: enough for hundreds of frames.
 const KEPT_STACK: usize = 512 * 1024;
 const PAGE: usize = 4096;
 
 static FILES: OnceLock<[File; 3]> = OnceLock::new();
-/// Thread whose crash is reported; zero if none.
+/// Id of the thread whose crash is reported. Zero before the first crash.
 static WRITING: AtomicI32 = AtomicI32::new(0);
 
 static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
@@ -33,7 +34,7 @@ static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
 ///
 /// # Errors
 ///
-/// Reporting was started before, or the system rejects a handler.
+/// If reporting was started before, or if the system rejects a handler.
 pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
     if FILES.set(files).is_err() {
         return Err(io::Error::other("crashes of this process are reported already"));
@@ -80,9 +81,9 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
     let moment = unsafe { moment(signal, &*info, &*context.cast()) };
     match WRITING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => write_report(&moment, thread),
-        // The previous action of the signal may raise a second fatal signal, which adds no information.
+        // Ignores a second fatal signal of this thread. The previous action of the first signal may raise a second signal.
         Err(other) if other == thread => {}
-        // Only one crash is reported at a time; the reported crash terminates the process.
+        // Waits for the end of the process. Only one crash is reported, and the reported crash terminates the process.
         Err(_) => loop {
             rustix::event::pause();
         },
@@ -135,7 +136,7 @@ fn write_report(moment: &Moment, thread: libc::pid_t) {
     let begin = write_stack(stack, moment.sp);
     let mut end = Buffer::default();
     end.line("stack", begin, 16);
-    // Writes the total size, so that readers detect a truncated list.
+    // Writes the total size. Readers can then detect a truncated list.
     end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
@@ -154,7 +155,7 @@ fn write_fence(to: BorrowedFd<'_>, address: usize) {
     buffer.write(to);
 }
 
-/// Writes the mappings; returns their size in bytes, including bytes that were not written.
+/// Writes the memory mappings of the process. Returns the size of the list in bytes, including bytes that were not written.
 pub(super) fn write_maps(to: BorrowedFd<'_>) -> usize {
     let Ok(from) = rustix::fs::open(c"/proc/self/maps", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return 0;
@@ -168,15 +169,15 @@ pub(super) fn write_maps(to: BorrowedFd<'_>) -> usize {
     all
 }
 
-/// Writes the mapped part of the stack from `sp` upwards; returns the address of the first byte. The kernel reads the memory and
-/// reports unmapped parts: after a stack overflow, `sp` is in the guard pages below the stack.
+/// Writes the mapped part of the stack from `sp` upwards. Returns the address of the first written byte. The kernel reads the memory and
+/// reports unmapped parts. After a stack overflow, `sp` is in the guard pages below the stack.
 pub(super) fn write_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
     let (mut begin, mut at) = (sp & !7, sp & !7);
     while at < begin + KEPT_STACK {
         let len = PAGE - at % PAGE;
         match descriptors::write_memory(to, at, len) {
             Some(count) if count == len => {}
-            // Skips unmapped pages: nothing was written yet, so the stack may begin at a higher address.
+            // Skips unmapped pages before the first written byte. The stack may begin at a higher address.
             None if at == begin && begin < sp.saturating_add(KEPT_STACK) => begin += len,
             _ => break,
         }
@@ -193,8 +194,8 @@ fn pass_on(signal: c_int, code: c_int, thread: libc::pid_t) {
         let _set = unsafe { signals::act(signal, before) };
     }
     if code <= 0 {
-        // Sends the signal again. A fault recurs on its own, because its instruction is repeated, but a sent signal does not recur. The
-        // signal is pending until this handler returns.
+        // Sends the signal again. A fault recurs by itself, because its instruction is repeated. A sent signal does not recur. The signal
+        // is pending until this handler returns.
         kernel::signal_thread(thread, signal);
     }
 }
@@ -220,7 +221,7 @@ impl Default for Buffer {
 }
 
 impl Buffer {
-    /// Appends bytes; drops bytes that exceed the buffer.
+    /// Appends bytes. Drops bytes that exceed the buffer.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         for (to, from) in self.bytes[self.len..].iter_mut().zip(bytes) {
             *to = *from;

@@ -11,7 +11,7 @@ use super::c::peek;
 use super::lock;
 use crate::ledger::repair::{ENVIRONMENT, Repair};
 
-/// Limits above any real environment, to terminate on invalid data.
+/// Maximum number of environment entries, far above any real environment. The limit ends the walk on invalid data.
 const MOST_ENTRIES: usize = 65_536;
 const LONGEST: usize = 1 << 20;
 
@@ -50,7 +50,7 @@ fn listen() {
     });
 }
 
-/// Replaces references to memory that is about to be freed; returns their number.
+/// Replaces references to memory that is about to be freed. Returns the number of replaced references.
 fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     let known = BEFORE.get().map(Vec::as_slice).unwrap_or_default();
     let mut count = 0;
@@ -79,7 +79,7 @@ fn redirect_references_after(before: &Strings, image: &[Range<usize>], is_ours: 
     let is_lost = |string: &usize| image.iter().any(|range| range.contains(string));
     let Some(array) = array() else { return 0 };
     let mut count = 0;
-    // Copies the entries of the previous array, because the C library may have freed the array itself.
+    // Copies the entries recorded from the previous array. The C library may have freed the array itself.
     if is_ours(array) {
         set_array(before.0.iter().copied());
         count += 1;
@@ -90,7 +90,7 @@ fn redirect_references_after(before: &Strings, image: &[Range<usize>], is_ours: 
     count + redirect_references(is_ours)
 }
 
-/// Sets the environment array, which is leaked, like all parts of the environment.
+/// Sets the environment to a new array. The array is leaked, like all parts of the environment.
 fn set_array(strings: impl Iterator<Item = usize>) {
     let array: Vec<*mut c_char> = strings.chain([0]).map(ptr::with_exposed_provenance_mut).collect();
     library::set_environment(Box::leak(array.into_boxed_slice()));

@@ -1,10 +1,10 @@
-//! Eviction of a thread of an image from a blocking system call that never returns: the last resort, only on request of the host.
+//! Evicts a thread of an image from a blocking system call that never returns. Used as the last resort, only on request of the host.
 //!
 //! The thread receives a signal, and the handler checks the interrupted position. The thread is evicted only if a system call was
-//! interrupted. The image's own code must have made the call, or a function of the C library that holds no lock while it waits. Only code
-//! of the image may be between that code and the host's function that started the thread. The handler then resumes the thread in the host's
-//! function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The frames
-//! of the image are skipped without running destructors.
+//! interrupted. The system call must be a call of the image's own code, or of a C library function that holds no lock while it waits. Only
+//! code of the image may be between that code and the host's function that started the thread. The handler then resumes the thread in the
+//! host's function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The
+//! frames of the image are skipped without running destructors.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "reads and changes the instruction pointer of a thread")
@@ -121,7 +121,7 @@ mod possible {
         c"writev",
     ];
 
-    /// Maximum number of frames; a thread with a deeper stack is not evicted.
+    /// Maximum number of frames. A thread with a deeper stack is not evicted.
     const DEEPEST: usize = 256;
 
     struct Ready {
@@ -132,7 +132,7 @@ mod possible {
         waiting: Vec<usize>,
     }
 
-    /// Prepared data; `None` if all signals are in use.
+    /// Data that is prepared before the first eviction. `None` if all signals are in use.
     static READY: OnceLock<Option<Ready>> = OnceLock::new();
 
     thread_local! {
@@ -143,7 +143,7 @@ mod possible {
     /// Marks the calling thread as inside its start routine.
     pub(in crate::imp::linux) fn enter(started: &Started) {
         HERE.set(started);
-        // Allows another signal, because an earlier signal had no effect.
+        // Allows a new signal. An earlier signal had no effect.
         started.is_signaled.store(false, Ordering::SeqCst);
     }
 
@@ -180,7 +180,7 @@ mod possible {
         waiting.extend(callers);
         waiting.sort_unstable();
         waiting.dedup();
-        // The first use of the unwinder loads data, which must not happen in a handler.
+        // Uses the unwinder once. Its first use loads data, and a handler must not load data.
         walk(&mut |_, _| false);
         let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));
         if signal.is_none() {
@@ -195,7 +195,7 @@ mod possible {
             return false;
         }
         action.sa_sigaction = at_signal as *const () as usize;
-        // Omits `SA_RESTART`, so that the system call is interrupted instead of restarted.
+        // Omits `SA_RESTART`. The signal then interrupts the system call instead of restarting it.
         action.sa_flags = libc::SA_SIGINFO;
         (1..signals::COUNT as c_int).for_each(|other| signals::add(&mut action.sa_mask, other));
         // SAFETY: `at_signal` is async-signal-safe and has the type for `SA_SIGINFO`.
@@ -210,7 +210,7 @@ mod possible {
             // is live during this call.
             let (started, context) = unsafe { (&*here, &mut *context.cast::<libc::ucontext_t>()) };
             if may_leave(started, &context.uc_mcontext.gregs) {
-                // Evicts the thread only once, because the skipped frames must not be skipped again.
+                // Evicts the thread only once. The skipped frames must not be skipped again.
                 leave();
                 started.is_evicted.store(true, Ordering::SeqCst);
                 return_to_host(started, &mut context.uc_mcontext.gregs);

@@ -1,5 +1,5 @@
-//! Exit handlers of images. The handlers of an image are called before the image is unmapped; one handler of the host calls the
-//! handlers of images that are still mapped at process exit.
+//! Exit handlers of images. The handlers of an image are called before the image is unmapped. At process exit, one handler of the host
+//! calls the handlers of all images that are still mapped.
 
 use std::ffi::{c_int, c_void};
 use std::io;
@@ -24,7 +24,7 @@ pub(super) const REPAIR: Repair = Repair {
             report.exit_handlers += run(image.owner());
         }
     },
-    // Handlers registered by finalizers while the image was being closed cannot be called any more.
+    // Drops handlers that finalizers registered while the image was being closed. The code of these handlers is unmapped.
     free: |gone, _| forget(gone.image().owner()),
     ..Repair::NONE
 };

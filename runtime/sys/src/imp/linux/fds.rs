@@ -1,5 +1,5 @@
-//! Descriptors opened by images. A descriptor number may be closed and reused without a hook, so its target is recorded as well; a
-//! descriptor with another target no longer belongs to the image.
+//! Descriptors opened by images. A descriptor number may be closed and reused without a hook. Therefore the target of each descriptor is
+//! recorded. A descriptor with another target no longer belongs to the image.
 #![expect(unsafe_code, reason = "closes what an image has left open")]
 
 use std::collections::HashMap;
@@ -27,7 +27,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Open descriptors, shared by all images, because a number has one owner at a time.
+/// Open descriptors of all images. All images share one map, because a number has one owner at a time.
 static RECORDS: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
 
 struct Opened {
@@ -61,7 +61,7 @@ static MAKERS: [Maker; 6] = [
 ];
 
 impl Maker {
-    /// Returns the maker with this number; the last maker for unknown numbers.
+    /// Returns the maker with this number. Returns the last maker for unknown numbers.
     pub(super) fn of(number: c_int) -> &'static Self {
         usize::try_from(number).ok().and_then(|number| MAKERS.get(number)).unwrap_or(&MAKERS[5])
     }
@@ -78,7 +78,7 @@ pub(super) fn opened(owner: usize, fd: c_int) {
     add_record(owner, fd, None);
 }
 
-/// Records that the descriptor belongs to a stream, which closes it.
+/// Records that the descriptor belongs to a stream. The stream closes the descriptor.
 pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker: &'static Maker) {
     add_record(owner, fd, Some(Stream { address: stream.expose_provenance(), maker }));
 }
@@ -89,12 +89,12 @@ fn add_record(owner: usize, fd: c_int, stream: Option<Stream>) {
     }
 }
 
-/// Removes the record of a stream that is about to be closed: afterwards, both the stream and the number may be reused.
+/// Removes the record of a stream that is about to be closed. Afterwards, both the stream's address and the number may be reused.
 pub(super) fn stream_closed(stream: *mut c_void) {
     lock(&RECORDS).retain(|_, opened| opened.stream.is_none_or(|known| known.address != stream.addr()));
 }
 
-/// Removes the record of a descriptor that is about to be closed: afterwards, the number may be reused.
+/// Removes the record of a descriptor that is about to be closed. Afterwards, the number may be reused.
 pub(super) fn closed(fd: c_int) {
     lock(&RECORDS).remove(&fd);
 }
@@ -108,7 +108,7 @@ pub(super) fn is_of_another(owner: usize, fd: c_int) -> bool {
     lock(&RECORDS).get(&fd).is_some_and(|opened| opened.owner != owner && is_still(fd, opened))
 }
 
-/// Removes the records of an image; returns the open descriptors.
+/// Removes the records of an image. Returns the descriptors that are still open.
 fn take(owner: usize) -> Vec<Left> {
     let own = |_: &c_int, opened: &mut Opened| opened.owner == owner;
     let mut open: Vec<_> = lock(&RECORDS).extract_if(own).filter(|(fd, opened)| is_still(*fd, opened)).collect();
@@ -139,7 +139,7 @@ fn close(gone: &Gone<'_>, left: &Left) {
     }
 }
 
-/// Returns the open descriptors, sorted; empty if the system does not list them.
+/// Returns the open descriptors, sorted. Returns an empty list if the system does not list descriptors.
 pub(super) fn open_now() -> Vec<c_int> {
     let mut open = proc::numbers("fd").unwrap_or_default();
     open.sort_unstable();
@@ -153,7 +153,7 @@ fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
     let records = lock(&RECORDS);
     fresh.retain(|fd| !records.contains_key(fd));
     drop(records);
-    // Excludes the descriptor used for this listing, which has no target any more.
+    // Excludes the descriptor that this listing used. This descriptor no longer has a target.
     fresh.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect()
 }
 

@@ -11,7 +11,7 @@ const MOST: usize = 64;
 
 const LONGEST: usize = 240;
 
-/// Table of fences, with a fixed size, so that a handler may read it at any time.
+/// Table of fences. A handler may read the table at any time, because its size is fixed.
 static ROW: [Entry; MOST] = [const { Entry::new() }; MOST];
 
 /// Entry of a fence. The entry is in use while `behind` is nonzero.

@@ -1,5 +1,5 @@
-//! Detects child processes after `fork`. A child has one thread, and locks that other threads of the parent may have held. Images are never
-//! unmapped in a child, so the hooks only call the C functions and record nothing.
+//! Detects child processes after `fork`. A child has only one thread. Other threads of the parent may have held locks during the `fork`.
+//! Images are never unmapped in a child. The hooks in a child therefore only call the C functions and record nothing.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};

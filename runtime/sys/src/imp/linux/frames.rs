@@ -1,5 +1,5 @@
-//! Unwind tables that images registered with the process's unwinder, as JIT compilers do. The unwinder searches all tables at every
-//! panic, so tables of an ending image are removed first.
+//! Unwind tables that images registered with the process's unwinder, as JIT compilers do. The unwinder searches all tables at every panic.
+//! The tables of an image are therefore removed before the image is unmapped.
 
 use std::ffi::c_void;
 use std::sync::Mutex;
@@ -33,14 +33,14 @@ pub(super) fn deregistered(begin: *const c_void) -> bool {
     at.map(|at| tables.swap_remove(at)).is_some()
 }
 
-/// Deregisters the tables left by an image; returns their number.
+/// Deregisters the tables that an image left registered. Returns the number of tables.
 pub(super) fn take_back(owner: usize) -> u64 {
     let mut tables = lock(&TABLES);
     let left: Vec<_> = tables.extract_if(.., |table| table.owner == owner).collect();
     drop(tables);
     let mut count = 0;
     for Table { taking_back, .. } in left {
-        // The unwinder reads a table that it deregisters, and the module may have unmapped the table.
+        // Skips an unmapped table, because the unwinder reads a table that it deregisters.
         if peek::word(taking_back.argument().addr()).is_some() {
             taking_back.call();
             count += 1;

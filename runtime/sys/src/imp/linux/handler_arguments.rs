@@ -1,5 +1,5 @@
-//! Arguments of a signal handler, with substitutes. Code of the host that found our handler as the previous handler may call our handler
-//! with only the signal number. In this case, the other two arguments are stale register values, so they are checked before use.
+//! Arguments of a signal handler, with substitutes. Code of the host may store this handler as its previous handler, and may call it with
+//! only the signal number. The other two arguments are then stale register values. Therefore all arguments are checked before use.
 
 use std::ffi::{c_int, c_void};
 

@@ -1,7 +1,7 @@
 //! Running handlers of images: their threads, start times, and exits by a jump.
 //!
-//! A handler that exits by `siglongjmp` never returns to the dispatcher, so other code must detect its end. Each run has a record in a
-//! static table, since handlers must not allocate. The record contains the run's position on the stack; a jump to a frame outside of this
+//! A handler that exits by `siglongjmp` never returns to the dispatcher. Its end must be detected elsewhere. Each run has a record in a
+//! static table, because handlers must not allocate. The record contains the run's position on the stack. A jump to a frame outside of this
 //! position ends the run. The run also ends if its thread is found outside of this position.
 
 use std::ffi::c_int;
@@ -30,9 +30,9 @@ static SERIAL: AtomicU32 = AtomicU32::new(0);
 struct Run {
     /// Thread id in the lower half, serial number of the run in the upper half. The state is zero for a free record.
     state: AtomicU64,
-    /// Address of the table in use; zero until known.
+    /// Address of the table in use. Zero until the table is known.
     table: AtomicUsize,
-    /// Ledger address of the image whose handler is running; zero while no handler is running.
+    /// Ledger address of the image whose handler is running. Zero while no handler is running.
     owner: AtomicUsize,
     signal: AtomicI32,
     /// Start time in nanoseconds of the monotonic clock.
@@ -42,10 +42,10 @@ struct Run {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Frame {
-    /// Address in the dispatcher's own frame: the frames of its handlers are below this address on the same stack.
+    /// Address in the dispatcher's own frame. The frames of its handlers are below this address on the same stack.
     pub(super) top: usize,
     pub(super) interrupted: usize,
-    /// Alternate stack of the thread; empty if there is none.
+    /// Alternate stack of the thread. Empty if the thread has no alternate stack.
     pub(super) alternate: Range<usize>,
     /// Set if the handler runs on the interrupted stack, although the dispatcher is on the alternate stack.
     pub(super) is_switched: bool,
@@ -101,8 +101,8 @@ impl Frame {
         !is_on_same_stack || target >= self.top
     }
 
-    /// Checks if a thread with this stack pointer, which was not seen to jump, has certainly left the handler. Returns `false` if the
-    /// thread may have switched to its own stack.
+    /// Checks if a thread with this stack pointer has certainly left the handler without a recorded jump. Returns `false` if the thread may
+    /// have switched to its own stack.
     fn is_left_by_thread_at(&self, stack: usize) -> bool {
         let above = self.interrupted..self.interrupted.saturating_add(SAME_STACK);
         // An alternate stack may be located just above the thread's own stack.
@@ -164,7 +164,7 @@ impl Run {
         self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
         self.table.store(0, Ordering::SeqCst);
         self.owner.store(0, Ordering::SeqCst);
-        // The memory of an old stack may be reused by an image; clearing the frame keeps searches from finding a reference.
+        // Clears the frame. An image may reuse the memory of an old stack, and a search would then find a false reference in the frame.
         self.frame.store(&Frame::NOWHERE);
         self.state.store(0, Ordering::SeqCst);
         RUN_COUNT.fetch_sub(1, Ordering::SeqCst);
@@ -201,7 +201,7 @@ fn here() -> i32 {
     kernel::own_tid()
 }
 
-/// Lists a new run of the dispatcher; `None` if the table is full.
+/// Adds a new run of the dispatcher to the table. Returns `None` if the table is full.
 pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Option<RunGuard> {
     let tid = here();
     end_where(|run, known| run == tid && known.load().is_left_by_arrival_of(frame), &release);
@@ -229,7 +229,8 @@ pub(super) fn is_any() -> bool {
     RUN_COUNT.load(Ordering::SeqCst) != 0
 }
 
-/// Ends the runs for which `is_left` returns `true` for their thread and frame. A new run in the same record has another state.
+/// Ends the runs for which `is_left` returns `true` for their thread and frame. A later run that reuses the record is not affected, because
+/// its state differs.
 fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)) {
     if !is_any() {
         return;

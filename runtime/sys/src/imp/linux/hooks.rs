@@ -1,8 +1,8 @@
 //! Hook functions for modules, one for each function of the C library that can leave a resource behind. Each hook has the effect of the C
 //! function and records the effect in the ledger of the image. In a child made by `fork`, a hook does not record anything.
 //!
-//! The types of the hooks equal the types of the table in the ABI crate. This crate does not depend on the ABI crate, so the runtime checks
-//! that the types are equal. All hooks may be called on any thread, and none unwinds.
+//! The types of the hooks equal the types of the table in the ABI crate. This crate does not depend on the ABI crate. The runtime checks
+//! that the types are equal. All hooks are callable on any thread. A hook never unwinds.
 //!
 //! # Safety
 //!
@@ -364,7 +364,7 @@ hooks! {
     fn looked_up(image, found: *const c_void) -> () = ();
     |ledger, _none| ledger.records.lookups.note(found.addr())
 
-    /// Checks if the module is being closed, so that the reported `function` must be rejected.
+    /// Checks if the module is being closed. A call of `function` must then be rejected.
     fn refuses(image, function: *const c_char) -> c_int = 0;
     |ledger, _none| {
         // SAFETY: the module promises a C string.
@@ -372,8 +372,8 @@ hooks! {
     }
 }
 
-/// Returns `true` if a closing image passes an address of its own memory to `function`, so that the call must be rejected. The image may
-/// still restore previous values.
+/// Returns `true` if a closing image passes an address of its own memory to `function`. Such a call must be rejected. The image may still
+/// restore previous values.
 pub(super) fn passes_own_memory(ledger: &Ledger, address: *const c_void, function: &str) -> bool {
     ledger.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.refuses(function)
 }

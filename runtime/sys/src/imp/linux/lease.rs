@@ -11,11 +11,11 @@ use crate::imp::Writers;
 pub(crate) struct Lease<'a>(&'a File);
 
 impl<'a> Lease<'a> {
-    /// Takes the lease; later writers wait until it is released. The error is `Unknown` for a file of another user, or a file system
-    /// without leases.
+    /// Takes the lease. Later writers wait until the lease is released. The error is `Unknown` for a file of another user, and for a file
+    /// system without leases.
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
-        // The kernel signals waiting writers to the holder of the lease. The default signal would terminate a process without a handler, so
-        // a signal that is ignored by default is selected.
+        // The kernel signals waiting writers to the holder of the lease. Selects a signal that is ignored by default. The default signal
+        // would terminate a process without a handler.
         if control(file, Command::SET_SIGNAL, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }

@@ -1,10 +1,11 @@
 //! Destructors of thread-locals and thread-specific values, for all images on all threads.
 //!
-//! Destructors of modules are not registered with the C library: it would count them as uses of the image, or call them in an unmapped
-//! image. Instead, threads with pending destructors are *armed* with functions of the host. These functions run the remaining destructors
-//! at the end of the thread. A destructor therefore runs on its own thread, at the end of the thread or earlier, or it never runs.
+//! Destructors of modules are not registered with the C library. The C library would count them as uses of the image, or would call them
+//! after the image is unmapped. Instead, threads with pending destructors are *armed* with functions of the host. These functions run the
+//! remaining destructors at the end of the thread. A destructor therefore runs on its own thread, at the end of the thread or earlier, or
+//! it never runs.
 //!
-//! Locks: the thread list of an image and the destructor list of a thread are never locked together, and neither is locked while code of a
+//! Locks: the thread list of an image and the destructor list of a thread are never locked together. Neither list is locked while code of a
 //! module runs.
 
 use std::cell::RefCell;
@@ -52,12 +53,12 @@ pub(super) const REPAIR: Repair = Repair {
 /// Number of passes over the values of keys at the end of a thread, as in the C library.
 const ROUNDS: u32 = 4;
 
-/// Maximum number of destructors per call; a higher number indicates an endless loop of registrations.
+/// Maximum number of destructors per call. A higher number indicates an endless loop of registrations.
 const MOST: u64 = 1 << 20;
 
 thread_local! {
-    /// Record of this thread; `None` until it has pending destructors. The record has no destructor of its own, so it is accessible until
-    /// the very end of the thread.
+    /// Record of this thread. `None` until the thread has pending destructors. The record has no destructor and is accessible until the
+    /// very end of the thread.
     static HERE: ManuallyDrop<RefCell<Option<Arc<Record>>>> = const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
@@ -251,7 +252,7 @@ impl Locals {
 }
 
 impl Record {
-    /// Returns the record of the calling thread; `None` if it has had no pending destructors.
+    /// Returns the record of the calling thread. Returns `None` if the thread has never had pending destructors.
     fn existing() -> Option<Arc<Self>> {
         HERE.with(|here| here.borrow().clone())
     }
@@ -343,8 +344,8 @@ impl Record {
         ran
     }
 
-    /// Moves the destructor that was registered last to the running destructors. Both lists change under one lock, so that the image is
-    /// held at all times.
+    /// Moves the destructor that was registered last to the running destructors. Both lists change under one lock. The destructor therefore
+    /// holds the image at all times.
     fn take_local(&self, chosen: impl Fn(&Ledger) -> bool) -> Option<Local> {
         let mut pending = lock(&self.pending);
         let at = pending.locals.iter().rposition(|local| chosen(&local.ledger))?;
@@ -391,8 +392,8 @@ pub(super) fn run_here(chosen: impl Fn(&Ledger) -> bool) -> u64 {
     Record::existing().map_or(0, |record| record.run_pending(chosen))
 }
 
-/// Drops the calling thread's pending destructors of an image without running them: a skipped frame may have borrowed a thread-local,
-/// and a panic of its destructor would end the process.
+/// Drops the calling thread's pending destructors of an image without running them. A skipped frame may have borrowed a thread-local, and a
+/// panic of its destructor would end the process.
 pub(super) fn forget_here(ledger: &Ledger) {
     if let Some(here) = Record::existing() {
         let locals = &ledger.records.locals;
@@ -417,7 +418,7 @@ pub(super) fn started_here() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.clone()
 }
 
-/// Takes the record of the calling thread as a thread of an image, so that the end of the thread is reported once.
+/// Takes the record of the calling thread as a thread of an image. The end of the thread is therefore reported only once.
 fn take_started() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.take()
 }
@@ -439,7 +440,7 @@ extern "C" fn at_last(_value: *mut c_void) {
 
 /// Runs all pending destructors of the calling thread, and reports that it has left its image.
 pub(super) fn end_here() {
-    // Repeats this call for a start routine that exited by `pthread_exit` and therefore skipped it.
+    // Calls `leave` again, because a start routine that exited by `pthread_exit` has skipped this call.
     evict::leave();
     run_here(|_| true);
     if let Some(started) = take_started() {

@@ -1,5 +1,5 @@
-//! Records addresses of functions that were found by name. A library that is not needed by an image, and of which the image stores no
-//! address, cannot have received an address of the image. Words in this library that resemble an address of the image are therefore stale.
+//! Records addresses of functions that were found by name. If an image neither needs a library nor stores an address of the library, the
+//! library cannot have received an address of the image. Words in the library that resemble an address of the image are therefore stale.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -35,7 +35,8 @@ impl Lookups {
     }
 }
 
-/// Returns the libraries with code that a word in an image refers to: an import resolved by the loader, or a stored lookup result.
+/// Returns the libraries to whose code a word in an image refers. Such a word is an import that the loader resolved, or a stored lookup
+/// result.
 pub(super) fn called_from<'a>(image: &[Range<usize>], all: &'a [Loaded]) -> Vec<&'a Loaded> {
     let mut codes: Vec<_> =
         (0..).zip(all).flat_map(|(at, library)| library.code.iter().map(move |code| (code, at))).collect();

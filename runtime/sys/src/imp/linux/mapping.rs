@@ -1,4 +1,4 @@
-//! Image mapped by the loader, which may silently keep it mapped after closing.
+//! Image mapped by the loader. The loader may silently keep the image mapped after `dlclose`.
 #![expect(unsafe_code, reason = "mapping and unmapping run code of the image")]
 
 use std::error::Error as _;
@@ -16,7 +16,7 @@ use super::room::Room;
 use super::{loaded, ranges_where};
 use crate::{elf, plain_file};
 
-/// Mapped image. Does not implement `Drop`, because closing runs code of the image and must be explicit.
+/// Mapped image. Does not implement `Drop`: closing runs code of the image and must be explicit.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     library: ManuallyDrop<Library>,
@@ -34,18 +34,18 @@ impl Mapping {
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         room.close();
         let library = library.map_err(message_of)?;
-        // For a loaded image, the loader returns the existing image, which has its first name in the loader's list. Using this image would
-        // run old code.
+        // If the file is already loaded, the loader returns the existing image. Its name in the loader's list is the first name of the
+        // file. Using this image would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
-            // Drops only the reference just added; the image's first owner holds another reference.
+            // Drops only the reference that was just added. The first owner of the image holds another reference.
             drop(library);
             return Err("the loader takes the file for an image that is mapped already".to_owned());
         }
         Ok(Self { library: ManuallyDrop::new(library), ranges })
     }
 
-    /// Returns the address of a symbol of this image; the loader may also find symbols of its dependencies.
+    /// Returns the address of a symbol of this image. The loader may also find symbols of the image's dependencies.
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
         // SAFETY: any symbol has an address; its target is not read here.
         let symbol = unsafe { self.library.get::<*mut c_void>(name) };
@@ -71,7 +71,7 @@ impl Mapping {
         self.ranges.iter().any(|range| range.contains(&address) && end.is_some_and(|end| end <= range.end))
     }
 
-    /// Closes the image and verifies that it is unmapped. Returns `true` if its file has no other mapping; the error is the reason
+    /// Closes the image and verifies that it is unmapped. Returns `true` if the image's file has no other mapping. The error is the reason
     /// why the image stays mapped.
     ///
     /// # Safety
@@ -83,7 +83,7 @@ impl Mapping {
         let known = is_known(path);
         let maps = Maps::read().map_err(|error| format!("cannot see whether it is gone: {error}"))?;
         let mut here = maps.all().filter(|mapped| mapped.file() == Some(path)).peekable();
-        // A symbol reader may keep the file mapped as data; only code mappings belong to the image.
+        // A symbol reader may keep the file mapped as data. Only code mappings belong to the image.
         match (known, here.peek().is_some(), here.any(|mapped| mapped.is_code())) {
             (true, ..) => Err(format!("the loader still counts uses of it: {}", user_of(path))),
             (false, _, true) => Err("the loader has let go of it but its code is still mapped".to_owned()),
@@ -127,12 +127,12 @@ fn user_of(path: &Path) -> String {
 /// Checks if the loader still lists an image of this name. The check adds a reference and drops it.
 fn is_known(path: &Path) -> bool {
     let share = || Share::of(path.as_os_str().as_bytes());
-    // The last other reference may have ended during the first check, so that the drop has unmapped the image. The second check detects
-    // this case.
+    // Checks twice. The last other reference may have ended during the first check. The drop has then unmapped the image, and the second
+    // check detects this.
     share().map(drop).is_some() && share().is_some()
 }
 
-/// Returns the loader's message; the wrapper's own message contains only the failed call.
+/// Returns the loader's message. The message of the wrapper crate contains only the failed call.
 fn message_of(error: libloading::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }

@@ -1,9 +1,9 @@
 //! Memory mapped by images, and the pages of their own heaps.
 //!
-//! A record is removed before the kernel unmaps its pages, because the address may be reused afterwards.
+//! A record is removed before the kernel unmaps its pages. Afterwards, the address may be reused.
 //!
-//! The loader unmaps all pages of an image when it closes the image, including holes. An image that unmaps some of its own pages gets
-//! inaccessible pages there instead, so that no other mapping uses the addresses.
+//! The loader unmaps all pages of an image when it closes the image, including holes. If an image unmaps some of its own pages, the pages
+//! are replaced by inaccessible pages. Inaccessible pages keep other mappings away from these addresses.
 #![expect(unsafe_code, reason = "maps and unmaps pages")]
 
 use std::ffi::{c_int, c_void};
@@ -52,7 +52,7 @@ pub(super) struct Pages {
     segments: Mutex<Vec<Range<usize>>>,
     /// Range from the first to the last page of the image, once known.
     image: OnceLock<Range<usize>>,
-    /// Names of functions that were prevented from making a hole in the image.
+    /// Names of functions whose calls were prevented from making a hole in the image.
     holes: Mutex<Vec<&'static str>>,
 }
 
@@ -81,7 +81,8 @@ impl Pages {
         (!part.is_empty()).then_some(part)
     }
 
-    /// Records the function for a later log message: the calling thread may hold any lock, and a log listener may run arbitrary code.
+    /// Records the function for a later log message. Logging here is unsafe, because the calling thread may hold any lock and a log
+    /// listener may run arbitrary code.
     fn record_hole(&self, function: &'static str) {
         let mut holes = lock(&self.holes);
         if !holes.contains(&function) {
@@ -101,13 +102,13 @@ impl Pages {
         }
     }
 
-    /// Calls `map`, which executes `mmap`, and records the new mapping.
+    /// Calls `map` and records the new mapping. `map` executes `mmap`.
     pub(super) fn map(&self, len: usize, map: impl FnOnce() -> *mut c_void) -> *mut c_void {
         let start = map();
         if start != libc::MAP_FAILED {
             let (pages, mut maps) = (pages(start, len), lock(&self.maps));
             maps.insert(pages.clone());
-            // Omits the part inside the image, which the loader unmaps.
+            // Omits the part inside the image, because the loader unmaps that part.
             if let Some(part) = self.of_image(&pages) {
                 maps.remove(part);
             }
@@ -125,7 +126,7 @@ impl Pages {
         // The call of `munmap` rejects unaligned addresses.
         if let Some(part) = self.of_image(&all).filter(|_| address.addr().is_multiple_of(PAGE)) {
             self.record_hole("munmap");
-            // Unmaps the part after the image first: a length that exceeds the address space is rejected before any page is unmapped.
+            // Unmaps the part after the image first. A length that exceeds the address space is then rejected before any page is unmapped.
             for outside in [part.end..all.end, all.start..part.start] {
                 let start = ptr::with_exposed_provenance_mut(outside.start);
                 // SAFETY: our caller promises the requirements of the function for the whole range; this range is a part of it, outside of
@@ -181,7 +182,7 @@ impl Pages {
         parts.into_iter().for_each(|part| maps.insert(part));
     }
 
-    /// Calls `attach`, which executes `shmat`, and records the segment.
+    /// Calls `attach` and records the segment. `attach` executes `shmat`.
     pub(super) fn attach(&self, segment: c_int, attach: impl FnOnce() -> *mut c_void) -> *mut c_void {
         let start = attach();
         if start != libc::MAP_FAILED
@@ -240,8 +241,8 @@ impl Pages {
         lock(&self.heap).bytes()
     }
 
-    /// Unmaps and detaches all pages of an image. Returns the bytes of mappings and segments, and the bytes of the heap. If a thread of the
-    /// image could not be joined, it may still use the pages: all pages are kept, and the result is `None`.
+    /// Unmaps and detaches all pages of an image. Returns the bytes of mappings and segments, and the bytes of the heap. A thread that
+    /// could not be joined may still use the pages. In that case all pages are kept, and the result is `None`.
     fn free_all(gone: &Gone<'_>) -> Option<(u64, u64)> {
         let records = &gone.image().records;
         if records.threads.not_joined.load(Ordering::SeqCst) != 0 {

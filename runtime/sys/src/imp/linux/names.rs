@@ -1,5 +1,5 @@
-//! Full names of threads. The system stores fifteen bytes of a name; a plugin's standard library has the full name, which a
-//! hook reports when the module sets the name.
+//! Full names of threads. The system stores only fifteen bytes of a name. A plugin's standard library has the full name. A hook reports the
+//! full name when the module sets it.
 
 use std::cell::Cell;
 use std::fs;
@@ -11,7 +11,7 @@ use super::started::{self, Started};
 /// Number of bytes of a name in the system.
 const SYSTEM_LEN: usize = 15;
 
-/// Maximum number of bytes of a name; longer names are truncated.
+/// Maximum number of bytes of a name. Longer names are truncated.
 const LONGEST: usize = 256;
 
 /// Maximum number of names per thread. Further names of a frequently renamed thread appear as stored by the system.
@@ -38,7 +38,7 @@ pub(super) fn record_name(started: &Started, name: &[u8]) {
     }
 }
 
-/// Returns the current name of a thread: the full name for a thread of an image; `None` for a thread that has ended.
+/// Returns the current name of a thread. For a thread of an image, returns the full name. Returns `None` for a thread that has ended.
 pub(super) fn thread_name(tid: i32) -> Option<String> {
     let short = system_name(tid)?;
     Some(in_full(tid, &short).unwrap_or_else(|| String::from_utf8_lossy(&short).into_owned()))

@@ -1,6 +1,6 @@
 //! Writes reports of panics with their call stacks, in the format of crash reports, while the thread continues. A panic hook calls this
-//! code before unwinding, while the stack is complete. The panicking code may hold any lock, so this code neither blocks on locks nor
-//! allocates.
+//! code before unwinding, while the stack is complete. The panicking code may hold any lock. Therefore this code neither blocks on locks
+//! nor allocates.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -21,7 +21,7 @@ use crate::panic_locations::{At, Slots};
 const LONGEST_MESSAGE: usize = 1024;
 
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-/// State of the writer, locked while a panic is written; concurrent panics are skipped.
+/// State of the writer, locked while a panic is written. Concurrent panics are skipped.
 static WRITING: Mutex<Writing> = Mutex::new(Writing { slots: Slots::new(), files: None });
 
 struct Writing {

@@ -7,7 +7,8 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// Maximum size in bytes of a mapping list for reports only: about five thousand mappings, which take four milliseconds to read.
+/// Maximum size in bytes of a mapping list that is read only for reports. The size corresponds to about five thousand mappings. Reading
+/// these mappings takes four milliseconds.
 const LONGEST_LIST: usize = 1 << 18;
 
 pub(super) struct Maps(Vec<u8>);
@@ -27,7 +28,7 @@ impl Maps {
         fs::read("/proc/self/maps").map(Self)
     }
 
-    /// Reads a mapping list for reports: `None` if the list is too long or not available.
+    /// Reads a mapping list for reports. Returns `None` if the list is too long or not available.
     pub(super) fn read_short() -> Option<Self> {
         let mut text = Vec::new();
         fs::File::open("/proc/self/maps").ok()?.take(LONGEST_LIST as u64).read_to_end(&mut text).ok()?;
@@ -81,7 +82,7 @@ pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the fields of a `stat` file from the third on. The second field is a name in parentheses, which may contain any byte.
+/// Returns the fields of a `stat` file from the third on. The second field is a name in parentheses. The name may contain any byte.
 pub(super) fn fields_of_stat(text: &[u8]) -> Option<Vec<&str>> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     Some(std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().collect())

@@ -1,5 +1,5 @@
-//! State of `random`, which a module may move to its own memory. Before that memory is freed, the sequence is moved to memory of the
-//! host and continues there.
+//! State of the C function `random`. A module may move the state to its own memory. Before that memory is freed, the state is moved to
+//! memory of the host, and the sequence of numbers continues.
 #![expect(unsafe_code, reason = "replaces two functions of the C library and moves their state")]
 
 use std::ffi::{c_char, c_uint};
@@ -19,7 +19,7 @@ pub(super) const REPAIR: Repair = Repair {
 
 const LARGEST: usize = 256;
 
-/// Two buffers that alternately hold the state, and a third one that is installed temporarily to query the state.
+/// Two buffers that alternately hold the state, and a third buffer. The third buffer is installed temporarily to query the state.
 static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 
 /// Buffer of the last move; `None` before the first move. The mutex is locked during a move.

@@ -1,9 +1,9 @@
 //! Requests of images to threads of the C library: asynchronous IO (`aio_read` and variants) and name lookups (`getaddrinfo_a`). A pending
-//! request uses its block, buffer and names on a thread that cannot be stopped, so the image and its memory stay mapped until the request
-//! completes.
+//! request uses its block, buffer and names on a thread that cannot be stopped. The image and its memory therefore stay mapped until the
+//! request completes.
 //!
-//! The status of a request is in its own block, which the image may free after completion. Blocks are therefore read through the
-//! kernel, which returns an error instead of a fault.
+//! The status of a request is in its own block. The image may free the block after completion. Blocks are therefore read through the
+//! kernel: a freed block causes an error instead of a fault.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{c_int, c_void};
@@ -27,8 +27,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Addresses of all past request blocks. The C library keeps the address of a block until it reuses the record, long after completion, but
-/// does not use the address.
+/// Addresses of all past request blocks. The C library stores the address of a block until it reuses its record of the request. After the
+/// completion, the C library does not use the address.
 static SUBMITTED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
 const MOST_REMEMBERED: usize = 1 << 16;
@@ -108,7 +108,7 @@ pub(super) fn begin_io(
     records.note(owner, block, Kind::Io, serial.map(|serial| (serial, own)));
     records.mark_submitted(block);
     own.raises().into_iter().for_each(|signal| records.raises(owner, signal));
-    // Submits with the lock held: a thread that checks for pending requests must find this request before it can complete.
+    // Submits with the lock held. A thread that checks for pending requests must find this request before the request can complete.
     let result = submit();
     if result != 0 {
         records.requests.retain(|request| request.block != block);

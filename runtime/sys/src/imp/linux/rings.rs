@@ -1,9 +1,9 @@
-//! io_urings: the kernel writes to the memory of submitted requests, even after that memory is reused. An image therefore keeps its
-//! pages while a ring of its own may have requests in flight.
+//! Tracks io_urings. The kernel writes to the memory of submitted requests, even after that memory is reused. An image therefore keeps its
+//! pages while one of its rings may have requests in flight.
 //!
-//! A ring is identified by the inode number of its file, which descriptors and mappings share. The hooks report rings made through the C
-//! library. A plugin may also make a ring by direct system calls. Therefore, a ring counts as the image's own if it was created after the
-//! image was mapped and is not recorded for another image.
+//! A ring is identified by the inode number of its file. Descriptors and mappings of a ring share the inode number. The hooks report rings
+//! made through the C library. A plugin may also make a ring by direct system calls. Therefore, a ring counts as the image's own if it was
+//! created after the image was mapped and is not recorded for another image.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -29,7 +29,7 @@ pub(super) const REPAIR: Repair = Repair {
 const TARGET: &str = "anon_inode:[io_uring]";
 
 /// Time for the kernel to end the requests of a ring whose last descriptor and mapping were removed. The kernel does not report the end of
-/// the requests. The kernel ends them immediately and does not wait, so this time is ample.
+/// the requests. The kernel ends them immediately and does not wait. This time is therefore ample.
 const DRAIN_TIME: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -66,7 +66,7 @@ impl Rings {
         note(&mut lock(&self.own), ring);
     }
 
-    /// Lists the rings, so that rings that are closed before the end are known.
+    /// Records the current rings. Rings that are closed before the end of the image are then known.
     fn record(&self, owner: usize) {
         let found = self.of_image(owner);
         let mut own = lock(&self.own);
@@ -126,7 +126,7 @@ fn note(own: &mut Own, ring: Ring) {
 
 pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
     let Identity { device, number, kind } = identity(fd)?;
-    // Files without a type in the inode include rings; this check avoids reading the links of most descriptors.
+    // Files without a type in the inode include rings. This check avoids reading the links of most descriptors.
     let is_ring = kind == 0 && fd_target(fd).as_deref() == Some(TARGET);
     is_ring.then_some(Ring(device, number))
 }
@@ -150,7 +150,7 @@ fn mapped_ring(mapped: &Mapped<'_>) -> Option<Ring> {
     Some(Ring(device, mapped.inode.parse().ok()?))
 }
 
-/// Describes a ring that keeps its image mapped; `None` for a ring without any request so far.
+/// Describes a ring that keeps its image mapped. Returns `None` for a ring to which no request was ever submitted.
 fn describe(presence: &Presence) -> Option<String> {
     let Some(fd) = presence.fd else { return Some("io_uring (closed, but still mapped)".to_owned()) };
     let text = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Detects robust mutexes that threads hold. The C library keeps the mutexes of each thread in a list and writes to the entries. The kernel
 //! writes to the entries at the end of the thread. Therefore, memory with an entry must not be freed before the mutex is unlocked.
 //!
-//! The list belongs to the thread and may change while it is read, so only a snapshot is read. A concurrent lock by a thread of the host
-//! would use the image, but the host has promised not to use the image.
+//! The list belongs to the thread and may change while it is read. Therefore only a snapshot is read. A concurrent lock by a thread of the
+//! host would use the image, but the host has promised not to use the image.
 
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ const MOST: usize = 2048;
 /// `struct robust_list_head`: first entry, offset of the futex word in entries, pending entry.
 const HEAD: usize = 3 * size_of::<usize>();
 
-/// Mask that removes the lowest bit of an address, which encodes the kind of mutex.
+/// Mask that removes the lowest bit of an address. The lowest bit encodes the kind of mutex.
 const ADDRESS: usize = !1;
 
 /// Returns a thread that holds a mutex in memory for which `is_ours` returns `true`. Costs one system call per thread, and one read for a
@@ -42,7 +42,7 @@ fn list_of(tid: i32) -> Option<usize> {
     (head != 0 && len == HEAD).then_some(head)
 }
 
-/// Checks for a list entry in memory for which `is_ours` returns `true`. A list ends at an unreadable address.
+/// Checks if an entry of the list is in memory for which `is_ours` returns `true`. A list ends at an unreadable address.
 fn refers_to(head: usize, is_ours: impl Fn(usize) -> bool) -> bool {
     let mut bytes = [0; HEAD];
     if peek::read(head, &mut bytes) != HEAD {

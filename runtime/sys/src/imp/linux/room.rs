@@ -15,7 +15,7 @@ use super::proc::Maps;
 
 const PAGE: usize = 4096;
 
-/// Distance from the mappings of the process to the first image. The system maps top-down, so other mappings stay above.
+/// Distance from the mappings of the process to the first image. The system maps top-down: other mappings stay above the images.
 const DISTANCE: usize = 1 << 40;
 
 /// Minimum width of a gap between two areas. Allocators and sanitizers have their own, distant areas.

@@ -16,7 +16,7 @@
 //! Blocks are visited in order of their distance, up to limits of count, size and time. A search that reaches a limit is reported as
 //! incomplete, and the image stays mapped.
 //!
-//! The search takes no locks and stops no threads: memory is read through the kernel, so concurrent unmapping does not fault.
+//! The search takes no locks and stops no threads. Memory is read through the kernel. Concurrent unmapping therefore causes no fault.
 
 mod blocks;
 mod leaves;
@@ -71,13 +71,13 @@ const MOST_BYTES: usize = 64 << 20;
 
 const LONGEST_SEARCH: Duration = Duration::from_secs(1);
 
-/// Maximum distance of followed blocks from a variable: farther blocks contain more stale words than references.
+/// Maximum distance of followed blocks from a variable. Farther blocks contain more stale words than references.
 #[derive(Clone, Copy)]
 struct Reach {
     /// Maximum distance of words that refer to segments of the image.
     to_image: u32,
-    /// Maximum distance of words that refer to the image's heap or mappings. Smaller than `to_image`: other blocks may have used these
-    /// addresses before, so a word that matches is more often stale.
+    /// Maximum distance of words that refer to the image's heap or mappings. Smaller than `to_image`, because other blocks may have used
+    /// these addresses before. A matching word is therefore more often stale.
     to_memory: u32,
     /// Set if only addresses of functions count as references. Numbers in variables, combined with stale padding, sometimes resemble
     /// addresses in an image or its memory, but rarely the start of a function.
@@ -389,7 +389,7 @@ impl Walk<'_> {
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;
             }
-            // The requested size of the image's own blocks is known; words beyond this size are stale.
+            // The requested size of the image's own blocks is known. Words beyond this size are stale.
             let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
             if self.objects[chain.object].is_c_library() && self.is_leaf(block, len) {
@@ -412,7 +412,7 @@ fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: 
     for (chain, target) in hits {
         let object = &objects[chain.object];
         let address = (chain.variable - object.base) as u64;
-        // Two adjacent small numbers may resemble an address; initial data of the file is never an address.
+        // Two adjacent small numbers may resemble an address. Initial data of the file is never an address.
         if chain.blocks == 0
             && files.initial(&object.path, address).is_some_and(|word| peek::word(chain.variable) == Some(word))
         {

@@ -1,4 +1,4 @@
-//! Hooks of functions that raise signals or start processes; see [`super::hooks`] for the format and the promises.
+//! Hooks of functions that raise signals or start processes. See [`super::hooks`] for the format and the promises.
 #![expect(unsafe_code, reason = "they replace functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is equal for all and documented in `hooks`")]
 

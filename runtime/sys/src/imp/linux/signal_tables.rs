@@ -1,7 +1,7 @@
-//! Immutable tables of the actions of each signal, replaced as a whole. A handler may run at any time, even inside `malloc`, so
-//! tables are mapped instead of allocated; a thread that replaces a table holds the lock with all signals blocked, so that no handler
-//! waits for the thread that it has interrupted. A replaced table is freed once no thread can be reading it, because its handlers may
-//! be running until then.
+//! Immutable tables of the actions of each signal, replaced as a whole. A handler may run at any time, even inside `malloc`. Therefore
+//! tables are mapped instead of allocated. A thread that replaces a table blocks all signals while it holds the lock. No handler can then
+//! wait for the thread that it has interrupted. A replaced table is freed once no thread can be reading the table. Until then, its handlers
+//! may be running.
 #![expect(unsafe_code, reason = "keeps tables in mapped pages")]
 
 use std::cell::Cell;
@@ -15,13 +15,13 @@ use super::c::signals::{COUNT, Quiet, disposition};
 use super::lock;
 use crate::ledger::disposition::{Disposition, Effect};
 
-/// Table of each signal; null until an image sets an action. Once set, a table is replaced but never removed.
+/// Table of each signal. Null until an image sets an action. Once set, a table is replaced but never removed.
 static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
 
 /// Number of handlers between the load of a table's address and the increment of the table's user count.
 static READERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Lock for replacing tables; contains the list of replaced tables.
+/// Lock for replacing tables. Contains the list of replaced tables.
 static RETIRED: Mutex<Retired> = Mutex::new(Retired(ptr::null_mut()));
 
 struct Retired(*mut Table);
@@ -59,7 +59,8 @@ pub(super) struct InUse(pub(super) &'static Table);
 /// Exclusive access to the tables, with all signals blocked on this thread.
 pub(super) struct Tables {
     retired: MutexGuard<'static, Retired>,
-    // The order of the fields matters: the lock is released first, so no handler runs on this thread while the lock is held.
+    // The order of the fields matters. The lock is released before the signals are unblocked: no handler runs on this thread while the lock
+    // is held.
     _quiet: Quiet,
 }
 
@@ -99,7 +100,7 @@ impl Tables {
 
     /// Frees the tables that no thread can be reading any more.
     pub(super) fn collect(&mut self) {
-        // Later readers load from `TABLES`, which contains no replaced table.
+        // Later readers load from `TABLES`. `TABLES` contains no replaced table.
         let has_no_readers = READERS.load(Ordering::SeqCst) == 0;
         let mut retired = ptr::null_mut();
         let mut at = std::mem::replace(&mut self.retired.0, ptr::null_mut());
@@ -139,7 +140,7 @@ impl Table {
         self.entries().iter().any(|entry| entry.owner == owner)
     }
 
-    /// Makes a table in its own pages with room for `most` entries; the error is an error number.
+    /// Creates a table in its own pages with space for `most` entries. The error is an error number.
     pub(super) fn make(
         original: libc::sigaction,
         most: usize,

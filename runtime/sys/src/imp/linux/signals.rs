@@ -1,6 +1,6 @@
 //! Signals of images. The installed handler always belongs to the host and calls the handlers of the images, latest first, and then the
-//! original handler of the process. Images never see each other's handlers, so no image can call an unmapped image through the "previous
-//! handler".
+//! original handler of the process. The previous handler that an image receives is never the handler of another image. Therefore no image
+//! can call an unmapped image.
 //!
 //! [`super::signal_tables`] stores the entries of each signal.
 #![expect(unsafe_code, reason = "sets signal handlers, and calls those of modules")]
@@ -270,7 +270,7 @@ impl Reading {
 impl Drop for Reading {
     fn drop(&mut self) {
         if !self.run.as_ref().is_none_or(RunGuard::leave) {
-            // The run was ended by another thread, which has released its table.
+            // The run has ended on a different thread, and that thread has released the table.
             mem::forget(self.table.take());
         }
     }
@@ -305,7 +305,7 @@ unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_voi
             if once {
                 let mut default = entry.action;
                 default.sa_sigaction = libc::SIG_DFL;
-                // Errors cannot be handled here; the entry counts as spent in any case.
+                // Errors cannot be handled here. The entry counts as spent in any case.
                 let _old = set(entry.owner, signal, Some(&default));
             }
         }
@@ -378,7 +378,7 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
         Effect::Ignore => action.sa_sigaction = libc::SIG_IGN,
         Effect::Dispatch => {
             action.sa_sigaction = dispatch as *const () as usize;
-            // Flags apply if all handlers accept them; signals are blocked if any handler requests this.
+            // Flags apply if all handlers accept them. Signals are blocked if any handler requests the block.
             let handlers = || {
                 let images = table.entries().iter().filter(|entry| entry.disposition() == Disposition::Handle);
                 let original = Some(&table.original).filter(|original| disposition(original) == Disposition::Handle);

@@ -35,8 +35,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Checks if the image handles the signal of system call filters: filters cannot be removed, and without the handler the next
-/// filtered call terminates the process.
+/// Checks if the image handles the signal of system call filters. Filters cannot be removed. Without the handler, the next filtered call
+/// terminates the process.
 fn is_filtered(ledger: &Ledger) -> bool {
     let bit = signal_sets::bit(libc::SIGSYS);
     signals::has(ledger.owner(), libc::SIGSYS)

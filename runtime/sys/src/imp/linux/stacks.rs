@@ -1,8 +1,8 @@
 //! Stack inspection of other threads without stopping them. For a waiting thread, the system reports the stack pointer and the next
-//! instruction; the words from there to the top of the stack contain all return addresses.
+//! instruction. The words from the stack pointer to the top of the stack contain all return addresses.
 //!
-//! The result is a superset: any word that resembles a return address counts. A thread that is not waiting, or that continued during
-//! the inspection, is reported as unknown.
+//! The result is a superset, because any word that resembles a return address counts. A thread that is not waiting, or that continued
+//! during the inspection, is reported as unknown.
 
 use std::ffi::c_void;
 use std::fs;
@@ -15,9 +15,9 @@ use super::c::{callbacks, kernel, peek};
 use super::names::thread_name;
 use super::proc::{self, Maps};
 
-/// Flag of kernel threads that work for an io_uring; they run no code of the process.
+/// Flag of kernel threads that work for an io_uring. Such threads run no code of the process.
 const IO_WORKER: u64 = 0x10;
-/// Flag of exiting threads, which never return from the kernel.
+/// Flag of exiting threads. Exiting threads never return from the kernel.
 const EXITING: u64 = 0x4;
 
 /// Position of a thread relative to some code.
@@ -52,7 +52,7 @@ impl Ticks {
 }
 
 impl Thread {
-    /// Checks if the thread certainly existed at that time; a start in the same tick is uncertain.
+    /// Checks if the thread certainly existed at that time. A start in the tick of `moment` is uncertain.
     pub(super) fn is_older_than(&self, moment: Ticks) -> bool {
         self.began < moment.0
     }
@@ -116,7 +116,7 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     let mut found = vec![Position::Outside; codes.len()];
     let mut see = |word: usize| {
         for (found, code) in found.iter_mut().zip(codes) {
-            // A call may be the last instruction of the code; its return address is the end of the range.
+            // A call may be the last instruction of the code. Its return address is the end of the range.
             if code.iter().any(|range| range.contains(&word) || range.end == word) {
                 *found = Position::Inside;
             }
@@ -139,8 +139,8 @@ pub(super) fn parse_syscall(text: &str) -> Option<(usize, usize)> {
     (next != 0 && stack != 0).then_some((stack, next))
 }
 
-/// Passes every word from `start` to the end of its mapping, or to the C library's record of the thread, which begins with its own
-/// address and is returned. `None` if the memory cannot be read.
+/// Passes every word from `start` to the end of its mapping to `see`. Stops earlier at the C library's record of the thread, and returns
+/// the address of this record. Returns `None` if the memory cannot be read.
 fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
     const WORDS: usize = 8 * 1024;
     let end = end_of_mapping(start)?;

@@ -34,7 +34,7 @@ pub(super) struct Started {
     pub(super) life: Mutex<ThreadEnd>,
 }
 
-/// Complement of an address in an image: a copy in freed memory does not resemble a reference in a memory search.
+/// Complement of an address in an image. A copy of the complement in freed memory does not resemble a reference in a memory search.
 #[derive(Clone, Copy)]
 pub(super) struct Complement(usize);
 
@@ -118,7 +118,7 @@ impl Started {
 }
 
 pub(super) fn holding(ledger: &Ledger) -> Vec<Arc<Started>> {
-    // Checks of the existence of threads are slow, so they are made without the lock.
+    // Checks the existence of threads without the lock, because these checks are slow.
     let of_image: Vec<_> = lock(&STARTED).iter().filter(|started| started.is_of(ledger)).cloned().collect();
     of_image.into_iter().filter(|started| started.holds()).collect()
 }

@@ -1,10 +1,9 @@
 //! Streams of the C library that call functions of an image (`fopencookie`) or write to its memory when flushed (`open_memstream`,
-//! `fmemopen`). The C library lists all open streams and flushes them at process exit, so no stream may refer to an image that is
-//! unmapped.
+//! `fmemopen`). The C library lists all open streams and flushes them at process exit. Therefore no stream may refer to an unmapped image.
 //!
-//! Streams of the first kind use functions of the host. While the module is mapped, these functions call the functions of the module;
-//! afterwards the streams discard their output and have no input. Streams of the second kind keep the image mapped: only the C library
-//! knows their targets, which may be on a stack that no longer exists.
+//! Streams of the first kind use functions of the host. While the module is mapped, these functions call the functions of the module.
+//! Afterwards the streams discard their output and have no input. Streams of the second kind keep the image mapped, because only the C
+//! library stores the addresses to which they write.
 #![expect(unsafe_code, reason = "replaces functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;
@@ -101,7 +100,7 @@ pub(super) unsafe fn open(
     let forwarding =
         Forwarding { to: Mutex::new(Some(Box::new(To { functions, cookie }))), inside: AtomicUsize::new(0) };
     let forwarding = Box::into_raw(Box::new(forwarding));
-    // The C library distinguishes missing functions, so missing functions stay missing.
+    // Missing functions stay missing, because the C library handles missing functions differently.
     let ours = StreamFunctions {
         read: functions.read.map(|_| read as unsafe extern "C" fn(_, _, _) -> _),
         write: functions.write.map(|_| write as unsafe extern "C" fn(_, _, _) -> _),

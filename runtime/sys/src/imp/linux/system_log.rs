@@ -1,4 +1,4 @@
-//! Name of this process in the system log. The C library stores the passed address, so it receives a permanent copy.
+//! Name of this process in the system log. The C library stores the passed address and therefore receives a permanent copy.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, CString, c_char};

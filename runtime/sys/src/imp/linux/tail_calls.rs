@@ -1,8 +1,8 @@
-//! Finds tail calls of C library functions. A function that ends with a jump to another function leaves its stack frame to that function,
-//! so only the called function is visible on the stack.
+//! Finds tail calls of C library functions. A function that ends with a jump to another function removes its own stack frame first. Only
+//! the called function is then visible on the stack.
 //!
-//! A function cannot release a resource after a tail call, so it holds no resource during the tail call. Properties of the called function
-//! therefore apply to all functions that jump to it.
+//! A function cannot release a resource after a tail call. It therefore holds no resource during the tail call. Properties of the called
+//! function therefore apply to all functions that jump to it.
 
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
-//! Timers of images. The signal of a timer that expires after its image is unmapped would have no handler, and its default action
-//! terminates the process; so an image's timers are removed before its handlers.
+//! Timers of images. If a timer expired after its image is unmapped, its signal would have no handler, and the default action would
+//! terminate the process. Therefore an image's timers are removed before its handlers.
 //!
-//! The process has three interval timers, each owned by the last image that set it. A signal handler may set these timers, so a thread that
-//! holds their lock blocks all signals.
+//! The process has three interval timers, each owned by the last image that set it. A signal handler may set these timers. Therefore a
+//! thread that holds their lock blocks all signals.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -28,7 +28,7 @@ struct Created {
 
 pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
-/// Calls `set`, which executes `setitimer` for one image. `stops` is `true` if the call stops the timer. `see` only reads the timer.
+/// Calls `set`, and `set` executes `setitimer` for one image. `stops` is `true` if the call stops the timer. `see` only reads the timer.
 pub(super) fn set(
     ledger: &Ledger,
     which: c_int,
@@ -52,7 +52,7 @@ pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
 }
 
 /// Sets one of the process's timers and records its owner. Returns `None` if the image may no longer set timers. Also returns `None` if the
-/// image stops a timer that another image has set since: a generation stops its timers after the next generation has started.
+/// image stops a timer that another image has set in the meantime. A generation stops its timers after the next generation has started.
 fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);

@@ -1,13 +1,13 @@
-//! Untracked mappings. A plugin may map memory by direct system calls, as rustix does for wasmtime; mappings that it does not unmap
-//! stay after it ends and accumulate with each reload.
+//! Untracked mappings. A plugin may map memory by direct system calls, as rustix does for wasmtime. Mappings that the plugin does not unmap
+//! remain after its end and accumulate with each reload.
 //!
 //! The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is therefore
 //! never unmapped, but only reported. A mapping is reported if it was created after the image was mapped, has no record, does not belong
 //! to the C library (blocks, arenas, thread stacks), and is referenced by the image's memory at its end. If the host does not use the
 //! allocator of the C library, memory of the host cannot be distinguished, and no mapping is reported.
 //!
-//! The cost is a read of the mapping list when an image is mapped and when it ends; very long lists are skipped. The image's memory
-//! is searched only if there are candidate mappings.
+//! The mapping list is read when an image is mapped and when the image ends. Very long lists are skipped. The image's memory is searched
+//! only if there are candidate mappings.
 
 use std::ops::Range;
 use std::ptr;

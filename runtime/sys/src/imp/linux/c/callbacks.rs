@@ -1,5 +1,5 @@
-//! Functions called across the C ABI: functions of modules, with the promises of the modules, and functions of the host that the C library
-//! calls.
+//! Functions called across the C ABI. Functions of modules are called under the promises of their modules. Functions of the host are called
+//! by the C library.
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -20,7 +20,7 @@ pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
 /// Function of a module, with an argument. The module has promised that the function may be called with this argument. The owner of this
-/// value calls the function at the promised time, while the module is mapped: before a module is unmapped, its functions are called or
+/// value calls the function at the promised time, while the module is mapped. Before a module is unmapped, its functions are called or
 /// dropped.
 pub(in crate::imp::linux) struct Promised<F> {
     function: F,

@@ -17,7 +17,7 @@ pub(in crate::imp::linux) fn own_handle() -> usize {
     pthread_self() as usize
 }
 
-/// Sends a signal to a thread of this process; signal zero only checks if the thread exists. Returns `false` if it does not.
+/// Sends a signal to a thread of this process. Signal zero only checks if the thread exists. Returns `false` if the thread does not exist.
 pub(in crate::imp::linux) fn signal_thread(tid: i32, signal: c_int) -> bool {
     // SAFETY: the kernel takes three numbers, and rejects invalid threads and signals.
     unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), tid, signal) == 0 }
@@ -27,7 +27,7 @@ pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
     signal_thread(tid, 0)
 }
 
-/// Gives the calling thread its own working directory and file mode mask. The change is irreversible.
+/// Creates a separate working directory and file mode mask for the calling thread. The change is irreversible.
 pub(crate) fn unshare_folder() -> io::Result<()> {
     if unshare(libc::CLONE_FS) == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -41,7 +41,7 @@ pub(in crate::imp::linux) fn set_errno(error: c_int) {
     unsafe { libc::__errno_location().write(error) };
 }
 
-/// Returns the time of a system clock; zero if the clock does not exist.
+/// Returns the time of a system clock. Returns zero if the clock does not exist.
 fn time_of(clock: libc::clockid_t) -> Duration {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     clock_gettime(clock, &mut now);
@@ -122,7 +122,7 @@ pub(in crate::imp::linux) fn limits(resource: libc::__rlimit_resource_t) -> Opti
     (getrlimit(resource, &mut limits) == 0).then_some(limits)
 }
 
-/// Sets a resource limit of this process. Returns `false` if it was rejected.
+/// Sets a resource limit of this process. Returns `false` if the kernel rejected the limit.
 pub(in crate::imp::linux) fn set_limits(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> bool {
     setrlimit(resource, limits) == 0
 }
@@ -148,7 +148,7 @@ impl Timer {
     }
 }
 
-/// Sets the alarm of this process in seconds; returns the remaining seconds of the previous alarm.
+/// Sets the alarm of this process in seconds. Returns the remaining seconds of the previous alarm.
 pub(in crate::imp::linux) fn alarm(seconds: c_uint) -> c_uint {
     c_alarm(seconds)
 }

@@ -4,7 +4,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 
-/// Creates a key without a destructor in the C library; the error is an error number.
+/// Creates a key without a destructor in the C library. The error is an error number.
 pub(in crate::imp::linux) fn make() -> Result<c_uint, c_int> {
     let mut key = 0;
     match pthread_key_create(&mut key, None) {
@@ -13,7 +13,7 @@ pub(in crate::imp::linux) fn make() -> Result<c_uint, c_int> {
     }
 }
 
-/// Key of the host, whose values are addresses that its destructor only compares.
+/// Key of the host. Its values are addresses. The destructor of the key only compares these addresses.
 pub(in crate::imp::linux) struct OwnKey(Option<c_uint>);
 
 impl OwnKey {
@@ -23,7 +23,7 @@ impl OwnKey {
         Self((pthread_key_create(&mut key, Some(destructor)) == 0).then_some(key))
     }
 
-    /// Makes the C library call the destructor at the end of the calling thread; `value` must be nonzero.
+    /// Makes the C library call the destructor of the key at the end of the calling thread. `value` must be nonzero.
     pub(in crate::imp::linux) fn set(&self, value: usize) {
         if let Some(key) = self.0 {
             // SAFETY: the C library stores a number, and passes it to the destructor of this key.

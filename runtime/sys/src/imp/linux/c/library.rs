@@ -75,7 +75,7 @@ pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> i
     }
 }
 
-/// Variables of the C library that contain addresses and that programs may set.
+/// Variables of the C library that contain addresses. Programs may set these variables.
 const VARIABLES: [&CStr; 10] = [
     c"argp_program_bug_address",
     c"argp_program_version",

@@ -18,7 +18,7 @@ const LONGEST_NAME: usize = 1 << 16;
 
 /// Library on the loader's list, or the program. The library is mapped during the borrow.
 pub(in crate::imp::linux) struct Listed<'a> {
-    /// Name in the loader's list; empty for the program.
+    /// Name in the loader's list. Empty for the program.
     pub(in crate::imp::linux) name: &'a CStr,
     /// Difference between an address in memory and the address in the file.
     pub(in crate::imp::linux) base: usize,
@@ -65,7 +65,7 @@ impl Listed<'_> {
         if value < self.base { self.base.wrapping_add(value) } else { value }
     }
 
-    /// Reads a zero-terminated string; empty on failure.
+    /// Reads a zero-terminated string. Returns an empty string on failure.
     pub(in crate::imp::linux) fn string(&self, address: usize) -> Vec<u8> {
         match self.bytes(address) {
             Some(bytes) => {
@@ -75,8 +75,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns up to `len` bytes at an address. Bytes in writable parts are copied, because tools that edit libraries move loader tables
-    /// to these parts.
+    /// Returns up to `len` bytes at an address. Copies bytes in writable parts, because tools that edit libraries move loader tables to
+    /// these parts.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);
@@ -125,7 +125,7 @@ pub(in crate::imp::linux) fn all<T>(of: impl Fn(&Listed<'_>) -> T) -> Vec<T> {
     found
 }
 
-/// Visits one library of the loader's list; a nonzero result ends the walk.
+/// Visits one library of the loader's list. A nonzero result ends the walk.
 ///
 /// # Safety
 ///
@@ -166,7 +166,7 @@ pub(in crate::imp::linux) fn address_of(name: &CStr) -> Option<*mut c_void> {
     (!found.is_null()).then_some(found)
 }
 
-/// Returns the size of an exported function of the C library in bytes; zero for other addresses.
+/// Returns the size of an exported function of the C library in bytes. Returns zero for other addresses.
 #[cfg(target_arch = "x86_64")]
 pub(in crate::imp::linux) fn len_of(function: usize) -> usize {
     const SYMBOL: c_int = 1;
@@ -192,14 +192,14 @@ pub(in crate::imp::linux) fn enclosing(address: usize) -> Option<usize> {
     (!found.is_null()).then(|| found.addr())
 }
 
-/// Reference to a library, which stays mapped at least until the drop.
+/// Reference to a library. The library stays mapped at least until this value is dropped.
 pub(in crate::imp::linux) struct Share(*mut c_void);
 
 // SAFETY: references may be released on any thread.
 unsafe impl Send for Share {}
 
 impl Share {
-    /// Adds a reference; `None` if the library is not mapped.
+    /// Adds a reference to a library. Returns `None` if the library is not mapped.
     pub(in crate::imp::linux) fn of(name: &[u8]) -> Option<Self> {
         let name = CString::new(name).ok()?;
         // SAFETY: with `RTLD_NOLOAD` the loader maps nothing and runs no initializer.

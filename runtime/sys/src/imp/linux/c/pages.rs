@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Range;
 use std::ptr;
 
-/// Maps zeroed pages with these permissions at a free address; null on failure.
+/// Maps zeroed pages with these permissions at a free address. Returns null on failure.
 pub(in crate::imp::linux) fn fresh(len: usize, rights: c_int) -> *mut c_void {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a private mapping at an address of the kernel's choice affects no memory in use.
@@ -14,11 +14,11 @@ pub(in crate::imp::linux) fn fresh(len: usize, rights: c_int) -> *mut c_void {
     if actual == libc::MAP_FAILED { ptr::null_mut() } else { actual }
 }
 
-/// Inaccessible pages that prevent other mappings until the drop.
+/// Inaccessible pages that prevent other mappings at their addresses until this value is dropped.
 pub(in crate::imp::linux) struct Reserved(Range<usize>);
 
 impl Reserved {
-    /// Reserves whole pages; `None` if any of these pages is mapped.
+    /// Reserves whole pages. Returns `None` if any of these pages is mapped.
     pub(in crate::imp::linux) fn at(range: Range<usize>) -> Option<Self> {
         let requested = ptr::without_provenance_mut::<c_void>(range.start);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
@@ -31,7 +31,7 @@ impl Reserved {
             }
             actual == requested
         };
-        // Avoids `then_some`, which would create the value eagerly: the drop of this value would unmap existing memory.
+        // Avoids `then_some`, because `then_some` always creates the value. The drop of an unused value would unmap memory of other code.
         is_reserved.then(|| Self(range))
     }
 }
@@ -72,7 +72,7 @@ impl GuardedPages {
         if unsafe { libc::mprotect(body, len, rights) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // Exposes the address, which will be passed to C code.
+        // Exposes the address, because the address will be passed to C code.
         body.expose_provenance();
         Ok(walled)
     }

@@ -1,4 +1,5 @@
-//! Reads of memory that other code may unmap at any time. The kernel copies the memory, so an unmapped page is an error, not a fault.
+//! Reads of memory that other code may unmap at any time. The kernel copies the memory. An unmapped page causes an error instead of a
+//! fault.
 #![expect(unsafe_code, reason = "copies memory of this process through the kernel")]
 
 use std::ffi::c_int;
@@ -16,13 +17,13 @@ pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
     }
     match copy(address, into) {
         Ok(copied) => copied,
-        // Only this error means an unmapped page. A sandbox may forbid the system call with another error.
+        // Only this error means an unmapped page. A sandbox that forbids the system call may return another error.
         Err(libc::EFAULT) => 0,
         Err(_) => through_the_file(address, into),
     }
 }
 
-/// Copies memory by `process_vm_readv`; the error is the kernel's.
+/// Copies memory by `process_vm_readv`. The error is the error of the kernel.
 pub(in crate::imp::linux) fn copy(address: usize, into: &mut [u8]) -> Result<usize, c_int> {
     let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
     let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: into.len() };

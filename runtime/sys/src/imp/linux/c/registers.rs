@@ -3,7 +3,8 @@
 
 use std::arch::asm;
 
-/// Returns the program counter, stack pointer, frame pointer and link register (if there is one) of the enclosing function.
+/// Returns the program counter, stack pointer, frame pointer and link register of the enclosing function. The last is zero on machines
+/// without a link register.
 #[inline(always)]
 pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     let (pc, sp, fp, lr): (usize, usize, usize, usize);
@@ -30,7 +31,7 @@ pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     [pc, sp, fp, lr]
 }
 
-/// Returns the word with which the C library mangles the addresses that it stores; `None` if the mangling method is unknown.
+/// Returns the word with which the C library mangles stored addresses. Returns `None` if the mangling method is unknown.
 pub(in crate::imp::linux) fn pointer_guard() -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     {

@@ -10,7 +10,7 @@ use std::ptr;
 use super::kernel::errno;
 use crate::ledger::disposition::Disposition;
 
-/// Exclusive upper bound of signal numbers, which start at 1.
+/// Exclusive upper bound of signal numbers. Signal numbers start at 1.
 pub(in crate::imp::linux) const COUNT: usize = 65;
 
 /// Blocks all signals on this thread until dropped.
@@ -31,7 +31,7 @@ impl Drop for Quiet {
     }
 }
 
-/// Checks if modules may handle the signal: excludes uncatchable signals and those reserved by the C library.
+/// Checks if modules may handle the signal. Excludes uncatchable signals and signals that the C library reserves.
 pub(in crate::imp::linux) fn is_ours(signal: c_int) -> bool {
     let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
     (1..32).contains(&signal) && ![libc::SIGKILL, libc::SIGSTOP].contains(&signal) || real_time.contains(&signal)
@@ -59,7 +59,7 @@ pub(in crate::imp::linux) fn action(signal: c_int) -> Result<libc::sigaction, c_
     }
 }
 
-/// Sets the action of a signal; the error is an error number.
+/// Sets the action of a signal. The error is an error number.
 ///
 /// # Safety
 ///
@@ -77,12 +77,12 @@ pub(in crate::imp::linux) fn is_in(set: &libc::sigset_t, signal: c_int) -> bool 
     sigismember(set, signal) == 1
 }
 
-/// Adds a signal to a set; ignores invalid numbers.
+/// Adds a signal to a set. Ignores invalid numbers.
 pub(in crate::imp::linux) fn add(set: &mut libc::sigset_t, signal: c_int) {
     sigaddset(set, signal);
 }
 
-/// Returns the address of a fault. For signals without an address, the result is another number, which is only suitable for comparison.
+/// Returns the address of a fault. For signals without an address, the result is an unrelated number that is only suitable for comparison.
 pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
     // SAFETY: the kernel fills the whole record, so this word is initialized.
     unsafe { info.si_addr() }.addr()
@@ -123,7 +123,7 @@ impl Stack {
         Self { start, size: 4096, flags: 0 }
     }
 
-    /// Returns the alternate stack of the calling thread; the error is an error number.
+    /// Returns the alternate stack of the calling thread. The error is an error number.
     pub(in crate::imp::linux) fn here() -> Result<Self, c_int> {
         let mut stack = MaybeUninit::<libc::stack_t>::uninit();
         // SAFETY: the kernel sets nothing, and has written the whole stack on success.
@@ -137,8 +137,8 @@ impl Stack {
         Ok(Self { start, size: stack.ss_size, flags })
     }
 
-    /// Sets the alternate stack of the calling thread, which must be a previous stack of the thread or a stack made for it. The error is an
-    /// error number.
+    /// Sets the alternate stack of the calling thread. The stack must be a previous stack of the thread, or a stack that was created for
+    /// the thread. The error is an error number.
     pub(in crate::imp::linux) fn put(self) -> Result<(), c_int> {
         let ss_sp = ptr::with_exposed_provenance_mut(self.start);
         let stack = libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size };
@@ -157,7 +157,7 @@ impl Stack {
         self.flags & libc::SS_DISABLE == 0
     }
 
-    /// Checks if both stacks are the same memory, or both are disabled.
+    /// Checks if both stacks have equal memory ranges, or if both stacks are disabled.
     pub(in crate::imp::linux) fn is(self, other: Self) -> bool {
         match (self.is_there(), other.is_there()) {
             (true, true) => (self.start, self.size) == (other.start, other.size),
@@ -166,7 +166,7 @@ impl Stack {
     }
 }
 
-/// Returns the bit of a signal; zero for invalid numbers.
+/// Returns the bit of a signal. Returns zero for invalid numbers.
 pub(in crate::imp::linux) fn bit(signal: c_int) -> u64 {
     if (1..COUNT as c_int).contains(&signal) { 1 << (signal - 1) } else { 0 }
 }

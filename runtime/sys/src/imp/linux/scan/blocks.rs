@@ -130,7 +130,7 @@ impl Blocks {
     }
 }
 
-/// Reads a piece, with zeros for unmapped pages: a region may start or end inside of a piece.
+/// Reads a piece, with zeros for unmapped pages. A region may start or end inside of a piece.
 fn piece(start: usize) -> Box<[u8]> {
     let mut bytes = vec![0; PIECE].into_boxed_slice();
     if peek::read(start, &mut bytes) < PIECE {
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Checks that blocks are recognized, and that freed blocks are not.
+    /// Checks that used blocks are recognized, and that freed blocks are not recognized.
     fn is_recognized(size: usize) -> bool {
         // Keeps every second block, so that freed blocks have no free neighbors. The blocks are zeroed, because memory of an ended thread
         // may contain the mark of a freed block.
