@@ -1,6 +1,6 @@
 //! Violations of a declaration by a C function. The results of a call that violates its declaration are discarded.
 
-/// Error of a call whose function violated its declaration. The host is unharmed as far as the checks can detect.
+/// Error of a call whose arguments or C function violated the declaration. The host is unharmed as far as the checks can detect.
 ///
 /// # Examples
 /// ```
@@ -17,8 +17,8 @@ pub struct Broken {
     pub library: String,
     /// Name of the function.
     pub function: String,
-    /// Location of the violation: a parameter with the path to the value inside it ("parameter `path.points[2]`"), "the
-    /// result", "its row of arguments" or "the function".
+    /// Location of the violation: a parameter with the path to the invalid value ("parameter `path.points[2]`"), "the result", "its row of
+    /// arguments" or "the function".
     pub location: String,
     /// Kind of violation.
     pub breach: Breach,
@@ -84,7 +84,7 @@ pub enum Breach {
         /// Value of the invalid unit.
         unit: u16,
     },
-    /// The declaration does not state the width of a `bool` result, which is false if it has one byte and true if it has four.
+    /// The declaration does not state the width of a `bool` result. The returned machine word is false as one byte and true as four bytes.
     #[error(
         "is {word:#010x}: as a `bool` of one byte (C++ `bool`) it is false, as one of four (`uint32_t`) it is true; \
          declare the width as `bool8` or `bool32`"
@@ -108,10 +108,10 @@ pub enum Breach {
         /// The address.
         address: usize,
     },
-    /// A string argument contains a zero character, which would end the string in C.
+    /// A string argument contains a zero character. In C, a zero character ends the string.
     #[error("contains a zero, which ends a string in C")]
     ZeroInside,
-    /// The length of an array argument differs from the declaration.
+    /// The length of an array argument differs from the declared length.
     #[error("has {found} values, and {expected} are declared")]
     Len {
         /// Length of the argument.
@@ -125,7 +125,7 @@ pub enum Breach {
         /// Number of values or units.
         len: usize,
     },
-    /// The type of an argument differs from the declaration.
+    /// The type of an argument differs from the declared type.
     #[error("is {found}, and {expected} is declared")]
     Type {
         /// Type of the argument.
@@ -133,7 +133,7 @@ pub enum Breach {
         /// Declared type.
         expected: String,
     },
-    /// The function must run in the folder of its library, but the thread for this folder could not be started.
+    /// The function must run in the folder of its library, but the thread for this folder did not start.
     #[error(
         "cannot be called: the thread in the folder of the library was not started ({message}); declare it `no_cwd`"
     )]

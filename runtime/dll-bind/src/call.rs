@@ -1,4 +1,4 @@
-//! Executes C calls. On x86-64 and aarch64, precompiled trampolines make calls with few arguments; `libffi` makes all other calls.
+//! Executes C calls. On x86-64 and aarch64, precompiled trampolines execute calls with few arguments. `libffi` executes all other calls.
 #![expect(unsafe_code, reason = "calls C functions")]
 
 use std::path::Path;
@@ -29,19 +29,19 @@ struct Trampoline {
     floats: usize,
 }
 
-// SAFETY: the data prepared by `libffi` is only read after its creation, and the address of a function is a number.
+// SAFETY: the data that `libffi` prepared is constant after its creation, and the address of a function is a number.
 unsafe impl Send for Stub {}
-// SAFETY: the data prepared by `libffi` is only read after its creation, and the address of a function is a number.
+// SAFETY: the data that `libffi` prepared is constant after its creation, and the address of a function is a number.
 unsafe impl Sync for Stub {}
 
 /// Number of argument registers on every supported platform, for integers and addresses (`INTEGERS`) and for floats (`FLOATS`).
 const INTEGERS: usize = 6;
 const FLOATS: usize = 8;
 
-/// Opens a library of the folder.
+/// Opens a library in the folder.
 ///
 /// # Safety
-/// The caller guarantees the requirements of [`UserLibrary::open`].
+/// The caller fulfills the requirements of [`UserLibrary::open`].
 pub(crate) unsafe fn open(folder: &Path, name: &str) -> Result<UserLibrary, UserLibraryError> {
     // SAFETY: our caller vouches for the libraries of the folder.
     unsafe { UserLibrary::open(folder, name) }
@@ -91,11 +91,11 @@ impl Stub {
         self.trampoline.is_some()
     }
 
-    /// Calls the function. Each argument is a number, widened to eight bytes, or an address. The bits of the result above its size
-    /// are undefined.
+    /// Calls the function. Each argument is an address or a number widened to eight bytes. The bits of the result above its size are
+    /// undefined.
     ///
     /// # Safety
-    /// The function exists, has the declared parameters and result, follows the C calling convention of the platform, and may
+    /// The function exists, has the declared parameters and result, and follows the C calling convention of the platform. It may
     /// dereference the passed addresses.
     pub(crate) unsafe fn call(&self, arguments: &[u64]) -> u64 {
         assert_eq!(arguments.len(), self.params.len(), "a call has the arguments that are declared");
@@ -156,8 +156,8 @@ impl Stub {
         }
     }
 
-    /// Calls through a trampoline. Integers and addresses use one sequence of registers, and floats use another, so the order of
-    /// the parameters does not matter. The function ignores registers that have no parameter.
+    /// Calls through a trampoline. Integers and addresses use one sequence of registers, and floats use another. The order of integer and
+    /// float parameters is therefore irrelevant. The function ignores registers without a parameter.
     unsafe fn call_by(&self, trampoline: Trampoline, arguments: &[u64]) -> u64 {
         let (mut i, mut f) = ([0_u64; INTEGERS], [0_f64; FLOATS]);
         let (mut integers, mut floats) = (0, 0);
@@ -213,13 +213,13 @@ impl Trampoline {
     fn of(params: &[Register]) -> Option<Self> {
         let floats = params.iter().filter(|param| param.is_float()).count();
         let fits = floats <= FLOATS && params.len() - floats <= INTEGERS;
-        // On Windows, integers and floats share one sequence of registers. Other processors have no trampolines.
+        // On Windows, integers and floats use one sequence of registers. Other processors have no trampolines.
         let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
         (fits && is_supported && cfg!(target_endian = "little")).then_some(Self { floats })
     }
 }
 
-/// Shifts the bytes of the number to the first bytes of the machine word in memory.
+/// Shifts the bytes of the number to the start of the machine word in memory.
 fn first_bytes(word: u64, of: Register) -> u64 {
     if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
 }

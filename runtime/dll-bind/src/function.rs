@@ -53,7 +53,7 @@ pub struct Import {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BoolWidth {
-    /// The declaration does not state the width. A result is an error if it has different values as one byte and as four bytes.
+    /// The declaration does not state the width. A result is an error if one byte and four bytes have different truth values.
     #[default]
     Unstated,
     /// A single byte: `bool` of C++ and `_Bool` of C.
@@ -90,7 +90,7 @@ pub struct Imported {
     no_cwd: bool,
     /// `None` if the library does not export the function.
     stub: Option<Arc<Stub>>,
-    /// Buffers of the last call, which the next call reuses. The cell is empty while a call runs.
+    /// Buffers of the last call, reused by the next call. The cell is empty during a call.
     spare: Cell<Option<Box<Scratch>>>,
 }
 
@@ -140,7 +140,7 @@ pub struct Outcome {
     pub out_parameters: Vec<Value>,
 }
 
-/// Mechanism by which a function is called.
+/// Mechanism that executes calls of a function.
 ///
 /// # Examples
 /// ```
@@ -159,7 +159,7 @@ pub enum Route {
     Trampoline,
     /// The call uses `libffi`.
     Libffi,
-    /// No call is made, since the function does not exist.
+    /// No call is executed, because the function does not exist.
     Nothing,
 }
 
@@ -218,7 +218,7 @@ impl Import {
         self.returns_bool(BoolWidth::One)
     }
 
-    /// Sets the result to a `bool` of four bytes: a `uint32_t` that is true if it is nonzero.
+    /// Sets the result to a `bool` of four bytes. A nonzero `uint32_t` is true.
     #[must_use]
     pub fn returns_bool32(self) -> Self {
         self.returns_bool(BoolWidth::Four)
@@ -228,8 +228,8 @@ impl Import {
         Self { result: Some((PropertyType::Bool, width)), ..self }
     }
 
-    /// Marks the function as declared by a script. Structs of other modules in its signature need an entry in [`Layouts`] if they
-    /// have `f64` fields.
+    /// Marks the function as declared by a script. If its signature has structs of other modules with `f64` fields, these structs need an
+    /// entry in [`Layouts`].
     ///
     /// [`Layouts`]: crate::Layouts
     #[must_use]
@@ -237,7 +237,7 @@ impl Import {
         Self { of_script, ..self }
     }
 
-    /// Declares that the function does not depend on the working directory, so it runs on the calling thread.
+    /// Declares that the function does not depend on the working directory. The function then runs on the calling thread.
     #[must_use]
     pub fn no_cwd(self) -> Self {
         Self { no_cwd: true, ..self }
@@ -248,10 +248,10 @@ impl Import {
         self
     }
 
-    /// Binds the function. If the library does not export it, a warning is logged, and calls have no effect.
+    /// Binds the function. If the library does not export the function, logs a warning; calls then have no effect.
     ///
     /// # Errors
-    /// Returns an error if a type cannot be represented in C.
+    /// Fails if C has no representation for a type.
     pub fn bind(self, library: &Library) -> Result<Imported, BindError> {
         let (params, result) = self.shapes(&library.0.layouts)?;
         let code = library.0.library.as_ref().and_then(|opened| match opened.symbol(&self.name) {
@@ -314,7 +314,7 @@ impl Imported {
         &self.name
     }
 
-    /// Returns the mechanism by which the function is called.
+    /// Returns the mechanism that executes calls of the function.
     #[must_use]
     pub fn route(&self) -> Route {
         match &self.stub {
@@ -328,14 +328,14 @@ impl Imported {
     /// parameter. If the function does not exist, the result is the zero value, and out parameters are unchanged.
     ///
     /// # Errors
-    /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. The results of the
-    /// call are then discarded.
+    /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. The results of the call are
+    /// discarded.
     pub fn call(&self, arguments: &[Value]) -> Result<Outcome, Broken> {
         if arguments.len() != self.params.len() {
             let breach = Breach::Len { found: arguments.len(), expected: self.params.len() };
             return Err(self.broken("its row of arguments".to_owned(), breach));
         }
-        // A nested call of this function finds no buffers and allocates its own.
+        // In a nested call of this function, the cell is empty, and the nested call allocates its own buffers.
         let mut scratch = self.spare.take().unwrap_or_default();
         let outcome = self.call_with(arguments, &mut scratch);
         self.spare.set(Some(scratch));
@@ -410,7 +410,7 @@ impl Imported {
         sizes.into_iter().enumerate().map(fence).collect()
     }
 
-    /// Returns `true` if all parameters and the result are plain numbers, so that a call needs no memory.
+    /// Returns `true` if all parameters and the result are plain numbers. Such a call needs no memory.
     pub(crate) fn is_plain(&self) -> bool {
         let is_number = |param: &Param| !param.is_out && matches!(param.shape, Shape::Number(_));
         let result = self.result.as_ref().map(|(_, result)| result);
@@ -444,7 +444,7 @@ impl Imported {
         width.read(word).map_err(|breach| self.broken("the result".to_owned(), breach))
     }
 
-    /// Calls a function of plain numbers with a widened number for each parameter. Returns zero if the function does not exist.
+    /// Calls a function of plain numbers. `words` has a widened number for each parameter. Returns zero if the function does not exist.
     pub(crate) fn call_plain(&self, words: &[u64]) -> Result<u64, Broken> {
         self.stub.as_ref().map_or(Ok(0), |stub| self.run(stub, words))
     }
@@ -494,8 +494,9 @@ impl BoolWidth {
         }
     }
 
-    /// Converts a returned machine word to a `bool`. If the low byte is zero and other bits are set, the value is `false` as a
-    /// `bool` of one byte and `true` as a `bool` of four bytes.
+    /// Converts a returned machine word to a `bool`. If the low byte is zero but higher bits are set, the result depends on the width:
+    /// `false` as one byte, `true` as four bytes.
+    /// `false` as one byte, `true` as four bytes.
     fn read(self, word: u64) -> Result<bool, Breach> {
         let (one, four) = (word as u8 != 0, word as u32 != 0);
         match self {
@@ -527,8 +528,7 @@ impl Returned {
     }
 }
 
-/// Reads the string at an address that a library returned. Reads through the kernel, so an invalid address is an error and not a
-/// fault.
+/// Reads the string at an address that a library returned. Reads through the kernel: an invalid address causes an error instead of a fault.
 fn text_at(address: usize) -> Result<String, Breach> {
     let mut units = Vec::new();
     while units.len() < LONGEST_RESULT {

@@ -1,4 +1,4 @@
-//! Folder of user libraries, and the libraries in this folder, which may be missing.
+//! Folder of user libraries, and the libraries in this folder. A library may be missing.
 #![expect(unsafe_code, reason = "the host vouches for its folder")]
 
 use std::any::Any;
@@ -33,7 +33,7 @@ struct Folder {
     path: PathBuf,
     calls: Calls,
     layouts: Layouts,
-    /// Thread for functions that run in the folder, started when the first of these functions is called.
+    /// Thread for functions that run in the folder. The first call of such a function starts the thread.
     thread: OnceCell<Result<OwnFolder, io::Error>>,
 }
 
@@ -43,8 +43,8 @@ struct Calls {
     has_fences: bool,
 }
 
-/// Library of the folder. Clones share the library, and imported functions keep it open. The last clone or function closes the
-/// library when dropped. Game thread only.
+/// Library in the folder. Clones share the library, and imported functions keep the library open. The drop of the last clone or function
+/// closes the library. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -61,18 +61,18 @@ pub(crate) struct Opened {
     pub(crate) name: String,
     pub(crate) folder: UserCode,
     pub(crate) layouts: Layouts,
-    /// `None` if the library is missing; calls of its functions then have no effect.
+    /// `None` if the library is missing. Calls of its functions then have no effect.
     pub(crate) library: Option<UserLibrary>,
     retained: RefCell<Vec<Box<dyn Any>>>,
 }
 
 impl UserCode {
-    /// Returns the folder of libraries at this path. Does not create the folder, which may be missing at this time.
+    /// Returns the folder of libraries at this path. Does not create the folder. The folder may be created later.
     ///
     /// # Safety
-    /// The caller vouches for every library that the folder will contain. The functions of a library match the declarations with
-    /// which they are imported. The initializers and finalizers of a library are correct, and no thread or handler of the library
-    /// remains when the library is closed. Each call detects accesses beyond the buffers of the function where possible.
+    /// Every library in the folder fulfills these conditions, now and later. The functions of a library match the declarations of their
+    /// imports. The initializers and finalizers of a library are correct, and no thread or handler of the library remains after it is
+    /// closed. Each call detects accesses beyond the buffers of the function where possible.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())
@@ -84,15 +84,15 @@ impl UserCode {
         self.called(Calls { has_trampolines: false, ..self.0.calls })
     }
 
-    /// Returns the folder in debugging mode. Each buffer ends at an inaccessible page, so an access beyond its end faults
-    /// immediately. Under a supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the function and the parameter.
-    /// Each buffer requires some additional system calls.
+    /// Returns the folder in debugging mode. Each buffer ends at an inaccessible page: an access beyond its end faults immediately. Under a
+    /// supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the function and the parameter. Each buffer requires additional
+    /// system calls.
     #[must_use]
     pub fn with_fences(&self) -> Self {
         self.called(Calls { has_fences: true, ..self.0.calls })
     }
 
-    /// Returns the folder with additional C layouts of structs, which apply to all of its libraries.
+    /// Returns the folder with additional C layouts of structs. They apply to all libraries of the folder.
     #[must_use]
     pub fn layouts(&self, layouts: Layouts) -> Self {
         Self::new(&self.0.path, self.0.calls, self.0.layouts.clone().and(layouts))
@@ -118,14 +118,14 @@ impl UserCode {
         &self.0.path
     }
 
-    /// Opens the library with this name, without path and extension, and runs its initializers. If the library is missing, a
-    /// warning is logged, and calls of its functions have no effect.
+    /// Opens the library with this name (without path and extension), and runs its initializers. If the library is missing, logs a warning;
+    /// calls of its functions then have no effect.
     #[must_use]
     pub fn open(&self, name: &str) -> Library {
         self.open_with(name, Layouts::default())
     }
 
-    /// Opens a library with its own C layouts of structs, which override the layouts of the folder.
+    /// Opens a library with its own C layouts of structs. They override the layouts of the folder.
     #[must_use]
     pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
         // SAFETY: the creator of this value vouches for the folder.
@@ -171,12 +171,12 @@ impl Library {
         self.0.library.is_some()
     }
 
-    /// Stores a value until the library is closed. The value is dropped right after the finalizers of the library have run.
+    /// Stores a value until the library is closed. The value is dropped directly after the finalizers of the library.
     pub fn keep(&self, value: impl Any) {
         self.0.retained.borrow_mut().push(Box::new(value));
     }
 
-    /// Returns the path of the mapped file, which is a private copy of the library.
+    /// Returns the path of the mapped file. This file is a private copy of the library.
     #[must_use]
     pub fn mapped(&self) -> Option<&Path> {
         self.0.library.as_ref().map(UserLibrary::mapped)

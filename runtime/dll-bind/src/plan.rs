@@ -1,5 +1,5 @@
-//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call,
-//! the memory is compared with these records. This module dereferences no address.
+//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call, the
+//! memory is compared with the red zones and the records. This module dereferences no address.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     /// Red zones and buffers. Each call copies these bytes to memory that is aligned to [`ALIGN`].
     bytes: Vec<u8>,
     blocks: Vec<Block>,
-    /// Headers of strings and arrays; [`Plan::finish`] sorts them by offset.
+    /// Headers of strings and arrays. [`Plan::finish`] sorts the headers by offset.
     headers: Vec<Header>,
     steps: Vec<Step>,
 }
@@ -28,7 +28,7 @@ struct Block {
     start: usize,
     size: usize,
     step: usize,
-    /// Address that is passed to C, once it is known.
+    /// Address that the C function receives, once it is known.
     address: usize,
 }
 
@@ -36,13 +36,13 @@ struct Block {
 #[derive(Debug)]
 struct Header {
     at: usize,
-    /// Buffer with the data; `None` for an empty string or array.
+    /// Buffer with the data. `None` for an empty string or array.
     block: Option<usize>,
     max: i32,
     step: usize,
 }
 
-/// Step of the path to a value: a parameter, or a part of the value of the previous step.
+/// Step of the path to a value: a parameter, or a field or element of the previous step's value.
 #[derive(Debug)]
 struct Step {
     of: Option<usize>,
@@ -63,7 +63,7 @@ pub(crate) enum Slot {
     Block(usize),
 }
 
-/// Violation with its location: the parameter, and the path inside of the parameter.
+/// Violation with its location: the parameter, and the path inside the parameter.
 #[derive(Debug)]
 pub(crate) struct Violation {
     pub(crate) param: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Violation {
 }
 
 impl Plan {
-    /// Removes all buffers, but keeps the memory for reuse.
+    /// Removes all buffers, and keeps the memory for reuse.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.blocks.clear();
@@ -116,7 +116,7 @@ impl Plan {
         self.blocks.iter().map(|block| block.start..block.start + block.size)
     }
 
-    /// Returns the parameter of a buffer, and the path inside of the parameter.
+    /// Returns the parameter of a buffer, and the path inside the parameter.
     pub(crate) fn location_of(&self, block: usize) -> (usize, String) {
         self.path(self.blocks[block].step)
     }
@@ -125,7 +125,7 @@ impl Plan {
         self.blocks.iter_mut().for_each(|block| block.address = base + block.start);
     }
 
-    /// Sets the address of a buffer that is stored outside of the bytes of the plan.
+    /// Sets the address of a buffer outside the bytes of the plan.
     pub(crate) fn set_address(&mut self, block: usize, address: usize) {
         self.blocks[block].address = address;
     }
@@ -134,13 +134,13 @@ impl Plan {
         self.blocks[block].address
     }
 
-    /// Returns the offset and value of each pointer. All buffers must already have an address.
+    /// Returns the offset and the bytes of each pointer. All buffers must already have an address.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = (usize, [u8; 8])> {
         let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
         with_data.map(move |(at, block)| (at, self.blocks[block].address.to_ne_bytes()))
     }
 
-    /// Checks after the call that red zones and pointers are unchanged.
+    /// After the call, checks that red zones and pointers are unchanged.
     pub(crate) fn check(&self, memory: &[u8]) -> Result<(), Violation> {
         for block in &self.blocks {
             zones::check(memory, block.start, block.size).map_err(|breach| self.violation(block.step, breach))?;
@@ -205,8 +205,8 @@ impl Plan {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
-    /// Returns the start, length and element stride of the data of the header at `at`, or `None` if the data is empty. The header
-    /// must already be checked.
+    /// Returns the start, length and element stride of the data that the header at `at` refers to. Returns `None` if the data is empty. The
+    /// header must already be checked.
     fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
         let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;
@@ -368,7 +368,7 @@ fn wrong_type(value: &Value, expected: &str) -> Breach {
     Breach::Type { found: value.kind_name(), expected: expected.to_owned() }
 }
 
-/// Widens a number to eight bytes as C does. Signed numbers are sign-extended, and floats keep their bits.
+/// Widens a number to eight bytes as C does. Signed numbers are sign-extended. Floats keep their bits.
 fn widened(number: Number, value: &Value) -> Result<u64, Breach> {
     Ok(match (number, value) {
         (Number::U8, Value::U8(value)) => u64::from(*value),

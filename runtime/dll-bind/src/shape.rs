@@ -15,7 +15,7 @@ const PACK: usize = 4;
 /// Size of `{ T* data; int32_t num; int32_t max; }` in bytes.
 pub(crate) const HEADER: usize = 16;
 
-/// C number type, named by the Rust type.
+/// C number type. Named after the corresponding Rust type.
 ///
 /// # Examples
 /// ```
@@ -62,7 +62,7 @@ pub struct Struct {
     pub fields: Vec<Field>,
     /// Size in bytes, a multiple of the alignment.
     pub size: usize,
-    /// Alignment in bytes, which is at most 4.
+    /// Alignment in bytes, at most 4.
     pub align: usize,
 }
 
@@ -77,8 +77,8 @@ pub struct Field {
     pub offset: usize,
 }
 
-/// C layouts of structs for cases that reflection does not determine: the length of arrays, and the width of `f64` fields. Without
-/// an entry, an array field is a dynamic array and an `f64` field is a `double`.
+/// C layouts of structs, for cases that reflection does not determine: the length of arrays, and the width of `f64` fields. Without an
+/// entry, an array field is a dynamic array, and an `f64` field is a `double`.
 ///
 /// # Examples
 /// ```
@@ -124,7 +124,7 @@ pub enum BindError {
         /// Help: alternatives to the type.
         help: &'static str,
     },
-    /// A script passes a struct of the host or of a plugin. The `f64` fields of this struct may be `float` or `double` in C.
+    /// A script passes a struct of the host or of a plugin. In C, the `f64` fields of this struct may be `float` or `double`.
     #[error(
         "`{function}` cannot be bound: the C layout of {found} is not stated: {location} may be a `float` or a `double`; the host \
          states it by `UserCode::layouts` with `Layouts::floats(\"{found}\")` or `Layouts::doubles(\"{found}\")`"
@@ -166,19 +166,19 @@ const LARGEST: usize = 1 << 24;
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
-    /// `true` if a script declares the function. A script cannot determine which fields of structs of other modules are `f64`.
+    /// `true` if a script declares the function. A script cannot determine which struct fields of other modules are `f64`.
     pub(crate) of_script: bool,
 }
 
 impl Layouts {
-    /// Declares that the field of a struct is an array of `len` values.
+    /// Declares that a field of a struct is an array of `len` values.
     #[must_use]
     pub fn fixed(mut self, structure: &str, field: &str, len: usize) -> Self {
         self.lens.insert((structure.to_owned(), field.to_owned()), len);
         self
     }
 
-    /// Declares that the `f64` fields of a struct are `float` in C. Calls convert them in both directions, and reject values beyond
+    /// Declares that the `f64` fields of a struct are `float` in C. Calls convert these fields in both directions, and reject values beyond
     /// the range of `float`.
     #[must_use]
     pub fn floats(mut self, structure: &str) -> Self {
@@ -207,7 +207,7 @@ impl Layouts {
 }
 
 impl Number {
-    /// Returns the size in bytes. Outside of structs, this is also the alignment.
+    /// Returns the size in bytes. Outside structs, the alignment equals the size.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -254,7 +254,7 @@ impl Shape {
         }
     }
 
-    /// Returns the layout of a parameter; an array has the declared length.
+    /// Returns the layout of a parameter. An array has the declared length.
     pub(crate) fn of_param(
         site: &Site<'_>,
         name: &str,

@@ -1,5 +1,5 @@
-//! Reflected functions whose bodies are C functions. When a class is declared, the types of its parameters are not yet known, so
-//! the body is bound once the class exists.
+//! Reflected functions whose bodies are C functions. At the declaration of a class, the parameter types of its functions are not yet known.
+//! Each body is therefore bound after the class exists.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -19,16 +19,16 @@ use crate::library::Library;
 use crate::shape::{BindError, Layouts, Number};
 use crate::typed::CNumber;
 
-/// Body of a reflected function, which is bound by name to a function of the library. Game thread only.
+/// Body of a reflected function. Bound by name to a function of the library. Game thread only.
 pub struct Body {
     library: Library,
-    /// `true` if a script declares the function. A script cannot determine which fields of structs of other modules are `f64`.
+    /// `true` if a script declares the function. A script cannot determine which struct fields of other modules are `f64`.
     of_script: bool,
     bound: OnceCell<Imported>,
 }
 
 impl Body {
-    /// Makes a body that is not bound yet.
+    /// Makes an unbound body.
     #[must_use]
     pub fn new(library: &Library, of_script: bool) -> Rc<Self> {
         Rc::new(Self { library: library.clone(), of_script, bound: OnceCell::new() })
@@ -37,10 +37,10 @@ impl Body {
     /// Binds the body to the C function that the declaration of `function` names. `function` must have the thunk of this body.
     ///
     /// # Errors
-    /// Returns an error if a type cannot be represented in C.
+    /// Fails if C has no representation for a type.
     pub fn bind(&self, function: &Function) -> Result<(), BindError> {
         let imported = import(function, self.of_script).bind(&self.library)?;
-        // Keeps the first binding; a later binding would be equal.
+        // Keeps the first binding. A later binding would be equal.
         _ = self.bound.set(imported);
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Body {
     }
 }
 
-/// Makes a call with plain numbers, which needs no memory.
+/// Makes a call with plain numbers. The call needs no memory.
 fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut words = [0; MOST_WORDS];
     let mut count = 0;
@@ -128,7 +128,7 @@ impl fmt::Debug for Body {
 /// Checks that C can represent the types of a script function. The check needs no library.
 ///
 /// # Errors
-/// Returns an error if a type cannot be represented in C.
+/// Fails if C has no representation for a type.
 pub fn check(function: &Function, layouts: &Layouts) -> Result<(), BindError> {
     import(function, true).check(layouts)
 }

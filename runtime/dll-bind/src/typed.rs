@@ -1,5 +1,5 @@
-//! Typed calls of C functions whose parameters and results are plain numbers. The types are checked once; each call is then a call
-//! of a function pointer.
+//! Typed calls of C functions whose parameters and results are plain numbers. The types are checked once. Each call is then a call of a
+//! function pointer.
 #![expect(unsafe_code, reason = "calls what was bound, by the types that were compared")]
 
 use std::marker::PhantomData;
@@ -8,19 +8,19 @@ use crate::breach::{Breach, Broken};
 use crate::function::Imported;
 use crate::shape::Number;
 
-/// Number type that C and Rust share.
+/// Number type that exists in C and in Rust.
 pub trait CNumber: Copy + sealed::Sealed + 'static {
     /// The C type.
     const NUMBER: Number;
 
-    /// Widens the number to eight bytes. Signed numbers are sign-extended, and floats keep their bits.
+    /// Widens the number to eight bytes. Signed numbers are sign-extended. Floats keep their bits.
     fn word(self) -> u64;
 
     /// Narrows a machine word. Ignores the bits above the size of the number.
     fn of_word(word: u64) -> Self;
 }
 
-/// Tuple of up to eight numbers, which are the parameters of a function.
+/// Parameters of a function, as a tuple of up to eight numbers.
 pub trait CNumbers: sealed::Sealed {
     /// Types of the parameters.
     const NUMBERS: &'static [Number];
@@ -38,14 +38,14 @@ pub trait CNumbers: sealed::Sealed {
 
 /// Result of a function: a number or `()`.
 pub trait CResult: sealed::Sealed + 'static {
-    /// C type of the number; `None` for `()`.
+    /// C type of the number. `None` for `()`.
     const NUMBER: Option<Number>;
 
     /// Converts a returned machine word to the result.
     fn of_word(word: u64) -> Self;
 }
 
-/// Function of plain numbers whose types are already checked. Game thread only.
+/// Function of plain numbers. Its types are already checked. Game thread only.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedCall<'a, A, R> {
     imported: &'a Imported,
@@ -151,7 +151,7 @@ impl Imported {
     /// declared width is one byte.
     ///
     /// # Errors
-    /// [`Breach::Signature`] if the declaration has other types or has buffers.
+    /// [`Breach::Signature`] if the declared types differ or the declaration has buffers.
     ///
     /// # Examples
     /// ```
@@ -192,7 +192,7 @@ impl<A: CNumbers, R: CResult> TypedCall<'_, A, R> {
     /// Calls the function. If the function does not exist, the call has no effect and returns zero.
     ///
     /// # Errors
-    /// [`Breach::NoThread`] if the thread of the folder could not be started.
+    /// [`Breach::NoThread`] if the thread of the folder did not start.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Broken> {
         match self.code {

@@ -1,4 +1,4 @@
-//! Red zones around buffers that a C function may write to. The zones contain known bytes, so a check after the call finds
+//! Red zones around buffers that a C function may write to. The zones contain known bytes. A check after the call therefore finds
 //! out-of-bounds writes.
 
 use crate::breach::Breach;
@@ -6,7 +6,7 @@ use crate::breach::Breach;
 /// Size in bytes of the red zone before and after each buffer. Out-of-bounds writes beyond the zones are not detected.
 pub const RED_ZONE: usize = 64;
 
-/// Content of the red zones. The content has no zero byte, since most out-of-bounds writes write zeros.
+/// Content of the red zones. No byte is zero, because most out-of-bounds writes write zeros.
 pub(crate) const ZONE: [u8; RED_ZONE] = {
     let mut zone = [0; RED_ZONE];
     let mut at = 0;
@@ -17,7 +17,7 @@ pub(crate) const ZONE: [u8; RED_ZONE] = {
     zone
 };
 
-/// Checks the zones around the buffer at `start`, which is `size` bytes long.
+/// Checks the zones around the buffer at `start`. The buffer has `size` bytes.
 pub(crate) fn check(memory: &[u8], start: usize, size: usize) -> Result<(), Breach> {
     let (before, behind) = (&memory[start - RED_ZONE..start], &memory[start + size..start + size + RED_ZONE]);
     if before != ZONE {

@@ -1,5 +1,5 @@
-//! Access to the arguments of a call. The arguments are in a parameter block with the function's layout, or a calling script evaluates
-//! them one by one.
+//! Access to the arguments of a call. A parameter block contains the arguments in the function's layout. Alternatively, a calling script
+//! evaluates the arguments one by one.
 #![expect(unsafe_code, reason = "the arguments of a call are values at addresses that its caller vouches for")]
 
 use std::fmt;
@@ -25,17 +25,17 @@ pub struct Argument<'a> {
     at: *mut u8,
 }
 
-/// Parameter that a frame has stepped to, for later access. A `Param` is valid only for that frame.
+/// Parameter that a frame has stepped to. The index is kept for later access, and is valid only for that frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param(pub(crate) usize);
 
 /// Caller that evaluates its arguments lazily.
 ///
 /// # Safety
-/// Results of `step` for different parameters must not overlap if one of them is an out parameter, and never overlap the result of
-/// `result`. `step` returns the same address each time for the same parameter, as long as no value was changed in between. An argument
-/// for which `borrow_counter` returns a counter is valid until any change that [`BorrowedSlices::allow_change`] guards; any other
-/// argument is valid until the call returns.
+/// If a parameter is an out parameter, its address must not overlap the addresses of other parameters. No address may overlap the address
+/// from `result`. `step` returns equal addresses for repeated calls with one parameter, if no value changed between the calls. An argument
+/// for which `borrow_counter` returns a counter is valid until a change that [`BorrowedSlices::allow_change`] guards. All other arguments
+/// are valid until the call returns.
 pub unsafe trait Steps<'a> {
     /// Evaluates the argument with number `at`.
     ///
@@ -43,10 +43,10 @@ pub unsafe trait Steps<'a> {
     /// Returns the error of the evaluation.
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
 
-    /// Returns the counter that prevents moves of an argument that is stored in an object; `None` for other arguments.
+    /// Returns the counter that prevents moves of an argument that is stored in an object. Returns `None` for arguments outside objects.
     fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices>;
 
-    /// Returns the location where the thunk stores the result; `None` if the caller discards the result.
+    /// Returns the location where the thunk stores the result. Returns `None` if the caller discards the result.
     fn result(&mut self) -> Option<Argument<'a>>;
 }
 
@@ -199,7 +199,7 @@ impl<'a> Argument<'a> {
     ///
     /// # Safety
     /// The caller fulfills the conditions of [`PtrMut::new`] as long as [`Steps`] requires, or until the call with this argument returns.
-    /// Several arguments of one call may share a location if all of them are only read.
+    /// Arguments of one call may share a location if the call only reads them.
     #[inline]
     pub unsafe fn new(property: &'a Property, at: *mut u8) -> Self {
         Self { property, at }
@@ -273,7 +273,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the counter that prevents moves of an argument that is stored in an object; `None` for other arguments.
+    /// Returns the counter that prevents moves of an argument that is stored in an object. Returns `None` for arguments outside objects.
     #[inline]
     pub(crate) fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices> {
         match self {
@@ -282,7 +282,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns a parameter or the result in the block of a function without wildcards.
+    /// Returns a parameter or the result, if the arguments are in a block and the function has no custom thunk.
     #[inline]
     pub(crate) fn plain_argument(&self, function: &Function, param: &'a Property) -> Option<Argument<'a>> {
         match self {
@@ -317,20 +317,20 @@ fn wildcard_in_block(function: &Function, param: &Property) -> CallError {
 }
 
 impl Ptr<'_> {
-    /// Returns the value as a Rust type; `None` if the type differs.
+    /// Returns the value as a Rust type. Returns `None` if the argument has a different type.
     #[inline]
     pub fn get<T: FrameValue>(self) -> Option<T> {
-        // `to` checks only the kind. The filter checks the remaining parts of the type, such as the element type of an array.
+        // `to` checks only the kind. The filter checks the complete type, including the element type of an array.
         self.to().filter(|_| T::matches(self.ty())).map(T::load)
     }
 
-    /// Returns the number of values in an array, set or map; `None` for other types.
+    /// Returns the number of values in an array, set or map. Returns `None` for other types.
     #[inline]
     pub fn count(self) -> Option<u32> {
         array_ref(self).map(|rows| rows.len()).or_else(|| keyed(self).map(|rows| rows.len()))
     }
 
-    /// Returns the length of a string in bytes; `None` for other types.
+    /// Returns the length of a string in bytes. Returns `None` for other types.
     pub fn text_bytes(self) -> Option<usize> {
         match self.ty() {
             PropertyType::Text => self.to::<Text>().map(|at| at.raw().len),
@@ -342,7 +342,7 @@ impl Ptr<'_> {
 }
 
 impl PtrMut<'_> {
-    /// Overwrites the value from a Rust type. Returns false if the type differs.
+    /// Overwrites the value from a Rust type. Returns false if the argument has a different type.
     #[inline]
     pub fn set<T: FrameValue>(self, value: T) -> bool {
         let target = if T::matches(self.as_ptr().ty()) { self.to() } else { None };

@@ -59,13 +59,13 @@ impl Bits {
         self.without_in(other, 0..self.words.len())
     }
 
-    /// Variant of [`Bits::without`] for these blocks of 64 indices.
+    /// Variant of [`Bits::without`] that scans only these blocks of 64 indices.
     pub(super) fn without_in(&self, other: &Self, blocks: Range<usize>) -> impl Iterator<Item = u32> {
         let word = |words: &[u64], at: usize| words.get(at).copied().unwrap_or(0);
         blocks.flat_map(move |at| ones(at, word(&self.words, at) & !word(&other.words, at)))
     }
 
-    /// Returns the index of the first set bit that is not below `from`.
+    /// Returns the index of the first set bit at or above `from`.
     pub(super) fn first_from(&self, from: u32) -> Option<u32> {
         let at = from as usize / 64;
         let word = self.words.get(at)? >> (from % 64);

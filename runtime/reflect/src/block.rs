@@ -1,12 +1,12 @@
-//! Memory for single values: objects of the host and values passed by address. In tests, allocations of all value memory are
-//! counted to detect leaks.
+//! Memory for single values: objects of the host, and values passed by address. Tests count the allocations of this memory to detect leaks.
 
-/// Owned, aligned, zero-initialized allocation. Frees itself on drop; the owner must first destroy values that own memory.
+/// Owned, aligned, zero-initialized allocation. The drop frees the memory but not the memory that the values own: the owner destroys the
+/// values first.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// Owner of the allocation, which is accessed only through `start`.
+    /// Owns the allocation. Accessed only through `start`.
     _words: Vec<u64>,
-    /// Points into the words, whose address is stable.
+    /// Address of the first byte in the words. The address is stable.
     start: *mut u8,
 }
 
@@ -17,7 +17,7 @@ impl Block {
     /// Panics if `align` is not a power of two or the size overflows.
     pub(crate) fn new(size: usize, align: usize) -> Self {
         assert!(align.is_power_of_two(), "an alignment is a power of two");
-        // Words are aligned to at least their own size.
+        // `u64` words are aligned to at least eight bytes.
         let spare = align.saturating_sub(align_of::<u64>());
         let bytes = size.checked_add(spare).expect("a value is smaller than half the address space");
         let mut words = vec![0; bytes.div_ceil(size_of::<u64>()).max(1)];
@@ -26,7 +26,7 @@ impl Block {
         Self { _words: words, start }
     }
 
-    /// Returns the first byte, valid until the block is dropped, even if the block is moved.
+    /// Returns the first byte. The address is valid until the block is dropped, even if the block is moved.
     #[inline]
     pub(crate) fn start(&self) -> *mut u8 {
         self.start

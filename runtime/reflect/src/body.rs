@@ -18,7 +18,7 @@ pub struct Body {
     pub(super) plugin_part: PluginPart,
     /// Number of constructed classes of the chain, counted from the root.
     pub(super) constructed: usize,
-    /// State of a missing class, for a dormant object.
+    /// State of an object whose class is missing (a dormant object).
     pub dormant: Option<Box<Dormant>>,
     /// Values of properties that the class no longer has.
     pub removed: Option<Box<RemovedValues>>,

@@ -1,4 +1,4 @@
-//! Classes: base classes, property layout, functions, and the function that each event resolves to.
+//! Classes: base classes, property layout and functions. A table maps each event to the function that implements it.
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, ObjectHandle};
@@ -45,7 +45,7 @@ impl Subobject {
     }
 }
 
-/// Class; immutable once declared except for its CDO.
+/// Class. Only the CDO changes after the declaration.
 pub struct Class {
     /// Id, never reused for another class.
     pub id: ClassId,
@@ -55,9 +55,9 @@ pub struct Class {
     pub name: Rc<str>,
     /// Package, without `/Script/`.
     pub package: Rc<str>,
-    /// Base class; `None` for a root.
+    /// Base class. `None` for a root.
     pub base: Option<Rc<Class>>,
-    /// Origin of the declaration.
+    /// Source of the declaration: native code, a module or a script.
     pub origin: Origin,
     /// Bits of [`alcedo_abi::kinds::class_flags`].
     pub flags: u64,
@@ -75,9 +75,9 @@ pub struct Class {
     pub subobjects: Vec<Subobject>,
     /// Overridden classes of inherited subobjects: subobject name, class path.
     pub subobject_overrides: Vec<(Rc<str>, Rc<str>)>,
-    /// Overridden defaults of inherited properties or of subobjects: path of names, value as text.
+    /// Overridden defaults of inherited properties or of subobjects: dotted path of names, and value as text.
     pub default_overrides: Vec<(Rc<str>, Rc<str>)>,
-    /// Hook of a script class that completes the class default object after the values of the base's CDO were copied to it.
+    /// Hook of a script class. Completes the class default object after the copy of the values of the base's CDO.
     pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces that the class itself implements.
     pub interfaces: Vec<Rc<str>>,
@@ -96,42 +96,41 @@ pub struct Class {
     pub(super) members: Members,
 }
 
-/// Hooks that run during construction of an object. The hooks of a chain do not change after its classes were declared.
+/// Construction hooks of a class chain. The hooks do not change after the classes were declared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConstructionPlan {
-    /// True if any class of the chain has a constructor. A constructor observes the object before the template's values are
-    /// copied.
+    /// True if any class of the chain has a constructor. A constructor can read the object before the copy of the template's values.
     pub(super) has_constructors: bool,
     pub(super) has_post_init: bool,
     pub(super) dynamic: u64,
 }
 
-/// Plan for the construction of an object with subobjects from the CDO of its class. The plan is computed once per epoch of
-/// the types. The plan refers to classes by id, so that it keeps no class alive.
+/// Plan for the construction of an object with subobjects from the CDO of its class. The plan is computed once per epoch of the types.
+/// Classes are stored by id: the plan keeps no class alive.
 #[derive(Debug)]
 pub(super) struct PartsPlan {
     /// Epoch of the types and CDO for which the plan was computed.
     pub(super) key: (u64, ObjectHandle),
-    /// The object, and its direct and indirect subobjects in order of creation. Empty if construction takes the general path.
+    /// The object, then its direct and indirect subobjects in order of creation. Empty if construction uses the general path.
     pub(super) members: Box<[Member]>,
     pub(super) steps: Box<[PartStep]>,
-    /// Members whose PostInitProperties is called, in the order of the calls.
+    /// Indices of the members whose PostInitProperties is called, in the order of the calls.
     pub(super) inits: Box<[usize]>,
     /// Number of dynamic classes of the members whose chains have no constructors.
     pub(super) dynamic: u64,
 }
 
-/// Object of a [`PartsPlan`].
+/// Object that a [`PartsPlan`] constructs: the requested object or one of its subobjects.
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) class: ClassId,
-    /// Object of this class whose values are copied.
+    /// Object of this class. Its values are copied to the member.
     pub(super) template: ObjectHandle,
-    /// Location in the owner; `None` for the first member.
+    /// Location in the owner. `None` for the first member.
     pub(super) part: Option<PartLocation>,
     /// Offsets of the references to own subobjects.
     pub(super) own: Vec<u32>,
-    /// True if other properties may refer to objects.
+    /// True if properties outside `own` may refer to objects.
     pub(super) names_others: bool,
     pub(super) has_plugin_part: bool,
     pub(super) has_constructors: bool,
@@ -150,8 +149,7 @@ pub(super) struct PartLocation {
     pub(super) offset: u32,
 }
 
-/// Step before the final copy of all values. A plan contains a step of the store only if code that runs later can observe its
-/// effect.
+/// Step before the final copy of all values. A plan contains a step only if later code can observe its effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PartStep {
     /// Allocates a member and builds its plugin part.
@@ -168,7 +166,7 @@ pub(super) struct Members {
     /// End of the last property in bytes. Properties of a derived class start at this offset.
     pub(super) end: usize,
     pub(super) chain: Vec<ClassId>,
-    /// Classes from the root to the base.
+    /// Base classes, from the root to the direct base.
     pub(super) bases: Vec<Rc<Class>>,
     /// True if a class of the chain is dynamic.
     pub(super) has_plugin_part: bool,
@@ -263,8 +261,7 @@ impl Class {
         self.members.has_subobjects
     }
 
-    /// Returns the dynamic classes of the chain, base first. The plugin part of an object has one part for each of these
-    /// classes.
+    /// Returns the dynamic classes of the chain, base first. The plugin part of an object has one section for each of these classes.
     #[inline]
     pub fn dynamic_chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
         self.lineage().filter(|class| class.origin == Origin::Dynamic).cloned().collect()
@@ -300,15 +297,14 @@ impl Class {
         self.members.functions.get(name)
     }
 
-    /// Returns the function that a call of `function` on an object of this class runs: the nearest override of an event, or
-    /// `function` itself.
+    /// Returns the function that a call of `function` on an object of this class runs. For an event, returns the most derived override;
+    /// otherwise, returns `function` itself.
     #[inline]
     pub fn dispatch<'a>(&'a self, function: &'a Rc<Function>) -> &'a Rc<Function> {
         function.vslot.and_then(|slot| self.vtable.get(slot as usize)).unwrap_or(function)
     }
 
-    /// Returns the class path of the subobject in objects of this class. The override in the most derived class takes
-    /// precedence.
+    /// Returns the class path of the subobject in objects of this class. The override in the most derived class has precedence.
     #[inline]
     pub fn subobject_class(&self, subobject: &Subobject) -> Rc<str> {
         let mut classes = std::iter::successors(Some(self), |class| class.base.as_deref());

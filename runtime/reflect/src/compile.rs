@@ -1,5 +1,5 @@
-//! Compiles declarations to types. Compilation of a batch does not change the registry, so an error has no effect. The registry adds the
-//! compiled types afterwards; this step cannot fail.
+//! Compiles declarations to types. Compilation of a batch leaves the registry unchanged, even after an error. The registry adds the
+//! compiled types afterwards, in a step that always succeeds.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -53,7 +53,7 @@ pub(super) struct Compiler<'a> {
     structs: HashMap<Rc<str>, Rc<StructType>>,
     classes: HashMap<Rc<str>, Rc<Class>>,
     interfaces: HashMap<Rc<str>, Rc<Interface>>,
-    /// Kind of each delegate, and the text inside the parentheses of its type, by path of the delegate.
+    /// By path of the delegate: its kind, and the text inside the parentheses of its type.
     delegates: HashMap<String, (PropertyKind, Rc<str>)>,
     /// Paths of all classes of the batch, compiled or not: references may name them.
     class_paths: HashSet<String>,
@@ -63,10 +63,10 @@ pub(super) struct Compiler<'a> {
     interface_paths: HashSet<String>,
 }
 
-/// Maximum size of a type in bytes. Offsets are 32 bits wide, and large data in a property would be part of every object.
+/// Maximum size of a type in bytes. Offsets are 32 bits wide. Large data in a property would be part of every object.
 const MAX_STRUCT_SIZE: usize = 1 << 20;
 
-/// Compiles a batch. `first` is the id of the batch's first class; the following classes get consecutive ids.
+/// Compiles a batch. `first` is the id of the batch's first class; later classes have consecutive ids.
 pub(super) fn compile(
     names: &Names,
     known: &Registry,
@@ -150,8 +150,8 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
     let structs = batch.structs.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
-    // The prefix is reserved for names of class default objects. Generated names begin with the class name, so a class name must not
-    // begin with the prefix.
+    // The prefix is reserved for names of class default objects. Generated names begin with the class name, so a class name with the prefix
+    // could conflict.
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
         return Err(DeclareError::DefaultName { path: decl.path() });
     }
@@ -171,7 +171,7 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(StructDecl::path).collect();
     let numbers = numbers(&paths);
-    // A struct must not contain itself in a container either: its type would be infinite, and recursion over values follows the types.
+    // A struct must not contain itself, even in a container: its type would be infinite, and recursion over values follows the types.
     let needs = |index: usize| {
         let mut held = Vec::new();
         let mut hold = |inner: &str| held.extend(numbers.get(inner).copied());
@@ -279,7 +279,7 @@ impl Compiler<'_> {
         Ok(structure)
     }
 
-    /// Lays out the properties of an owner as a C struct, after the (size, alignment) `start`, both in bytes.
+    /// Lays out the properties of an owner as a C struct. `start` is the size and the alignment of the bytes before the properties.
     pub(super) fn properties(
         &self,
         owner: &Rc<str>,
@@ -302,7 +302,7 @@ impl Compiler<'_> {
             check_member(&mut seen, &decl.name, owner)?;
             types.push(self.property_type(decl, || format!("{owner}:{}", decl.name))?);
         }
-        // The size is checked before any default is computed, because default values of nested structs may need excessive memory.
+        // Checks the size before any default is computed: default values of nested structs may need excessive memory.
         let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
         let placed = place(&things);
         if placed.size > MAX_STRUCT_SIZE {
@@ -365,7 +365,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Runs last, since the classes of subobjects may be listed later in the batch than the class that names them.
+    /// Checks the subobjects of a class. Runs last: the batch may list a subobject's class after the class that names it.
     fn check_subobjects(&self, class: &Rc<Class>) -> Result<(), DeclareError> {
         let own = class.subobjects.iter().map(|subobject| (subobject, subobject.class_path.clone()));
         let inherited = class.subobject_overrides.iter().filter_map(|(name, requested)| {

@@ -54,7 +54,7 @@ impl Compiler<'_> {
         let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let schema = Schema::new(placed.size, placed.align, fields);
-        // A reload may keep the bodies of the hidden class in place if the layout is unchanged.
+        // A reload can keep the bodies of the hidden class in place if both classes have equal layouts.
         let schema = match self.known.hidden_class(&path) {
             Some(hidden) => schema.with_pool_of(hidden.schema()),
             None => schema,
@@ -186,7 +186,8 @@ impl Compiler<'_> {
         Ok(function)
     }
 
-    /// Returns the event that a function overrides, from the class named in its declaration, or else from the base.
+    /// Returns the event that a function overrides. Searches the class named in the function's declaration, or the base if no class is
+    /// named.
     fn event(
         &self,
         decl: &FunctionDecl,
@@ -300,8 +301,7 @@ fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(
     let properties = decl.properties.iter().map(|property| (&property.name, false));
     let functions = decl.functions.iter().map(|function| {
         let is_override = function.flags & function_flags::OVERRIDE != 0 || !function.overrides.is_empty();
-        // A static function of a script may hide an inherited static function, because scripts name the class in a static
-        // call.
+        // Static functions of a script may hide inherited static functions, because scripts name the class in a static call.
         let is_static = |flags: u64| decl.origin == Origin::Script && flags & function_flags::STATIC != 0;
         let hidden = base.and_then(|base| base.find_function(&function.name)).map_or(0, |found| found.flags);
         (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))

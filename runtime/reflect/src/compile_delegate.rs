@@ -1,5 +1,5 @@
-//! Compiles delegate declarations. Fields and parameters may name delegates that are listed later in the batch, and delegates may name
-//! structs that contain these delegates. The text of each delegate type is therefore computed before the types of the parameters.
+//! Compiles delegate declarations. Fields and parameters may name delegates from later in the batch, and delegates may name structs that
+//! contain these delegates. The text of each delegate type is therefore computed before the types of the parameters.
 
 use std::rc::Rc;
 

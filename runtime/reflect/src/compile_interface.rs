@@ -1,5 +1,5 @@
-//! Compiles interfaces, and compares each class with the interfaces it implements. Errors contain the signatures of the interface and of
-//! the class, since the two may be in different modules.
+//! Compiles interfaces, and compares each class with the interfaces it implements. Errors contain both signatures, because the interface
+//! and the class may be in different modules.
 
 use std::collections::HashSet;
 use std::rc::Rc;

@@ -1,13 +1,12 @@
-//! Construction and destruction of objects. Higher layers run the plugin steps through [`ConstructionHooks`]; this file
-//! defines the order, and destroys an object whose construction fails.
+//! Construction and destruction of objects. This file defines the order of the steps, and destroys an object whose construction fails.
+//! Higher layers run the plugin steps through [`ConstructionHooks`].
 //!
-//! Construction runs in this order: memory; the plugin part; class by class from the root: subobjects, defaults,
-//! constructor; copy of the archetype's values; PostInitProperties of the plugin, then of the host. All steps of a subobject
-//! except PostInitProperties run during the step of the class that declares the subobject. PostInitProperties of a subobject
-//! runs after the owner's archetype was copied, so that the copy does not overwrite its changes.
+//! Construction runs in this order: memory; the plugin part; class by class from the root: subobjects, defaults, constructor; copy of the
+//! archetype's values; PostInitProperties of the plugin, then of the host. All steps of a subobject except PostInitProperties run during
+//! the step of the class that declares the subobject. PostInitProperties of a subobject runs after the copy of the owner's archetype, so
+//! that the copy does not overwrite its changes.
 //!
-//! A CDO copies the values of its base's CDO before its own class runs, so that the class constructor can change inherited
-//! properties.
+//! A CDO copies the values of its base's CDO before its own class runs. The class constructor can therefore change inherited properties.
 
 use std::rc::Rc;
 
@@ -42,7 +41,7 @@ pub trait ConstructionHooks {
     /// Builds the plugin part of an object: runs the red constructors of the dynamic classes, base first.
     ///
     /// # Errors
-    /// Fails if a part cannot be built; the error names the class of the part.
+    /// Fails if the red constructor of a class fails. The error names that class.
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
     /// Runs the class constructor of this dynamic class.
@@ -57,8 +56,7 @@ pub trait ConstructionHooks {
     /// Checks that this dynamic class has its own PostInitProperties.
     fn has_post_init(&self, class: &Rc<Class>) -> bool;
 
-    /// Calls the plugin's PostInitProperties once, the override of the most derived class. `class` is the class of the
-    /// object.
+    /// Calls the plugin's PostInitProperties once: the override in the most derived class. `class` is the class of the object.
     ///
     /// # Errors
     /// Fails if PostInitProperties fails.
@@ -68,17 +66,17 @@ pub trait ConstructionHooks {
     fn end_conjugate(&self, object: ObjectHandle);
 }
 
-/// Maximum number of classes in an error message.
+/// Maximum number of classes that an error message lists.
 const MAX_LISTED: usize = 4;
 
 /// Parameters of a construction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConstructionArgs {
-    /// Name; `None` for a generated unique name.
+    /// Name. `None` for a generated unique name.
     pub name: Option<Name>,
     /// Outer object, or none.
     pub outer: ObjectHandle,
-    /// Object whose values are copied; `None` for the CDO of the class.
+    /// Object whose values are copied. `None` for the CDO of the class.
     pub archetype: Option<ObjectHandle>,
     /// True to add the object to the root set.
     pub root: bool,
@@ -87,7 +85,7 @@ pub struct ConstructionArgs {
 /// Constructs an object of `class`. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step fails or panics; the object and its subobjects are destroyed then.
+/// [`ConstructionFailed`] if a step fails or panics. The object and its subobjects are then destroyed.
 pub fn construct(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -130,7 +128,7 @@ pub fn construct(
     Ok(new_object.object)
 }
 
-/// Returns an error message if `class` is abstract, with the concrete classes that extend it.
+/// Returns an error message if `class` is abstract. The message lists concrete classes that extend `class`.
 fn refused_as_abstract(world: &World, class: &Class) -> Option<String> {
     if class.flags & class_flags::ABSTRACT == 0 {
         return None;
@@ -155,10 +153,10 @@ fn refused_without_context(class: &Class, outer: ObjectHandle) -> Option<&'stati
     (is_contextual && outer.is_none()).then_some("it is contextual: say which object it is made inside of, its outer")
 }
 
-/// Returns the CDO of `class`; constructs it if needed, after the CDO of its base. Game thread only.
+/// Returns the CDO of `class`. Constructs a missing CDO, after the CDO of the base. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step fails or panics, or if the CDO needs itself.
+/// [`ConstructionFailed`] if a step fails or panics, or if the construction of the CDO requires this CDO.
 pub fn make_cdo(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -181,8 +179,8 @@ pub fn make_cdo(
     Ok(cdo)
 }
 
-/// Runs the class constructor of one dynamic class of an object's chain, and counts the call. No other function runs class
-/// constructors.
+/// Runs the class constructor of one dynamic class in an object's chain, and increments a counter. All class constructors run through this
+/// function.
 ///
 /// # Errors
 /// [`StepError`] if the class constructor fails or panics.
@@ -196,7 +194,7 @@ pub fn run_class_constructor(
     catch_panics_as(|| hooks.class_constructor(object, class))
 }
 
-/// Runs the hook of a native class. Keeps the new object alive, because nothing refers to it yet and the hook may run a
+/// Runs the hook of a native class. The new object is held during the hook: no reference to the object exists yet, and the hook may run a
 /// collection.
 fn run_native(world: &World, object: ObjectHandle, (name, hook): (&'static str, &NativeHook)) -> Result<(), StepError> {
     let _held = world.stack.hold([object]);
@@ -216,11 +214,11 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
     }
 }
 
-/// Destroys an object: runs `begin_destroy` of its native classes, destroys its subobjects in reverse order of creation,
-/// then destroys its conjugate and makes its handle stale. Does nothing if the object is already being destroyed. The memory
-/// of the object remains allocated until the graveyard is freed. Game thread only.
+/// Destroys an object. Runs `begin_destroy` of its native classes, destroys its subobjects in reverse order of creation, then destroys its
+/// conjugate and makes its handle stale. Does nothing if the destruction is already in progress. The memory of the object remains allocated
+/// until the graveyard is freed. Game thread only.
 pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
-    // Uses a loop instead of recursion, because subobjects may be nested to any depth.
+    // Uses a loop instead of recursion: the nesting depth of subobjects has no limit.
     enum Step {
         Begin(ObjectHandle),
         End(ObjectHandle, Option<Rc<Class>>),
@@ -232,7 +230,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
                 let class = world.objects.class(object);
                 notify_end(world, object, class.as_ref());
                 steps.push(Step::End(object, class));
-                // The last step is popped first, so the subobject created last is destroyed first.
+                // The last step is popped first: the subobject that was created last is destroyed first.
                 steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
             }
             Step::Begin(_) => {}
@@ -241,7 +239,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
     }
 }
 
-/// Destroys the conjugate of an object and releases the object.
+/// Destroys the conjugate of an object, then releases the object.
 fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class: Option<Rc<Class>>) {
     if let Err(error) = catch_panics_as(|| {
         hooks.end_conjugate(object);
@@ -274,14 +272,14 @@ fn notify_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
     }
 }
 
-/// Returns the own properties of a class that have a default, except properties of subobjects.
+/// Returns the own properties of a class that have a default, without properties of subobjects.
 fn defaults_of(turn: &Class) -> impl Iterator<Item = (&Property, &Value)> {
     let is_part = |property: &Property| turn.subobjects.iter().any(|own| own.property.text == property.text);
     let defaults = turn.own_properties.iter().filter_map(|property| Some((&**property, property.default.as_ref()?)));
     defaults.filter(move |(property, _)| !is_part(property))
 }
 
-/// Checks that the defaults step of a class writes to objects other than CDOs.
+/// Checks that the class has defaults that apply to instances, not only to CDOs.
 fn has_defaults(turn: &Class) -> bool {
     defaults_of(turn).next().is_some()
 }
@@ -303,7 +301,7 @@ struct Order<'a> {
     template: Option<ObjectHandle>,
 }
 
-/// Constructed object whose PostInitProperties has not run yet.
+/// Constructed object that still requires PostInitProperties.
 struct NewObject {
     object: ObjectHandle,
     class: Rc<Class>,
@@ -312,7 +310,7 @@ struct NewObject {
     parts: Vec<NewObject>,
 }
 
-/// Origin of a subobject's template. Only values of a `Requested` template are copied again with the owner's template.
+/// Origin of a subobject's template. The copy of the owner's template overwrites the values only for a `Requested` template.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplateOrigin {
     /// Requested archetype, or the subobject of the owner's template.
@@ -324,15 +322,15 @@ enum TemplateOrigin {
 /// Time at which the template's values are copied to the object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Copying {
-    /// Values are copied before the object's own class runs, for CDOs.
+    /// Values are copied before the object's own class runs. Used for CDOs.
     BeforeOwnClass,
-    /// Values are copied after all classes have run, for subobjects, so that the owner's constructor finds them complete.
+    /// Values are copied after all classes have run. Used for subobjects, so that the owner's constructor finds complete subobjects.
     AfterClasses,
-    /// The caller copies the values when all subobjects exist.
+    /// The caller copies the values after it has created all subobjects.
     Later,
 }
 
-/// Objects of the template and their counterparts in the new object, used to replace references in copied values.
+/// Objects of the template, each with its counterpart in the new object. Used to replace references in copied values.
 type Pairs = Vec<(ObjectHandle, ObjectHandle)>;
 
 impl Constructor<'_> {
@@ -404,7 +402,7 @@ impl Constructor<'_> {
                 || ConstructionStep::Defaults(turn.path.to_string()),
                 || {
                     self.set_defaults(object, turn)?;
-                    // Only CDOs need this step: other objects copy these values from their template.
+                    // Only CDOs need this step: instances copy these values from their template.
                     match copying {
                         Copying::BeforeOwnClass => overrides::set_default_overrides(self.world, object, turn),
                         _ => Ok(()),
@@ -416,8 +414,8 @@ impl Constructor<'_> {
         if copying == Copying::AfterClasses { self.copy_values(new_object, pairs) } else { Ok(()) }
     }
 
-    /// Creates one default subobject, of the class that the owner's most derived class specifies. Returns `None` if the
-    /// owner already has the subobject, which happens during a reconstruction.
+    /// Creates one default subobject. The owner's most derived class specifies the class of the subobject. Returns `None` if the owner
+    /// already has the subobject; this happens during a reconstruction.
     fn part(
         &self,
         owner: &NewObject,
@@ -463,8 +461,8 @@ impl Constructor<'_> {
                 let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
                 part.origin = TemplateOrigin::OwnClass;
                 if let Some(template) = of_template {
-                    // The subobject of the owner's template is not an instance of this class. The values of that subobject
-                    // overwrite the values of the CDO.
+                    // The subobject of the owner's template has a different class. The values of that subobject overwrite the values of the
+                    // CDO.
                     (part.template, part.origin) = (Some(template), TemplateOrigin::Requested);
                     pairs.push((template, part.object));
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
@@ -476,7 +474,7 @@ impl Constructor<'_> {
         Ok(Some(part))
     }
 
-    /// Checks that `owner`, or an object that directly or indirectly owns it as a subobject, has exactly this class.
+    /// Checks that `owner`, or a direct or indirect owner of `owner`, has exactly this class.
     fn is_inside(&self, owner: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         let is_part =
@@ -490,14 +488,14 @@ impl Constructor<'_> {
             let write = |body: &Body| body.view().write(property, default);
             self.world.objects.with_body_to_write(object, write)??;
         }
-        // Only CDOs need this hook: other objects copy these values from their CDO.
+        // Only CDOs need this hook: instances copy these values from their CDO.
         match &turn.script_defaults {
             Some(hook) if self.is_cdo_of(object, turn) => run_native(self.world, object, ("the defaults", hook)),
             _ => Ok(()),
         }
     }
 
-    /// Checks that the object is the CDO of exactly that class. The CDO may still be under construction.
+    /// Checks that the object is the CDO of exactly that class, complete or under construction.
     fn is_cdo_of(&self, object: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         objects.flags(object).is_some_and(|flags| flags & object_flags::CDO != 0)
@@ -506,7 +504,7 @@ impl Constructor<'_> {
 
     fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), ConstructionFailed> {
         let path = || turn.path.to_string();
-        // Most classes have no constructor: counts the class as constructed without the overhead of a step.
+        // Most classes have no constructor. Counts the class as constructed without the overhead of a step.
         if turn.origin == Origin::Dynamic && !self.hooks.has_class_constructor(turn) {
             count_class_constructor(self.world, object, turn);
             return Ok(());
@@ -542,8 +540,8 @@ impl Constructor<'_> {
         requested.into_iter().try_for_each(|part| self.copy_values(part, pairs))
     }
 
-    /// Runs PostInitProperties of the subobjects, then of the object. For each of these objects, runs the plugin's
-    /// PostInitProperties first, then PostInitProperties of the native classes from the root on.
+    /// Runs PostInitProperties of the subobjects, then of the object. For each object, runs the plugin's PostInitProperties first, then
+    /// PostInitProperties of the native classes, root first.
     fn post_init(&self, new_object: &NewObject) -> Result<(), ConstructionFailed> {
         new_object.parts.iter().try_for_each(|part| self.post_init(part))?;
         self.init(new_object.object, &new_object.class)
@@ -573,7 +571,7 @@ impl Constructor<'_> {
         new_object.parts.iter().for_each(|part| self.count(part));
     }
 
-    /// Runs one step and fails if the step destroyed the object.
+    /// Runs one step. Fails if the step destroyed the object.
     fn step(
         &self,
         object: ObjectHandle,

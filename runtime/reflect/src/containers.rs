@@ -1,6 +1,6 @@
-//! Rows of arrays, sets, maps and delegate lists. The rows of a container are contiguous in a separate allocation. Rows are
-//! moved as bytes, which every kind of value allows. The pointer to a container carries the types of its values. Each move
-//! or destruction of a row increments an epoch, so that stale addresses are detected. The epoch saturates.
+//! Rows of arrays, sets, maps and delegate lists. The rows of a container are contiguous in a separate allocation. All kinds of values
+//! allow a move as bytes. The pointer to a container carries the types of its values. Each move or destruction of a row increments an
+//! epoch. The epoch detects stale addresses, and saturates.
 #![expect(unsafe_code, reason = "the rows of containers are raw memory that plugins read too")]
 
 mod error;
@@ -79,8 +79,8 @@ pub struct RowsMut<'a> {
     row: Row<'a>,
 }
 
-/// Maps the hash of a key to its row. The table stores the hashes, because it must not read the keys when it grows: keys may
-/// have changed in place.
+/// Maps the hash of a key to the row of the key. The table stores the hashes and never reads keys during growth: keys may have changed in
+/// place.
 type Index = HashTable<Found>;
 
 #[derive(Clone, Copy, Debug)]
@@ -195,14 +195,14 @@ impl<'a> Rows<'a> {
         self.raw().len
     }
 
-    /// Returns the value of an array or set in row `at`, or the key of a map; `None` if the row does not exist.
+    /// Returns the value of an array or set in row `at`, or the key of a map. Returns `None` if the row does not exist.
     #[inline]
     pub fn get(self, at: u32) -> Option<Ptr<'a>> {
         self.span().get(at).map(RowPtr::key)
     }
 
-    /// Returns the sum of a numeric `field` over all rows of an array of structs. An enum counts as its number. Returns
-    /// `None` if the field is not numeric, or if the struct type does not contain this very `field`, compared by address.
+    /// Returns the sum of a numeric `field` over all rows of an array of structs. An enum counts as its number. Returns `None` if the field
+    /// is not numeric, or if `field` is not a member of the struct type; members are compared by address.
     pub fn sum(self, field: &Property) -> Option<f64> {
         let PropertyType::Struct(of) = self.row.key else { return None };
         if !of.fields().iter().any(|known| std::ptr::eq(known, field)) {
@@ -285,15 +285,15 @@ impl RowsMut<'_> {
     /// Writes the header of the rows. Later accesses rely on this header.
     #[inline]
     fn set_raw(&mut self, raw: ArrayRaw) {
-        // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type.
-        // `Begins` promises that the value begins with an `ArrayRaw`.
+        // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type. `Begins` promises that
+        // the value begins with an `ArrayRaw`.
         unsafe { self.at.write(raw) };
     }
 
     /// Replaces the `remove` rows from `at` on by `insert` zeroed rows.
     ///
     /// # Errors
-    /// Fails if the range is out of bounds or memory is exhausted; the container is then unchanged.
+    /// Fails if the range is out of bounds or memory is exhausted. The container is then unchanged.
     pub fn splice(&mut self, at: u32, remove: u32, insert: u32) -> Result<(), ContainerError> {
         let old = self.raw();
         let Some(tail) = at.checked_add(remove).and_then(|end| old.len.checked_sub(end)) else {
@@ -307,8 +307,8 @@ impl RowsMut<'_> {
         self.end(at..at + remove);
         let (moved, rows, row) = (self.raw(), self.as_rows().span(), self.row);
         let moves = tail != 0 && remove != insert;
-        // SAFETY: capacity for `len` rows is reserved, and the check above proves that `tail` rows follow the removed rows.
-        // Source and target of the tail may overlap. Overwritten rows were destroyed or moved.
+        // SAFETY: capacity for `len` rows is reserved, and the check above proves that `tail` rows follow the removed rows. Source and
+        // target of the tail may overlap. Overwritten rows were destroyed or moved.
         unsafe {
             if moves {
                 rows.address(at + insert).copy_from(rows.address(at + remove), tail as usize * row.size);
@@ -329,7 +329,7 @@ impl RowsMut<'_> {
         self.as_rows().len()
     }
 
-    /// Returns the value in row `at` of an array; `None` if the row does not exist.
+    /// Returns the value in row `at` of an array. Returns `None` if the row does not exist.
     #[inline]
     pub fn get_mut(&mut self, at: u32) -> Option<PtrMut<'_>> {
         self.as_rows().span().get(at).map(|row| row.parts_mut().0)
@@ -350,7 +350,7 @@ impl RowsMut<'_> {
     /// Reserves capacity for `more` additional rows.
     ///
     /// # Errors
-    /// Fails if memory is exhausted or there would be too many rows; the container is then unchanged.
+    /// Fails if memory is exhausted, or if the row count would exceed the maximum. The container is then unchanged.
     pub fn reserve(&mut self, more: u32) -> Result<(), ContainerError> {
         let ArrayRaw { len, capacity, .. } = self.raw();
         let new_len = len.checked_add(more).ok_or(ContainerError::TooLong { len, more })?;
@@ -421,8 +421,7 @@ impl RowsMut<'_> {
         Some(self.as_rows().span().iter().map(move |row| unsafe { Mut::new(row.at, of) }))
     }
 
-    /// Returns the mark that identifies a delegate list during a call. Assigns the result of `fresh` if the list has no
-    /// mark.
+    /// Returns the mark that identifies a delegate list during a call. If the list has no mark, assigns the result of `fresh`.
     pub(crate) fn mark(&mut self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         let raw = self.raw();
         NonZeroU32::new(raw.reserved).or_else(|| {
@@ -432,7 +431,7 @@ impl RowsMut<'_> {
         })
     }
 
-    /// Frees the memory that the values of the rows `removed` own.
+    /// Destroys the rows `removed`. This frees the memory that their values own.
     fn end(&mut self, removed: Range<u32>) {
         if !removed.is_empty() && owns_memory(self.row) {
             let rows = self.as_rows().span();
@@ -440,10 +439,10 @@ impl RowsMut<'_> {
         }
     }
 
-    /// Grows to the larger of `min_capacity` and twice the capacity, so that appending has amortized constant cost.
+    /// Grows to the larger of `min_capacity` and twice the capacity. Repeated appends then have amortized constant cost.
     fn grow(&mut self, min_capacity: u32) -> Result<(), ContainerError> {
         let roomy = min_capacity.max(self.raw().capacity.saturating_mul(2)).max(4);
-        // Twice the capacity may exceed the memory or the maximum size although `min_capacity` does not.
+        // Twice the capacity may exceed the available memory or the maximum size. `min_capacity` may still fit.
         self.move_to(roomy).or_else(|_too_many| self.move_to(min_capacity))
     }
 
@@ -573,7 +572,7 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
 }
 
 impl<'a> Span<'a> {
-    /// Returns the address of a row, which need not exist.
+    /// Returns the address of a row. The row does not have to exist.
     #[inline]
     fn address(self, at: u32) -> *mut u8 {
         self.data.wrapping_add(at as usize * self.row.size)
@@ -629,8 +628,7 @@ impl<'a> RowPtr<'a> {
         }
     }
 
-    /// Moves the row over the destroyed row `ended`; the two must not overlap. The caller must not use the old location
-    /// again.
+    /// Moves the row over the destroyed row `ended`. The two rows must not overlap. The caller must not use the old location again.
     fn move_to(self, ended: RowPtr<'_>) {
         // SAFETY: both are rows of one container and do not overlap.
         unsafe { ended.at.copy_from_nonoverlapping(self.at, self.row.size) };
@@ -641,7 +639,7 @@ fn owns_memory(row: Row<'_>) -> bool {
     row.key.owns_memory() || row.value.is_some_and(|(value, _)| value.owns_memory())
 }
 
-/// Returns the layout of `count` rows, at least one byte, because rows of size zero (structs without fields) also need an
+/// Returns the layout of `count` rows. The size is at least one byte, because rows of size zero (structs without fields) also need an
 /// address.
 fn layout(row: Row<'_>, count: u32) -> Option<Layout> {
     Layout::from_size_align(row.size.checked_mul(count as usize)?.max(1), row.align).ok()

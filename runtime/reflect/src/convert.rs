@@ -1,4 +1,4 @@
-//! Converts the value of a property whose type changed, if the conversion is lossless.
+//! Converts the value of a property after the property's type changed. Only lossless conversions succeed.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -15,28 +15,28 @@ use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
 use crate::value::{Value, names_object};
 
-/// Looks up objects for references by path, and the current names of members.
+/// Resolves references to paths and paths to objects. Also returns the names of members.
 pub trait Paths {
     /// Returns the path of an existing object.
     fn path_of(&self, object: ObjectHandle) -> Option<String>;
     /// Returns the object at a path.
     fn object_at(&self, path: &str) -> Option<ObjectHandle>;
-    /// Returns the current and earlier names of the member `name`, `name` first. `owners` are the paths of a type and its bases.
+    /// Returns the current and earlier names of the member `name`. `name` is first. `owners` are the paths of a type and its bases.
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
 /// Converts `value` to `target`, if the conversion is lossless. Numbers convert if the result is equal. Strings and names convert if they
-/// have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1 and back. Structs convert if
-/// every field has a matching field; new fields get their defaults. Containers are converted by element, and no two elements may become
-/// equal. A value converts to an optional value, and a present optional value converts back. References convert to any kind of reference,
-/// by handle or by path, if `paths` can resolve them; the caller checks the class of the object.
+/// have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1, and back. Structs convert if
+/// every field has a matching field; new fields receive their defaults. Containers convert by element; elements must remain distinct in
+/// sets and as keys. A value converts to an optional value, and a present optional value converts back. References convert to any kind of
+/// reference, by handle or by path, if `paths` can resolve them. The caller checks the class of the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }
         .convert(value, target)
 }
 
-/// Converts a value as [`convert`] does, but accepts structs even if some fields have no counterpart. Adjusts fixed arrays to the length
-/// of the property. If a fixed array became longer, its new elements come from `default`.
+/// Converts a value as [`convert`] does, and also accepts structs with fields that have no counterpart. Adjusts fixed arrays to the length
+/// of the property. In a longer fixed array, the new elements are copied from `default`.
 pub fn convert_in_part(
     value: &Value,
     property: &Property,
@@ -52,13 +52,13 @@ pub fn convert_in_part(
     Some((converted, extent.get()))
 }
 
-/// Combines `now`, the current value of the property, with `earlier`, a value that the property could not hold completely. The result has
-/// all parts of `earlier` that the property could not hold, and lacks the elements that only filled a fixed array. Parts of `now` that
-/// were written since `earlier` was saved are kept. A property that cannot hold `earlier` at all has the value `default`. Returns `None`
-/// if no part of `now` can come from `earlier`.
+/// Combines `now`, the current value of the property, with `earlier`, a value that the property could hold only in part. The result
+/// contains all fields and elements of `earlier` that the property could not hold. Elements that only filled a fixed array are removed.
+/// Values written to `now` since `earlier` was saved are kept. A property that can hold no part of `earlier` has the value `default`.
+/// Returns `None` if no part of `now` can come from `earlier`.
 ///
-/// The property may have held some parts in another form. For these parts, the result contains the original form in `value` and the
-/// current form in `instead`.
+/// The property may have held some fields or elements in another form. For these, `value` contains the original form and `instead` contains
+/// the current form.
 pub fn rejoin(
     now: &Value,
     earlier: &Aside,
@@ -79,7 +79,7 @@ pub fn rejoin(
     Some(Aside { value, instead, ty, before: earlier.before.clone(), redo: earlier.redo.clone() })
 }
 
-/// Checks if the reverse conversion may return a value other than `from`. For enums this is possible, because the numbers and names of
+/// Checks if the reverse conversion may return a value that differs from `from`. This is possible for enums: the numbers and names of
 /// entries may change before the undo.
 fn is_one_way(from: &Value, to: &Value) -> bool {
     match (from, to) {
@@ -90,14 +90,14 @@ fn is_one_way(from: &Value, to: &Value) -> bool {
     }
 }
 
-/// Checks if `aside` is a reference that was saved without its object, while `now` refers to an object.
+/// Checks if `aside` is a reference that was saved without its object, and `now` refers to an object.
 fn lacks_object(aside: &Value, now: &Value) -> bool {
     let mut is_reference = false;
     aside.visit_objects(&mut |_, _| is_reference = true);
     is_reference && !names_object(aside) && names_object(now)
 }
 
-/// Saved earlier value of a property, or a part of this value, with the value that replaced it in the property.
+/// Saved earlier value of a property or of one of its fields or elements, with the value that replaced it.
 #[derive(Clone, Copy)]
 struct Earlier<'v> {
     value: &'v Value,
@@ -105,7 +105,7 @@ struct Earlier<'v> {
 }
 
 impl<'v> Earlier<'v> {
-    /// Returns a part of the value, with its counterpart in `instead`.
+    /// Returns a field or element of the value, with its counterpart in `instead`.
     fn part(self, value: &'v Value, counterpart: impl FnOnce(&'v Value) -> Option<&'v Value>) -> Self {
         Self { value, instead: self.instead.and_then(counterpart) }
     }
@@ -136,18 +136,18 @@ impl<'v> Earlier<'v> {
     }
 }
 
-/// Current and earlier names of a field, by struct and name.
+/// Current and earlier names of a field. The key is the struct and the field name.
 type MemberNames = RefCell<HashMap<(*const StructType, String), Rc<[String]>>>;
 
 /// Lookup context of a conversion.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
-    /// Extent of the converted value so far. If `None`, the conversion fails at the first part without counterpart.
+    /// Extent of the converted value so far. If `None`, the conversion fails at the first field or element without a counterpart.
     extent: Option<&'a Cell<Extent>>,
-    /// True if parts whose form changed keep their current form in joined values; otherwise they get their earlier form.
+    /// In joined values, some fields and elements have two forms. If true, they keep their current form, otherwise their earlier form.
     keeps_now: bool,
-    /// Names that were looked up before, e.g. for another element of an array of structs.
+    /// Cached names of fields. Reused for later elements of an array of structs.
     known: &'a MemberNames,
 }
 
@@ -168,7 +168,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Records that a part has no counterpart. Returns `None`, which fails the conversion, if the conversion must be complete.
+    /// Records that a field or element has no counterpart. Returns `None` if the conversion must be complete; `None` fails the conversion.
     pub(crate) fn mark_lossy(&self) -> Option<()> {
         self.extent.map(|extent| extent.set(Extent::Part))
     }
@@ -179,7 +179,7 @@ impl Conversion<'_> {
         Some(fixed::inside(target, value, &extent))
     }
 
-    /// Returns the value of type `ty` that replaced an earlier value, or a conversion of the earlier value if the replacement is unknown.
+    /// Returns the value of type `ty` that replaced an earlier value. If the replacement is unknown, converts the earlier value.
     fn became(&self, earlier: Earlier<'_>, ty: &PropertyType) -> Option<Value> {
         earlier.instead.cloned().or_else(|| self.in_part(earlier.value, ty))
     }
@@ -215,7 +215,7 @@ impl Conversion<'_> {
         if let (Value::Struct(now), Value::Struct(fields), PropertyType::Struct(of)) = (now, earlier.value, ty) {
             return self.rejoin_fields(now, (earlier, fields), of, default.filter(|_| current.is_none()));
         }
-        // If `earlier` is not convertible (for example one of its elements), no part of `earlier` can be in `now`.
+        // If `earlier` (or one of its elements) is not convertible, no part of `earlier` can be in `now`.
         let current = current?;
         Some(match (now, earlier.value, ty) {
             (Value::Array(now), Value::Array(values), PropertyType::Array(of)) => {
@@ -250,8 +250,8 @@ impl Conversion<'_> {
         })
     }
 
-    /// Restores the fields of an earlier struct. `default` is the initial value of `now`; `None` if `now` started with the converted
-    /// fields of `earlier`.
+    /// Restores the fields of an earlier struct. `default` is the initial value of `now`. If `now` was initialized with the converted
+    /// fields of `earlier`, `default` is `None`.
     fn rejoin_fields(
         &self,
         now: &[(Arc<str>, Value)],
@@ -278,7 +278,7 @@ impl Conversion<'_> {
             let is_held = self.in_part(value, &field.ty).is_some();
             let part = earlier.field(&field.text, value);
             let part = Earlier { instead: part.instead.filter(|instead| is_held || **instead != default), ..part };
-            // A field that could not hold the earlier value still has its default, unless the field was written since then.
+            // A field that could not hold the earlier value has its default, unless code wrote the field since then.
             if *held == default && !is_held {
                 *held = value.clone();
             } else if let Some(both) = self.rejoin_property(held, part, field, Some(&default)) {
@@ -288,9 +288,8 @@ impl Conversion<'_> {
         is_related.then_some(Value::Struct(joined))
     }
 
-    /// Combines each element with its earlier value. The earlier value is an earlier element that converts to an equal element,
-    /// preferably at the same index. If no earlier element converts to an equal element, and both containers have the same length, the
-    /// earlier value is the earlier element at that index.
+    /// Combines each element with its earlier value: an earlier element that converts to an equal element, preferably at an equal index. If
+    /// no earlier element converts to an equal element, and both containers have equal lengths, uses the earlier element at this index.
     fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
         let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
         let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();
@@ -320,14 +319,14 @@ impl Conversion<'_> {
         now.iter().zip(origins).enumerate().map(join).collect()
     }
 
-    /// Returns the field with that name, or else a field with that name as an earlier or later name. After an undo, a field has its
+    /// Returns the field with that name, or else a field that has that name as an earlier or later name. After an undo, a field has its
     /// earlier name again.
     pub(crate) fn current_field<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
         of.field(name).or_else(|| self.names_of_field(of, name).iter().find_map(|name| of.field(name)))
     }
 
-    /// Checks that `name` is the entry of `values` that `field` is restored from. A field prefers its own name, then the nearest of its
-    /// other names.
+    /// Checks that `field` is restored from the entry `name` of `values`. A field prefers an entry with its own name, then an entry with
+    /// the nearest of its other names.
     pub(crate) fn is_source(
         &self,
         of: &StructType,
@@ -476,7 +475,7 @@ mod tests {
         }
     }
 
-    /// Converts each value, and compares the result with the expected result and with the prediction from the types.
+    /// Converts each value. Compares the result with the expected result and with the prediction from the types.
     fn table(rows: &[(&str, &str, &str, &str)]) {
         let names = Names::new();
         for (from, text, to, expected) in rows {
@@ -492,7 +491,7 @@ mod tests {
         }
     }
 
-    /// Checks the predictions for numbers with the least and the greatest number of each kind.
+    /// Compares the predictions for numbers with the conversions of the minimum and maximum of each kind.
     #[test]
     fn the_prediction_for_numbers_agrees_with_the_conversion_of_their_limits() {
         let limits = [

@@ -1,4 +1,4 @@
-//! Predicts from two types if the values of a property survive a change of its type. Tools use the prediction to compare two builds of a
+//! Predicts from two types if the values of a property survive a change of its type. With the prediction, tools compare two builds of a
 //! module without values. The tests of `convert` compare each conversion with its prediction.
 
 use alcedo_abi::kinds::PropertyKind;
@@ -23,7 +23,7 @@ pub enum Convertible {
     Always,
     /// Some values convert without loss.
     ByValue,
-    /// No value converts, except empty containers.
+    /// No value converts. Empty containers convert.
     Never,
 }
 
@@ -58,7 +58,7 @@ fn all(from: &[TypeText], to: &[TypeText]) -> Convertible {
     each.max().unwrap_or(Convertible::Always)
 }
 
-/// Predicts the conversion between two different kinds without parentheses.
+/// Predicts the conversion between two kinds that differ and have no parentheses.
 fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
     let is_always = match (integer(from), integer(to)) {
         (Some((is_signed, bits)), Some((to_signed, to_bits))) => match (is_signed, to_signed) {
@@ -80,7 +80,7 @@ fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
         (None, None) => match (from, to) {
             (PropertyKind::F32, PropertyKind::F64) => true,
             (PropertyKind::F64, PropertyKind::F32) => false,
-            // A text may have a translation, which no other kind can hold.
+            // A text may have a translation. Strings and names cannot hold a translation.
             (from, to) if is_text(from) && is_text(to) => from != PropertyKind::TEXT && to != PropertyKind::ANSI_STRING,
             _ => return Convertible::Never,
         },
@@ -88,7 +88,7 @@ fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
     if is_always { Convertible::Always } else { Convertible::ByValue }
 }
 
-/// Returns true for signed integers, and the number of bits. Returns `None` for kinds other than integers.
+/// Returns true for signed integers, and the number of bits. Returns `None` for kinds that are not integers.
 fn integer(kind: PropertyKind) -> Option<(bool, u32)> {
     Some(match kind {
         PropertyKind::U8 => (false, 8),

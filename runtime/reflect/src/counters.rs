@@ -1,4 +1,4 @@
-//! Statistics counters for reports, incremented where the events occur.
+//! Statistics counters for reports. The code that causes an event increments its counter.
 
 use std::cell::Cell;
 
@@ -9,9 +9,9 @@ pub struct Counter(Cell<u64>);
 /// Statistics of a world. Game thread only.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Objects that were constructed completely. Includes subobjects, but not CDOs and their subobjects.
+    /// Completed constructions of objects and subobjects, except CDOs and their subobjects.
     pub constructions: Counter,
-    /// CDOs that were constructed completely.
+    /// Completed constructions of CDOs.
     pub cdos: Counter,
     /// Destroyed objects.
     pub deaths: Counter,
@@ -19,7 +19,7 @@ pub struct Counters {
     pub class_constructors_on_instances: Counter,
     /// Class constructors run on CDOs and their subobjects.
     pub class_constructors_on_cdos: Counter,
-    /// Class constructors that ran again on the same object. The counter is zero in a correct host.
+    /// Repeated runs of a class constructor on one object. The counter is zero in a correct host.
     pub class_constructors_rerun: Counter,
 }
 

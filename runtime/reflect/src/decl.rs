@@ -1,5 +1,5 @@
-//! Declarations: types as plain data, before compilation. The macro for native classes and the emission of a module's classes both create
-//! declarations, so equal declarations produce equal metadata.
+//! Declarations: types as plain data, before compilation. The macro for native classes creates declarations, and so does the emission of a
+//! module's classes. Equal declarations produce equal metadata.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -54,11 +54,11 @@ pub struct FunctionDecl {
     pub name: String,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
-    /// Path of the class whose event the function overrides; empty if it overrides none.
+    /// Path of the class whose event the function overrides. Empty if the function overrides no event.
     pub overrides: String,
     /// Parameters in order; the result last, with the `RETURN` flag.
     pub params: Vec<PropertyDecl>,
-    /// Fingerprint of the signature that the body was compiled for; zero skips the comparison.
+    /// Fingerprint of the signature that the body was compiled for. Zero disables the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
@@ -83,11 +83,11 @@ pub struct EnumDecl {
     pub origin: Origin,
     /// Underlying type: one of the eight integer kinds.
     pub underlying: PropertyKind,
-    /// True if a value is a set of entries, each a bit.
+    /// True if the enum is a bit set: each entry is a bit.
     pub is_flags: bool,
     /// Entries in order.
     pub entries: Vec<EnumEntry>,
-    /// The fingerprint that the declaring code was compiled with; zero skips the comparison.
+    /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
@@ -106,9 +106,9 @@ pub struct DelegateDecl {
     pub origin: Origin,
     /// `DELEGATE`, `MULTICAST_DELEGATE` or `SPARSE_DELEGATE`.
     pub kind: PropertyKind,
-    /// Parameters in order; the result last, with the `RETURN` flag. Only single delegates have a result.
+    /// Parameters in order. The result is last and has the `RETURN` flag. Only single delegates have a result.
     pub params: Vec<PropertyDecl>,
-    /// The fingerprint that the declaring code was compiled with; zero skips the comparison.
+    /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
@@ -125,13 +125,13 @@ pub struct StructDecl {
     pub origin: Origin,
     /// Path of the base struct; empty for none.
     pub base: String,
-    /// Size of a value in bytes in the declaring code; not compared, and zero if unknown.
+    /// Size in bytes of a value in the declaring code, or zero if unknown. This size is not compared.
     pub size: u32,
-    /// Alignment of a value in bytes in the declaring code; not compared, and zero if unknown.
+    /// Alignment in bytes of a value in the declaring code, or zero if unknown. This alignment is not compared.
     pub align: u32,
     /// Own fields in order.
     pub fields: Vec<PropertyDecl>,
-    /// The fingerprint that the declaring code was compiled with; zero skips the comparison.
+    /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
@@ -165,13 +165,13 @@ pub struct ClassDecl {
     pub properties: Vec<PropertyDecl>,
     /// Own functions.
     pub functions: Vec<FunctionDecl>,
-    /// Overridden classes of subobjects: the name of an own or inherited property, and the path of the class. The list does not need own
-    /// properties with the `DEFAULT_SUBOBJECT` flag, whose declarations contain the class.
+    /// Overridden classes of subobjects: the name of an own or inherited property, and the path of the class. Own properties with the
+    /// `DEFAULT_SUBOBJECT` flag are not listed: their declarations contain the class.
     pub subobjects: Vec<(String, String)>,
-    /// Overrides of inherited defaults and of defaults in subobjects: the names on the path to the property, separated by dots, and the
-    /// value as text.
+    /// Overrides of inherited defaults and of defaults in subobjects. Each entry has the path to the property, with names separated by
+    /// dots, and the value as text.
     pub default_overrides: Vec<(String, String)>,
-    /// Hook of a script class that changes its class default object after the base's values were copied.
+    /// Hook of a script class. Changes its class default object after the copy of the base's values.
     pub script_defaults: Option<NativeHook>,
     /// Paths of the implemented interfaces.
     pub interfaces: Vec<String>,
@@ -204,7 +204,7 @@ pub struct InterfaceDecl {
     pub doc: String,
 }
 
-/// Types that are declared together: either all of them or none.
+/// Types that are declared together. If one declaration fails, no type of the batch is declared.
 #[derive(Clone, Default)]
 pub struct Batch {
     /// Interfaces, in any order.
@@ -217,8 +217,8 @@ pub struct Batch {
     pub structs: Vec<StructDecl>,
     /// Classes, in any order.
     pub classes: Vec<ClassDecl>,
-    /// Earlier names of types and members of the batch: current path, earlier names separated by commas. Fields, properties and functions
-    /// of classes may list their earlier names in their metadata instead, under `was`.
+    /// Earlier names of types and members of the batch: current path, earlier names separated by commas. As an alternative, metadata of
+    /// fields, properties and functions lists earlier names under `was`.
     pub earlier_names: Vec<(String, String)>,
 }
 

@@ -5,7 +5,7 @@ pub(super) fn format_named(path: &str, signature: &str) -> String {
     format!("{path}({signature})")
 }
 
-/// Splits the text of a delegate type into the path of a named delegate, if any, and its signature.
+/// Splits the text of a delegate type. Returns the path of a named delegate (`None` for an unnamed delegate) and the signature.
 pub(super) fn split(text: &str) -> (Option<&str>, &str) {
     let end = text.find([',', '(', ')', ' ']).unwrap_or(text.len());
     let (path, rest) = text.split_at(end);

@@ -1,5 +1,5 @@
-//! Named delegates: path, kind and signature. The type of a property names the delegate and contains its whole signature. A property
-//! therefore has a different type after a change of the delegate's signature.
+//! Named delegates: path, kind and signature. The type of a property names the delegate and contains the delegate's complete signature. A
+//! change of the signature therefore changes the type of the property.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::function::is_result;
 use crate::origin::Origin;
 use crate::property::Property;
 
-/// A delegate, immutable once declared.
+/// Delegate type. Does not change after its declaration.
 #[derive(Debug)]
 pub struct DelegateType {
     /// `/Script/Package.Name`, or `/Script/Package.Class:Name` for a delegate of a class.
@@ -19,7 +19,7 @@ pub struct DelegateType {
     pub name: Rc<str>,
     /// The package, without `/Script/`.
     pub package: Rc<str>,
-    /// Path of the owner class; `None` for a delegate of the package.
+    /// Path of the owner class. `None` for a delegate of the package.
     pub class: Option<Rc<str>>,
     /// Origin of the declaration.
     pub origin: Origin,

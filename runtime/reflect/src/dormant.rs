@@ -1,6 +1,6 @@
 //! Values that an object keeps outside its memory. If its class is missing, an object is dormant: an instance of the nearest available
-//! base, without a plugin part. A dormant object keeps the values of its missing class by name until the class returns. If a property was
-//! removed, the object keeps the value until a property with that name returns.
+//! base, without a plugin part. A dormant object keeps the values of its missing class by name until the class is declared again. If a
+//! property was removed, the object keeps the value until a property with that name is declared again.
 
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::value::{Value, with_objects};
 pub struct Dormant {
     /// Path of the object's own class.
     pub class: Rc<str>,
-    /// Paths of the dynamic bases of that class, base first.
+    /// Paths of the dynamic bases of the missing class, base first.
     pub bases: Vec<Rc<str>>,
     /// Values of properties that the current body lacks.
     pub values: Vec<(Rc<str>, KeptValue)>,
@@ -26,16 +26,17 @@ pub struct Dormant {
 /// Property value of a dormant object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeptValue {
-    /// Value that differed from the default of the class.
+    /// Value that differs from the default of the missing class.
     Own(Value),
-    /// Value equal to the default of the missing class. The object gets the default of the class that returns.
+    /// Value equal to the default of the missing class. When the class is declared again, the property receives the default of the new
+    /// class.
     Default,
 }
 
 /// Field of a plugin part that is kept across a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptField {
-    /// Path of the declaring class. The fields of all objects share the path and the name.
+    /// Path of the declaring class. Shared by the kept fields of all objects.
     pub class: Rc<str>,
     /// Name of the field.
     pub name: Rc<str>,
@@ -48,24 +49,24 @@ pub struct KeptField {
 pub struct Aside {
     /// Original value.
     pub value: Value,
-    /// Value that replaced the original value in the property, if there was one. An undo restores the original value only while the
-    /// property still has this replacement.
+    /// Value that replaced the original value in the property, if any. An undo restores the original value only if the property still has
+    /// this replacement.
     pub instead: Option<Value>,
     /// Fingerprint of the type of the original value; zero if unknown.
     pub ty: u64,
-    /// Value of another type from which a function of a plugin author computed the original value, or of which the original value is a
-    /// converted form. Kept until the property is written.
+    /// Earlier value of a different type. The original value is a converted form of the earlier value, or the result of a plugin author's
+    /// function. Kept until the property is written.
     pub before: Option<Box<Self>>,
-    /// Values that the original value replaced when an undo restored it, latest first, each with the fingerprint of the type that the
-    /// property had. A redo restores these values. These values are kept until the property is written, at most one per type.
+    /// Values that an undo replaced by the original value, latest first. A redo restores them. Each entry has the fingerprint of the type
+    /// that the property had. There is at most one entry per type. The entries are kept until the property is written.
     pub redo: Vec<(u64, Self)>,
 }
 
 /// Maximum number of values that one property keeps for a redo.
 const MAX_REDO: usize = 8;
 
-/// Values of removed properties, and values that the new type of a property could not hold. The values are kept for the lifetime of the
-/// object in this process, and are never saved to a file.
+/// Values of removed properties, and values that the new type of a property could not hold. The values are kept in memory for the lifetime
+/// of the object, and are never saved to a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedValues {
     values: Vec<(Rc<str>, Aside)>,
@@ -78,7 +79,7 @@ pub struct RemovedValues {
 pub struct FieldAside {
     /// Rejected field.
     pub field: KeptField,
-    /// CBOR value that the field started with instead; `None` if the field no longer exists.
+    /// CBOR value that the field was initialized with instead. `None` if the field no longer exists.
     pub instead: Option<Vec<u8>>,
 }
 
@@ -108,8 +109,9 @@ impl Aside {
         Self { ty: fingerprint(ty), ..self }
     }
 
-    /// Returns the value that an undo restores in a property of type `ty`, which held this value. If the property held another form of
-    /// the value, the result is that form, and this value is an earlier value of the result.
+    /// Returns the value that an undo restores in a property. `ty` is the type of the property. If the property held the replacement in
+    /// `instead`, returns the replacement, with this value as its earlier value.
+    /// `ty`. If the form is known, the result is the form, with this value as its earlier value.
     #[must_use]
     pub fn held_as(mut self, ty: &PropertyType) -> Self {
         match self.instead.take() {
@@ -121,20 +123,20 @@ impl Aside {
         }
     }
 
-    /// Returns the earlier value of that type from which functions of plugin authors computed this value. Returns this value if there is
-    /// no such earlier value.
+    /// Returns the earlier value of type `ty` from which functions of plugin authors computed this value. If no earlier value has this
+    /// type, returns this value.
     #[must_use]
     pub fn undone(self, ty: &PropertyType) -> Self {
         let found = self.with_earlier().skip(1).find(|earlier| earlier.is_of(ty)).cloned();
         found.unwrap_or(self)
     }
 
-    /// Checks that the original value, or an earlier value from which it was computed, was of that type.
+    /// Checks that the original value, or an earlier value from which it was computed, has that type.
     pub fn was_of(&self, ty: &PropertyType) -> bool {
         self.with_earlier().any(|aside| aside.is_of(ty))
     }
 
-    /// Discards the earlier value of that type, and all values before it. Returns `None` if the original value is of that type.
+    /// Discards the earlier value of that type and all values before it. Returns `None` if the original value has that type.
     #[must_use]
     pub fn newer_than(self, ty: &PropertyType) -> Option<Self> {
         if self.is_of(ty) {
@@ -149,12 +151,12 @@ impl Aside {
         std::iter::successors(Some(self), |aside| aside.before.as_deref())
     }
 
-    /// Checks that the original value was of that type, with equal entries of enums and fields of structs.
+    /// Checks that the original value has that type. The enums and structs inside the type must have equal entries and fields.
     pub fn is_of(&self, ty: &PropertyType) -> bool {
         self.ty != 0 && self.ty == fingerprint(ty)
     }
 
-    /// Takes over the values for a redo from `replaced`, and adds `replaced` itself if `ty`, the type that the property had, is known.
+    /// Moves the redo values from `replaced` to this value. Adds `replaced` itself if the type `ty` that the property had is known.
     #[must_use]
     pub fn with_redo(self, mut replaced: Self, ty: Option<&PropertyType>) -> Self {
         let mut redo = std::mem::take(&mut replaced.redo);
@@ -174,8 +176,8 @@ impl Aside {
         Some(Self { redo: self.redo.clone(), ..found.clone() })
     }
 
-    /// Discards the values that depend on the current value of the property, since the property was written. Returns `false` if this
-    /// value is not needed either: the value equals the overwritten value, and was kept only for a redo.
+    /// Discards the values that depend on the current value of the property, after the property was written. Returns `false` if this value
+    /// can also be discarded: it equals the overwritten value, and was kept only for a redo.
     pub fn discard_derived(&mut self) -> bool {
         let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
         let is_whole = || self.instead.as_ref().is_some_and(|instead| without(instead) == without(&self.value));
@@ -199,7 +201,7 @@ fn fingerprint(ty: &PropertyType) -> u64 {
 }
 
 impl RemovedValues {
-    /// Keeps the value of a removed property; replaces a kept value with that name.
+    /// Keeps the value of a removed property. Replaces a kept value with an equal name.
     pub fn put(&mut self, name: &Rc<str>, value: impl Into<Aside>) {
         self.take(name);
         self.values.push((Rc::clone(name), value.into()));
@@ -211,7 +213,7 @@ impl RemovedValues {
         Some(self.values.remove(at).1)
     }
 
-    /// Removes the kept value with that name. Returns that value if `now` replaced it in the property; otherwise returns `now`.
+    /// Removes the kept value with that name. Returns the kept value if `now` replaced it in the property. Otherwise, returns `now`.
     pub fn take_original(&mut self, name: &str, now: &Value) -> Aside {
         let original = self.take(name).filter(|aside| aside.instead.as_ref() == Some(now));
         original.unwrap_or_else(|| now.clone().into())
@@ -222,7 +224,7 @@ impl RemovedValues {
         self.values.iter().find(|(known, _)| **known == *name).map(|(_, aside)| aside)
     }
 
-    /// Moves the values to a box; `None` if there are neither values nor fields.
+    /// Moves the values to a box. Returns `None` if there are neither values nor fields.
     pub fn boxed(self) -> Option<Box<Self>> {
         (!self.values.is_empty() || !self.fields.is_empty()).then(|| Box::new(self))
     }

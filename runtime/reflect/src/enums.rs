@@ -1,5 +1,5 @@
-//! Enums: named numbers. In memory, a value is a number of the underlying type, as in plugins. Elsewhere, a value is identified by the
-//! name of its entry, so the value stays the same if the number of the entry changes.
+//! Enums: named numbers. In memory, a value is a number of the underlying type, as in plugins. Elsewhere, the name of its entry identifies
+//! a value. A change of an entry's number therefore preserves the value.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::property::PropertyType;
 
 pub use crate::value::EnumValue;
 
-/// An enum, immutable once declared.
+/// Enum type. Does not change after its declaration.
 #[derive(Debug)]
 pub struct EnumType {
     /// Path, such as `/Script/Package.Name`.
@@ -25,7 +25,7 @@ pub struct EnumType {
     pub origin: Origin,
     /// The doc comment.
     pub doc: Rc<str>,
-    /// True if a value is a set of entries, each a bit.
+    /// True if the enum is a bit set: each entry is a bit.
     pub is_flags: bool,
     pub(super) entries: Vec<EnumEntry>,
     pub(super) underlying: PropertyType,
@@ -81,7 +81,7 @@ impl EnumType {
             && (self.is_flags || self.entries.iter().any(|entry| entry.number == number))
     }
 
-    /// Returns the value with a number, which may have no entry.
+    /// Returns the value with a number. The number may have no entry.
     pub fn value(&self, number: i128) -> EnumValue {
         if let Some(entry) = self.entries.iter().find(|entry| entry.number == number) {
             return EnumValue { text: Arc::clone(&entry.name), number };
@@ -112,7 +112,7 @@ impl EnumType {
         self.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns true if both enums have the same path, numbers and names.
+    /// Returns true if both enums have equal paths, numbers and names.
     pub(super) fn same_numbers(&self, other: &Self) -> bool {
         self.path == other.path && self.fingerprint == other.fingerprint
     }
@@ -140,7 +140,7 @@ pub(super) fn fingerprint(underlying: PropertyKind, is_flags: bool, entries: &[E
     entries.iter().fold(start, add).finish()
 }
 
-/// Returns the range of an integer kind; `None` for other kinds.
+/// Returns the range of an integer kind. Returns `None` for other kinds.
 pub(super) fn range(kind: PropertyKind) -> Option<std::ops::RangeInclusive<i128>> {
     Some(match kind {
         PropertyKind::U8 => 0..=u8::MAX.into(),

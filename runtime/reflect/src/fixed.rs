@@ -1,5 +1,5 @@
-//! Arrays with a fixed length: ordinary arrays whose length is in the metadata of the property. This module adjusts values
-//! from other sources to that length.
+//! Fixed arrays: ordinary arrays whose length is in the metadata of the property. This module adjusts values from other sources to that
+//! length.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -13,22 +13,22 @@ use crate::value::{Value, with_objects};
 /// Metadata key for the length of a fixed array.
 pub const ARRAY_DIM: &str = "array_dim";
 
-/// Extent to which a converted value has the parts of the original value.
+/// Extent to which a converted value preserves the fields and elements of the original value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Extent {
-    /// The converted value has all parts.
+    /// The converted value has all fields and elements.
     Whole,
-    /// The converted value has all parts, but the reverse conversion may not return the original value. Either a fixed array got
-    /// additional elements, or the original or the converted value is an entry of an enum.
+    /// The converted value has all fields and elements, but the reverse conversion may not return the original value. Either a fixed array
+    /// received additional elements, or the original or converted value is an entry of an enum.
     OneWay,
-    /// The converted value lacks some parts.
+    /// The converted value lacks some fields or elements.
     Part,
 }
 
 impl Extent {
-    /// Returns the value to save, so that an undo of the conversion to `instead` can restore the original value. Returns `None` if the
-    /// conversion is reversible, no function of a plugin author computed the value, and no value is kept for a redo. If `instead` has all
-    /// parts, the saved value contains no objects, so that it neither keeps objects alive nor restores them.
+    /// Returns the value to save for an undo of the conversion to `instead`. Returns `None` if the conversion is reversible, no function of
+    /// a plugin author computed the value, and no value is kept for a redo. If `instead` has all fields and elements, the saved value
+    /// contains no objects. It therefore neither keeps objects alive nor restores them.
     pub fn aside(self, original: impl Into<Aside>, instead: &Value) -> Option<Aside> {
         let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
         let original = original.into();
@@ -49,14 +49,14 @@ pub(crate) fn dim(property: &Property) -> Option<usize> {
     len.parse().ok()
 }
 
-/// Checks that the property, or a nested type of it, has a fixed length.
+/// Checks that the property, or a type nested in its type, has a fixed length.
 pub fn has_fixed(property: &Property) -> bool {
     let in_struct = |ty: &PropertyType| matches!(ty, PropertyType::Struct(of) if of.fields().iter().any(|field| dim(field).is_some()));
     dim(property).is_some() || property.ty.any(&in_struct)
 }
 
-/// Truncates the value to the fixed length of the property, or extends it with elements of the default. Raises `extent` if elements
-/// were removed or added.
+/// Truncates the value to the fixed length of the property, or extends it with elements of the default. Raises `extent` if it adds or
+/// removes elements.
 pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Value>, extent: &Cell<Extent>) -> Value {
     let value = inside(&property.ty, value, extent);
     match (dim(property), value, &property.ty) {
@@ -82,7 +82,8 @@ pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Valu
     values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))
 }
 
-/// Returns the element that [`at_length`] adds at an index: the default's element at that index, if it exists, or else the initial value.
+/// Returns the element that [`at_length`] adds at an index: the default's element at that index. If the default has no such element,
+/// returns the initial value.
 fn added(default: Option<&Value>, at: usize, ty: &PropertyType) -> Value {
     let default = match default {
         Some(Value::Array(default)) => default.get(at).cloned(),

@@ -13,7 +13,7 @@ use crate::property::Property;
 use crate::storage::Schema;
 use crate::thunk::Thunk;
 
-/// A function, immutable once declared.
+/// Reflected function. Does not change after its declaration.
 pub struct Function {
     /// Interned name.
     pub name: Name,
@@ -23,7 +23,7 @@ pub struct Function {
     pub path: Rc<str>,
     /// Declaring class.
     pub owner: ClassId,
-    /// Path of the interface, if an interface declares the function. A function of an interface has no body.
+    /// Path of the interface, for a function of an interface. Such a function has no body.
     pub interface: Option<Rc<str>>,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
@@ -31,7 +31,7 @@ pub struct Function {
     pub params: Vec<Property>,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
-    /// Index in the table of virtual functions, for events and their overrides.
+    /// Index in the table of virtual functions. `None` for functions that are neither events nor overrides.
     pub vslot: Option<u32>,
     /// Path of the first declaration of the overridden event.
     pub overrides: Option<Rc<str>>,
@@ -79,8 +79,8 @@ impl Function {
         self.schema.align()
     }
 
-    /// Returns true if a parameter, or the result, accepts values of any type. A wildcard requires a custom thunk whose metadata lists
-    /// the parameter.
+    /// Returns true if a parameter, or the result, accepts values of any type. A function with wildcards needs a custom thunk, and its
+    /// metadata lists the wildcards.
     #[inline]
     pub fn is_wildcard(&self, param: &Property) -> bool {
         self.flags & function_flags::CUSTOM_THUNK != 0 && self.names_wildcard(&param.text)
@@ -117,14 +117,15 @@ impl fmt::Debug for Function {
     }
 }
 
-/// Metadata keys of wildcard parameters, whose types the caller determines. Each key lists parameters, separated by commas: of any struct
-/// type (or any type), of any array type, and of the type of the first listed parameter.
+/// Metadata keys of wildcard parameters: the caller determines their types. The value of each key lists parameters, separated by commas.
+/// The first key lists parameters of any struct type (or any type), the second key lists parameters of any array type. Parameters of the
+/// third key have the type of the key's first parameter.
 pub const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
-/// Separator before the result in a fingerprint: distinguishes `f(a) -> b` from `f(a, b)`.
+/// Separator before the result in a fingerprint. Distinguishes `f(a) -> b` from `f(a, b)`.
 pub(super) const RESULT: u64 = 0xfeed;
 
-/// Returns the fingerprint of a signature, as a module computes it at compile time.
+/// Returns the fingerprint of a signature. A module computes the same fingerprint at compile time.
 pub(super) fn fingerprint(params: &[Property]) -> u64 {
     let add = |print: Fingerprint, param: &Property| {
         let print = if is_result(param) { print.number(RESULT) } else { print };

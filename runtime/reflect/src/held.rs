@@ -1,5 +1,5 @@
-//! Number of heap bytes that the values of a thread own: rows of containers, bytes of strings, and interned names, which are
-//! never freed. This number limits the memory of scripts.
+//! Number of heap bytes that the values of a thread own. Includes rows of containers, bytes of strings, and interned names; names are never
+//! freed. This number limits the memory of scripts.
 
 use std::cell::Cell;
 

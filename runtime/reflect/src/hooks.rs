@@ -1,5 +1,5 @@
-//! Hooks of native classes, called by the core. Classes and functions store hooks and are in lower modules than the world,
-//! so a hook receives a context that only the world can create and read.
+//! Hooks of native classes. Classes and functions store hooks, in modules below the world. A hook therefore receives an opaque context:
+//! only the world can create and read this context.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
-/// Context of a hook call, which refers to a world. [`World::of`](crate::World::of) returns that world.
+/// Context of a hook call. Refers to a world; [`World::of`](crate::World::of) returns that world.
 #[derive(Clone, Copy, Debug)]
 pub struct HookContext<'a> {
     world: NonNull<()>,
@@ -33,7 +33,7 @@ impl<'a> HookContext<'a> {
 /// Step of the construction of a native object, run by the host. An error fails the construction.
 pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<(), String>>;
 
-/// Runs before a native object is destroyed, while the whole object is intact.
+/// Runs before a native object is destroyed. The object is still complete.
 pub(crate) type EndHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle)>;
 
 /// Reports references of a native class's objects outside their properties. No store is borrowed during the call. A mark

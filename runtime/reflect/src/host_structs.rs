@@ -1,5 +1,5 @@
-//! Rust structs of a host that represent structs of modules with fields of any type. Values are copied field by field.
-//! Structs that consist of numbers and names use `plain_struct!` instead and are copied as a whole.
+//! Rust structs of a host that represent structs of modules with fields of any type. Values are copied field by field. Structs that contain
+//! only numbers and names use `plain_struct!` instead: their values are copied as a whole.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ const MATCHES: &str = "a matching type is of the kind";
 /// Rust struct of the host that represents a reflected struct. [`host_struct!`](crate::host_struct) and `#[ustruct]` of a
 /// host implement this trait.
 ///
-/// A wrong implementation cannot access a field as another type; the running call panics instead.
+/// A wrong implementation never accesses a field as a different type. Instead, the running call panics.
 pub trait HostStructure: Sized + 'static {
     /// Path of the struct type.
     const PATH: &'static str;
@@ -53,8 +53,8 @@ impl FieldsToRead<'_> {
     /// Reads the next field.
     ///
     /// # Panics
-    /// Panics if no field is left, or the next field has another type. Both cases occur only if the implementation does
-    /// not match [`HostStructure::FIELDS`].
+    /// Panics if all fields were read, or the next field has a different type. Both happen only if the implementation differs from
+    /// [`HostStructure::FIELDS`].
     pub fn take<T: HostValue>(&mut self) -> T {
         T::from_raw(<T::Raw as OfKind>::load(self.0.next().and_then(Ptr::to).expect(MATCHES)))
     }
@@ -73,7 +73,7 @@ impl FieldsToWrite<'_> {
     }
 }
 
-/// Value of a struct property that matches `T`.
+/// Wrapper for values of a struct property that `T` represents.
 #[derive(Debug)]
 pub struct StructOf<T>(pub T);
 
@@ -105,10 +105,10 @@ impl<T: HostStructure> OfKind for StructOf<T> {
     }
 }
 
-/// Defines a Rust struct of the host for a struct that a module declares, with fields of any
-/// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. `Default`
-/// of the Rust struct yields the zero value of each field, and not the default that the module declares. `alcedo glue
-/// --for-host` generates calls of this macro.
+/// Defines a Rust struct of the host for a struct that a module declares. The fields may have any
+/// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. `Default` of the Rust
+/// struct yields the zero value of each field. The defaults that the module declares are ignored. `alcedo glue --for-host` generates calls
+/// of this macro.
 ///
 /// # Examples
 /// ```
@@ -138,7 +138,7 @@ macro_rules! host_struct {
     };
 }
 
-/// Implements reading and writing of a Rust struct of the host by field.
+/// Implements `HostStructure` for a Rust struct of the host.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_host_fields {

@@ -1,5 +1,5 @@
-//! Rust types with which a host reads and writes values. Native declarations accept only the types that are a
-//! [`NativeValue`](crate::native_value::NativeValue): the declaration of a soft reference, for example, also needs a class.
+//! Rust types with which a host reads and writes values. Native declarations accept only types that implement
+//! [`NativeValue`](crate::native_value::NativeValue). For example, the declaration of a soft reference also needs a class.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

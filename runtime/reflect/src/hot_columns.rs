@@ -1,6 +1,6 @@
-//! Cached columns with the most read fields of the object store. Each column has one entry per slot. Plugins read the first column
-//! directly, so it is stored in separate memory to which no reference is created. The host may therefore read the columns while the rest
-//! of the store is borrowed.
+//! Cached columns with the most frequently read fields of the object store. Each column has one entry per slot. Plugins read the first
+//! column directly. Its memory is therefore separate, and no Rust reference to it exists. The host may read the columns during a borrow of
+//! the other fields of the store.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,15 +10,15 @@ use alcedo_base::handles::{ClassId, ObjectHandle};
 
 use crate::row::Row;
 
-/// Data of higher layers about an object's plugin part. The store does not interpret it; all zero means none.
+/// Data of higher layers about an object's plugin part. The store does not interpret this data. All zero means no plugin part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PluginPart {
     /// Conjugate number; zero means none.
     pub word: u64,
     /// Plugin part of the most derived class.
     part: *mut (),
-    /// Id of the most derived class. The id is as wide as the other fields, so that the struct has no padding: a copy of a
-    /// struct with padding directly after a write stalls the processor, and each construction copies this struct twice.
+    /// Id of the most derived class. The id is as wide as the other fields, so that the struct has no padding. Each construction copies
+    /// this struct twice, and a copy of padding directly after a write stalls the processor.
     class: u64,
 }
 
@@ -26,13 +26,13 @@ impl PluginPart {
     /// No conjugate.
     pub const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: 0 };
 
-    /// Returns a conjugate without parts.
+    /// Returns a conjugate without a cached plugin part.
     #[inline]
     pub fn of(word: u64) -> Self {
         Self { word, ..Self::NONE }
     }
 
-    /// Returns the conjugate with its part for `class`.
+    /// Returns the conjugate with its plugin part for `class`.
     #[inline]
     pub fn with_part(self, part: *mut (), class: ClassId) -> Self {
         Self { part, class: class.0.into(), ..self }
@@ -47,8 +47,8 @@ struct PartEntry {
     part: *mut (),
 }
 
-/// Serial number of an object, and class id of its part. Serial and class id are in one machine word, because they are read together.
-/// The number is zero for an empty slot.
+/// Serial number of an object, and class id of its cached plugin part. Both are in one machine word, because they are read together. The
+/// serial is zero for an empty slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 struct PartOf(u64);
@@ -60,25 +60,25 @@ impl PartOf {
     }
 }
 
-/// Cached columns, and the head through which plugins find the first column.
+/// Cached columns, and a head. Plugins find the first column through the head.
 #[derive(Debug)]
 pub struct HotColumns {
     entries: Row<DirectoryEntry>,
     parts: Row<PartEntry>,
-    /// Conjugate number of each object, used to look up the uncached parts.
+    /// Conjugate number of each object, used to look up the plugin parts that are not cached.
     words: Row<u64>,
-    /// Head of the directory, which plugins read at its address. The `Rc` keeps the address stable.
+    /// Head of the directory. Plugins read the head at its address. The `Rc` keeps the address stable.
     head: Rc<Cell<Directory>>,
     /// Number of writes to the columns.
     changes: Cell<u64>,
-    /// Slots of the latest writes, by the number of the write.
+    /// Slots of the latest writes, indexed by the number of the write.
     recent: Box<[Cell<u32>; REMEMBERED]>,
 }
 
-/// Number of writes whose slots are remembered: a construction takes three writes, a destruction one write.
+/// Number of writes whose slots are remembered. A construction makes three writes, a destruction makes one.
 const REMEMBERED: usize = 256;
 
-/// Entry of an empty slot: all zero bytes.
+/// Entry of an empty slot. All bytes are zero.
 const EMPTY_ENTRY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE, memory: std::ptr::null_mut() };
 
 const NO_PART: PartEntry = PartEntry { of: PartOf(0), part: std::ptr::null_mut() };
@@ -96,19 +96,21 @@ impl HotColumns {
         }
     }
 
-    /// Returns the address of the head for plugins. The address is stable for the lifetime of `self`.
+    /// Returns the address of the head, for plugins. The address is stable for the lifetime of `self`.
     #[inline]
     pub fn head(&self) -> *const Directory {
         self.head.as_ptr()
     }
 
-    /// Returns a number that changes whenever an object is created or destroyed, or its body or plugin part is replaced.
+    /// Returns a counter of changes. Each creation or destruction of an object, and each replacement of a body or plugin part, changes the
+    /// counter.
     #[inline]
     pub fn changes(&self) -> u64 {
         self.changes.get()
     }
 
-    /// Returns the slots that have changed since [`HotColumns::changes`] was `count`, in ascending order; `None` after too many changes.
+    /// Returns the slots that changed since [`HotColumns::changes`] returned `count`, in ascending order. Returns `None` after too many
+    /// changes.
     pub(super) fn changed_since(&self, count: u64) -> Option<Vec<u32>> {
         let now = self.changes.get();
         now.checked_sub(count).filter(|changes| *changes <= REMEMBERED as u64)?;
@@ -118,7 +120,7 @@ impl HotColumns {
         Some(slots)
     }
 
-    /// Returns the number of destroyed objects and replaced bodies, as published to plugins.
+    /// Returns the number of destroyed objects and replaced bodies. Plugins read this number.
     #[inline]
     pub fn ends(&self) -> u64 {
         self.head.get().ends
@@ -128,7 +130,7 @@ impl HotColumns {
         self.entries.count()
     }
 
-    /// Returns the entry of a slot; its serial is zero for an empty slot.
+    /// Returns the entry of a slot. The serial of an empty slot is zero.
     #[inline]
     pub(super) fn entry(&self, index: u32) -> DirectoryEntry {
         self.entries.get(index).unwrap_or(EMPTY_ENTRY)
@@ -139,26 +141,26 @@ impl HotColumns {
     pub fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
         // The none handle and empty slots both have serial zero.
         let entry = self.entries.get(object.index())?;
-        // Every call runs this code, so it is only a comparison and a register test.
+        // Every call runs this code. It compiles to a comparison and a register test.
         if entry.serial == object.serial() && !object.is_none() { Some(entry) } else { None }
     }
 
-    /// Returns the part of an object if its handle is valid and the part is for `class`.
+    /// Returns the cached plugin part of an object if its handle is valid and the plugin part is for `class`.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
-        // Entries without a part have class zero, so a lookup with class zero would find them.
+        // Entries without a plugin part have class zero. A lookup with class zero would find such an entry.
         debug_assert_ne!(class, ClassId::NONE);
         let entry = self.parts.get(object.index())?;
         (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)
     }
 
-    /// Returns the conjugate number of an object; zero if the handle is stale or the object has no conjugate.
+    /// Returns the conjugate number of an object. Returns zero if the handle is stale or the object has no conjugate.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> u64 {
         self.find(object).and_then(|_| self.words.get(object.index())).unwrap_or_default()
     }
 
-    /// Returns the address of an entry for prefetching; arbitrary if the slot does not exist.
+    /// Returns the address of an entry for prefetching. The address is arbitrary if the slot does not exist.
     #[inline]
     pub(super) fn address(&self, index: u32) -> *const DirectoryEntry {
         self.entries.at(index).cast_const()
@@ -197,7 +199,7 @@ impl HotColumns {
         self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }
 
-    /// Invalidates addresses in objects that plugins have cached.
+    /// Invalidates the addresses in objects that plugins have cached.
     pub(super) fn count_end(&self) {
         self.with_head(|head| Directory { ends: head.ends.wrapping_add(1), ..head });
     }

@@ -1,12 +1,12 @@
-//! Interfaces: sets of functions that a host or a module declares and that classes implement. A reference of interface type
-//! refers to an object of any implementing class. A call runs the function of that class with the same name.
+//! Interfaces: sets of functions that classes implement. A host or a module declares an interface. A reference of interface type refers to
+//! an object of any implementing class. A call runs that class's function of the same name.
 
 use std::rc::Rc;
 
 use crate::function::Function;
 use crate::origin::Origin;
 
-/// Interface; immutable once declared.
+/// Interface. Does not change after its declaration.
 #[derive(Debug)]
 pub struct Interface {
     /// Path, such as `/Script/Package.Name`.

@@ -10,13 +10,13 @@ use crate::mode::Reach;
 use crate::thunk::{Frame, ParamBlock};
 
 impl Function {
-    /// Runs the function on `object` with the parameters of `block`, which must be a block of this function.
+    /// Runs the function on `object` with the parameters of `block`. The block must belong to this function.
     ///
     /// # Errors
-    /// Returns the error of the thunk; [`CallError::Signature`] for a block of another function;
-    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit; [`CallError::Borrowed`] while plugin code
-    /// holds a slice; [`CallError::TooDeep`] if the stack is almost exhausted; [`CallError::Other`] if a custom thunk did
-    /// not take all parameters or did not store the result.
+    /// Returns the error of the thunk. Returns [`CallError::Signature`] for a block of another function, [`CallError::DuringRebuild`] if
+    /// the call is not allowed before the commit, [`CallError::Borrowed`] while plugin code holds a slice, and [`CallError::TooDeep`] if
+    /// the stack is almost exhausted. Returns [`CallError::Other`] if a custom thunk did not take all parameters or did not store the
+    /// result.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
         if !std::ptr::eq(self, block.function()) {
             return Err(mismatch(&self.path, &self.signature(), &block.function().signature()));
@@ -32,10 +32,10 @@ impl Function {
         }
     }
 
-    /// Checks that a thunk that returned successfully has fulfilled the calling convention of this function.
+    /// Checks that a thunk followed the calling convention of this function. Called after the thunk returned successfully.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the thunk has not taken all parameters, called `finish` and stored the result, if any.
+    /// [`CallError::Other`] if the thunk has not taken all parameters, has not called `finish`, or has not stored the result.
     pub fn check_balance(&self, frame: &Frame<'_>) -> Result<(), CallError> {
         if frame.is_balanced() {
             return Ok(());

@@ -1,10 +1,10 @@
-//! List of all kinds. The enums [`PropertyType`](crate::property::PropertyType) and [`Value`](crate::value::Value) and all
-//! matches on kinds are generated from this list. The compiler builds a jump table for each match, so a kind's code is
-//! called directly and can be inlined.
+//! List of all kinds. The enums [`PropertyType`](crate::property::PropertyType) and [`Value`](crate::value::Value) and all matches on kinds
+//! are generated from this list. The compiler builds a jump table for each match. The code of a kind is therefore called directly and can
+//! be inlined.
 //!
-//! Fields of an entry: doc of the type, variant in `PropertyType`, data and field name of that variant, variant in `Value`
-//! with its content, and implementor of [`Kind`](crate::values::Kind). An entry with `word` at the end also generates a type
-//! in [`typed_values`](crate::typed_values), named like the variant in `Value` and with the same content.
+//! Fields of an entry: doc of the type, variant in `PropertyType`, data and field name of that variant, variant in `Value` with its
+//! content, and implementor of [`Kind`](crate::values::Kind). An entry with `word` at the end also generates a type in
+//! [`typed_values`](crate::typed_values). That type has the name and the content of the variant in `Value`.
 
 /// Calls the macro `$then` with `$arguments` and the list.
 macro_rules! each_kind {
@@ -45,15 +45,15 @@ macro_rules! each_kind {
             Struct [(Rc<StructType>)] (0) => Struct(Vec<(Arc<str>, Value)>), structure::Struct;
             /// Entry of an enum.
             Enum [(Rc<EnumType>)] (0) => Enum(EnumValue), enumeration::Enum;
-            /// UTF-8 string of a separate kind, for code that distinguishes `Utf8String` from `String`.
+            /// UTF-8 string of a separate kind, because some code distinguishes `Utf8String` from `String`.
             Utf8Text [] () => Utf8(String), text::Utf8Text;
             /// String with one byte per character, ISO 8859-1.
             AnsiText [] () => Ansi(String), ansi_text::AnsiText;
             /// Localized text with its translation key.
             LocalText [] () => LocalText(LocalText), local_text::LocalTextKind;
-            /// Reference to a class, stored as the name of its path: the class at this path, or a derived class.
+            /// Reference to a class, stored as the name of the class path. Refers to the class at this path or to a derived class.
             SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf, word;
-            /// Variant of `SubclassOf` whose class need not be declared.
+            /// Variant of `SubclassOf` that may refer to an undeclared class.
             SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass, word;
             /// Reference to an object of the class with this path, stored as the name of the object's path.
             SoftObject [(Rc<str>)] (0) => SoftObject(Name), soft_object::SoftObject, word;
@@ -75,7 +75,7 @@ macro_rules! each_kind {
             Delegate [(Rc<str>)] (0) => Delegate(Binding), delegate::Delegate;
             /// List of delegates.
             MulticastDelegate [(Rc<ElementType>)] (0) => Multicast(Vec<Binding>), multicast::Multicast;
-            /// Variant of `MulticastDelegate` that is allocated only when not empty.
+            /// Variant of `MulticastDelegate` that allocates memory only if the list has delegates.
             SparseDelegate [(Rc<ElementType>)] (0) => Sparse(Vec<Binding>), sparse::Sparse;
             /// Reference to a property, stored as the name of its path.
             FieldPath [] () => FieldPath(Name), field_path::FieldPath, word;
@@ -253,7 +253,7 @@ macro_rules! kinds {
 }
 pub(crate) use kinds;
 
-/// Returns the type of a kind without data; `None` for other kinds.
+/// Returns the type of a kind without data. Returns `None` for other kinds.
 macro_rules! plain {
     ([] $ty:ident) => {
         Some(PropertyType::$ty)
@@ -264,7 +264,7 @@ macro_rules! plain {
 }
 pub(crate) use plain;
 
-/// Constructor of a type that carries a path; `None` for all other types.
+/// Constructor of a type that carries a path. `None` for all other types.
 macro_rules! of_path {
     ([(Rc<str>)] $ty:ident) => {
         Some(PropertyType::$ty)

@@ -1,5 +1,5 @@
-//! Layout of properties. Structs and function parameters have C struct layout, which host and modules compute independently.
-//! The host alone lays out objects and passes the offsets to modules, so class properties are packed.
+//! Layout of properties. Structs and function parameters have C struct layout: host and modules compute this layout independently. Class
+//! properties are packed, because the host alone lays out objects and passes the offsets to modules.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -31,9 +31,9 @@ pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize
     Placed { offsets, end, size: end.next_multiple_of(align), align }
 }
 
-/// Variant of [`place`] that reorders the fields to reduce gaps. The next field is always the field with the lowest possible
-/// offset; among several such fields, the field with the largest alignment. Small fields are therefore last, next to the
-/// fields of a derived class. Keeps the input order if that layout is shorter. The returned offsets are in input order.
+/// Variant of [`place`] that reorders the fields to reduce gaps. Repeatedly selects the field with the lowest possible offset. Of several
+/// such fields, selects the field with the largest alignment. Small fields are therefore last, next to the fields of a derived class. Keeps
+/// the input order if that layout is shorter. The returned offsets are in input order.
 pub(crate) fn place_closely(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let mut waiting: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
     for (at, (_, align)) in things.iter().enumerate() {

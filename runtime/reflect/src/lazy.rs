@@ -1,6 +1,6 @@
-//! Lazy ids, which identify objects permanently, in this process and in others. An object gets an id when the first lazy
-//! reference to it is created. A saved world contains the ids, so that lazy references resolve again after loading. Copies
-//! of an object do not inherit its id, because ids are stored here and not in object memory.
+//! Lazy ids. They identify objects permanently, even in other processes. The first lazy reference to an object creates the object's id. A
+//! saved world contains the ids, so that lazy references resolve again after loading. Copies of an object do not inherit its id, because
+//! ids are stored here and not in object memory.
 
 use alcedo_abi::value::LazyRaw;
 use alcedo_base::boundary::CallError;
@@ -14,8 +14,8 @@ pub struct LazyIds {
     table: RefCell<Table>,
 }
 
-/// Map between ids and objects. The destruction of an object does not change the map. An entry of a destroyed object
-/// contains a stale handle until a sweep removes it.
+/// Map between ids and objects. The destruction of an object does not change the map: the entry contains a stale handle until a sweep
+/// removes it.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     objects: FxHashMap<LazyRaw, ObjectHandle>,
@@ -40,7 +40,7 @@ impl LazyIds {
         self.table.borrow().objects.get(&id).copied()
     }
 
-    /// Returns the id of the object; generates an id if the object has none.
+    /// Returns the id of the object. Generates an id for an object without one.
     ///
     /// # Errors
     /// Fails if the system provides no random numbers.
@@ -58,7 +58,7 @@ impl LazyIds {
         }
     }
 
-    /// Assigns the id to the object. Removes the previous object of the id and the previous id of the object.
+    /// Assigns the id to the object. Removes earlier entries of the id and of the object.
     pub fn put(&self, id: LazyRaw, object: ObjectHandle) {
         let mut table = self.table.borrow_mut();
         if let Some(former) = table.objects.insert(id, object) {
@@ -69,8 +69,7 @@ impl LazyIds {
         }
     }
 
-    /// Removes destroyed objects if the table has doubled since the last sweep. The sweep must not run while a rollback
-    /// may restore objects.
+    /// Removes destroyed objects if the table has doubled since the last sweep. Must not be called while a rollback may restore objects.
     pub(crate) fn sweep(&self, is_alive: impl Fn(ObjectHandle) -> bool) {
         let mut table = self.table.borrow_mut();
         let Table { objects, ids, kept } = &mut *table;

@@ -1,5 +1,5 @@
-//! Creates and resolves references, class references and field paths. Each access resolves the value again, by name or by id. These
-//! values therefore survive reloads and saving, unlike handles.
+//! Creates and resolves references, class references and field paths. Each access resolves the value again, by name or by id. Unlike
+//! handles, these values therefore survive reloads and saving.
 
 use std::rc::Rc;
 
@@ -33,11 +33,11 @@ impl Links for World {
 }
 
 impl World {
-    /// Returns the value of a property of type `ty` that refers to `object`, or to none.
+    /// Creates a reference value for a property of type `ty`. The value refers to `object`, or to no object for the none handle.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if its class does not suit the type,
-    /// [`CallError::NotFound`] if it has no path, [`CallError::Signature`] if the type is not a reference type.
+    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if the type does not allow the object's class,
+    /// [`CallError::NotFound`] if the object has no path, [`CallError::Signature`] if the type is not a reference type.
     pub fn reference_to(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
         if !object.is_none() {
             self.check_suits(ty, object)?;
@@ -46,7 +46,7 @@ impl World {
     }
 
     /// Returns the value of a reference of type `ty` to `object`. Does not check the class of `object`. Only references by path and by id
-    /// require that `object` is alive.
+    /// require a live object.
     ///
     /// # Errors
     /// Returns [`CallError::Stale`] or [`CallError::NotFound`] for an object without the path or id that the reference needs. Returns
@@ -57,20 +57,21 @@ impl World {
             .unwrap_or_else(|| Err(no_such("a reference to an object", ty)))
     }
 
-    /// Returns the object that a reference currently resolves to. Returns `NONE` if the object does not exist or does not suit the type,
-    /// or the value is not a reference.
+    /// Returns the object that a reference currently resolves to. Returns `NONE` if the value is not a reference, or if the object does not
+    /// exist or does not match the type.
     pub fn resolve_reference(&self, ty: &PropertyType, value: &Value) -> ObjectHandle {
         let object = self.referent(value);
         if self.check_suits(ty, object).is_ok() { object } else { ObjectHandle::NONE }
     }
 
-    /// Returns the object of a reference without checking its class; `NONE` for values of other kinds. The object may have been
+    /// Returns the object of a reference without a check of its class. Returns `NONE` for values of other kinds. The object may have been
     /// destroyed.
     pub fn referent(&self, value: &Value) -> ObjectHandle {
         of_value!(value, K, content => K::referent(content, self)).unwrap_or_default()
     }
 
-    /// Returns the value of a property of type `ty` that refers to the class at a path. An empty path yields a reference to no class.
+    /// Creates a class reference for a property of type `ty`. `path` is the path of the class. An empty path yields a reference to no
+    /// class.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the class of a `SubclassOf` does not exist, [`CallError::WrongClass`] if the class is not derived from
@@ -101,8 +102,8 @@ impl World {
         Ok(make(self.names.intern(path)))
     }
 
-    /// Returns the class that a class reference currently resolves to, even after a rename. Returns `None` if the class does not exist or
-    /// is not derived from the class of the type.
+    /// Returns the class that a class reference currently resolves to, even after a rename. Returns `None` if the class does not exist, or
+    /// does not derive from the class of the type.
     pub fn resolve_class(&self, ty: &PropertyType, value: &Value) -> Option<Rc<Class>> {
         let (base, path) = match (ty, value) {
             (PropertyType::SubclassOf(base), Value::SubclassOf(path))
@@ -119,24 +120,24 @@ impl World {
         self.types.property_by_path(&self.names.text(*path))
     }
 
-    /// Returns true if the class is derived from, or is, the class with the path `base`.
+    /// Returns true if the class is the class at the path `base` or derives from it.
     fn is_below(&self, class: &Class, base: &str) -> bool {
         self.types.class_by_path(base).is_some_and(|base| class.is_a(&base))
     }
 
-    /// Checks that an object suits a reference of type `ty`.
+    /// Checks that a reference of type `ty` may refer to an object.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] if the object has another class, [`CallError::Stale`] if it is `NONE` or destroyed.
+    /// [`CallError::WrongClass`] if the type does not allow the object's class, [`CallError::Stale`] if the object is `NONE` or destroyed.
     pub(super) fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         self.check_class_suits(ty, object, &class)
     }
 
-    /// Checks that objects of a class suit a reference of type `ty`.
+    /// Checks that a reference of type `ty` may refer to objects of a class.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] if objects of the class do not suit the type.
+    /// [`CallError::WrongClass`] if the type does not allow objects of the class.
     pub(super) fn check_class_suits(
         &self,
         ty: &PropertyType,
@@ -178,7 +179,8 @@ mod tests {
     const BIRD: &str = "/Script/Game.Bird";
     const SINGS: &str = "/Script/Engine.Sings";
 
-    /// Creates a world with a node, a leaf derived from the node, and a bird that implements the singing interface.
+    /// Creates a world with a node, a leaf and a bird. The leaf's class derives from the node's class. The bird implements the singing
+    /// interface.
     fn forest() -> (World, [ObjectHandle; 3]) {
         let world = world();
         let bird = dynamic("Bird", "/Script/Engine.Object", &[]);

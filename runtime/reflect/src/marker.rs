@@ -1,5 +1,5 @@
-//! Marker of the mark phase. Memory latency dominates the cost of a mark, so the marker processes objects in batches and
-//! prefetches the next objects. The marker is not recursive, and allocates nothing per object except queue entries.
+//! Marker of the mark phase. Memory latency dominates the cost of a mark. The marker therefore processes objects in batches and prefetches
+//! the next objects. The marker is not recursive; per object, it allocates only queue entries.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
 use std::cmp::Reverse;
@@ -20,20 +20,20 @@ use crate::storage::{Schema, View};
 /// Number of objects per batch.
 const BATCH: usize = 16;
 
-/// Number of batches between two checks of the time limit; 1 in tests, so that small worlds need many slices.
+/// Number of batches between two checks of the time limit. The number is 1 in tests, so that small worlds need many slices.
 const BATCHES_PER_CHECK: u32 = if cfg!(test) { 1 } else { 64 };
 
 /// Number of native objects whose hooks run between two checks of the time limit.
 const HOOK_BATCH: usize = if cfg!(test) { 1 } else { 64 };
 
-/// Number of blocks of 64 slots that a sweep searches between two checks of the time limit.
+/// Number of blocks of 64 slots that a sweep scans between two checks of the time limit.
 const BLOCKS_PER_CHECK: usize = if cfg!(test) { 1 } else { 4 };
 
-/// Maximum number of objects that hooks create during a part of a mark. A hook that creates an object with the same hook would
-/// otherwise keep the mark from completing.
+/// Maximum number of objects that hooks create between two resets of the counter. Without this limit, a hook that creates an object with
+/// the same hook would prevent the mark from completing.
 const MAX_CREATED_IN_HOOKS: u32 = 1 << 16;
 
-/// Holder of objects that the store does not track.
+/// Holder of objects outside the store.
 pub trait RootSource {
     /// Calls `visit` at least once for each held object.
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle));
@@ -50,9 +50,9 @@ impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
 pub enum Sweep {
     /// The time limit was reached, or the mark was aborted.
     More,
-    /// An unreachable object, which the caller must destroy. The object may already be destroyed, for example with its owner.
+    /// An unreachable object that the caller must destroy. The object may already be destroyed, for example together with its owner.
     Dead(ObjectHandle),
-    /// No unreachable object is left.
+    /// All unreachable objects were returned.
     Done,
 }
 
@@ -62,20 +62,20 @@ pub(crate) struct Marker {
     /// Slots of reached objects: scanned, or queued in `open`.
     marked: Bits,
     open: Vec<u32>,
-    /// Objects that were created, written to or added to the root set, and must be scanned again.
+    /// Objects to scan again: created, written to, or added to the root set.
     again: Vec<ObjectHandle>,
-    /// First slot whose root, if any, is not shaded yet.
+    /// First slot that the search for roots has not visited.
     next_root: u32,
     /// Set once the mark is complete.
     sweeping: Option<Sweeping>,
-    /// Native objects whose `add_references` hooks must still be called.
+    /// Native objects whose `add_references` hooks are still to be called.
     hook_queue: Vec<(Rc<MarkClass>, ObjectHandle)>,
     /// Slots of objects whose hooks were called.
     hooked: Vec<u32>,
-    /// Slots whose hooks were queued or called in the current part of the mark. The set prevents a hook from running twice in a
-    /// part, although hooks write to objects. The final slice begins a new part.
+    /// Slots whose hooks were queued or called in the current phase of the mark. A write by a hook queues the written object again. This
+    /// set limits each hook to one run per phase. The final slice begins a new phase.
     hook_queued: Bits,
-    /// True while a hook runs, and the number of objects that hooks have created.
+    /// True while a hook runs; number of objects that hooks have created.
     created_in_hooks: (bool, u32),
     classes: IdTable<Rc<MarkClass>>,
     /// References found in the current batch, to be queued in `open`.
@@ -85,7 +85,7 @@ pub(crate) struct Marker {
 /// Sweep in progress.
 #[derive(Debug)]
 struct Sweeping {
-    /// Blocks of 64 slots that must still be searched for unreached objects. Objects in later slots are newer than the mark.
+    /// Blocks of 64 slots that the sweep has not yet scanned for unreached objects. Objects in later slots are newer than the mark.
     blocks: Range<usize>,
     /// Unreached objects with their construction numbers.
     unreached: BinaryHeap<Reverse<(u64, ObjectHandle)>>,
@@ -99,8 +99,7 @@ pub(super) struct MarkClass {
 }
 
 impl Marker {
-    /// Creates a mark without reached objects. A class that is not in `classes` is added when an object of this class is
-    /// found.
+    /// Creates a mark without reached objects. A class outside `classes` is added when an object of the class is found.
     pub(super) fn new(classes: &[Rc<Class>]) -> Self {
         let mut marker = Self {
             marked: Bits::default(),
@@ -119,7 +118,7 @@ impl Marker {
         marker
     }
 
-    /// Queues a new object in any case, because the object that refers to it may have been scanned already.
+    /// Queues a new object unconditionally: the object that refers to it may already have been scanned.
     pub(crate) fn add_created(&mut self, object: ObjectHandle) {
         // The previous object of the slot may have been reached.
         self.marked.put(object.index(), false);
@@ -128,12 +127,12 @@ impl Marker {
         self.again.push(object);
     }
 
-    /// Queues an object that was added to the root set, because the search for roots may already have passed its slot.
+    /// Queues an object that was added to the root set. The search for roots may already have passed its slot.
     pub(crate) fn add_root(&mut self, object: ObjectHandle) {
         self.again.push(object);
     }
 
-    /// Queues an object for another scan after a write, if it was reached.
+    /// Queues an object for another scan after a write, if the object was reached.
     pub(crate) fn rescan(&mut self, object: ObjectHandle) {
         if self.marked.get(object.index()) {
             self.marked.put(object.index(), false);
@@ -141,21 +140,21 @@ impl Marker {
         }
     }
 
-    /// Shades the objects that `each_root` passes. Returns `true` if any object is queued.
+    /// Marks the objects that `each_root` passes to its argument. Returns `true` if any object is queued.
     pub(super) fn shade_roots(&mut self, slots: &Slots, each_root: impl FnOnce(&mut dyn FnMut(ObjectHandle))) -> bool {
         self.marked.reserve(slots.len());
         each_root(&mut |object| self.shade(slots, object));
         !self.open.is_empty()
     }
 
-    /// Queues all native objects again, because changes of the references that they report are not tracked.
+    /// Queues all native objects again. Changes of the references that they report are not tracked.
     pub(super) fn requeue_natives(&mut self) {
         self.hook_queued = Bits::default();
         self.created_in_hooks.1 = 0;
         self.open.append(&mut self.hooked);
     }
 
-    /// Shades some slots of the root set that were not shaded before. Returns false if no object is queued and no root is left.
+    /// Marks the next objects of the root set. Returns false if the queue is empty and all roots are marked.
     fn shade_next_roots(&mut self, slots: &Slots, roots: &Bits) -> bool {
         for _ in 0..BATCH {
             let Some(index) = roots.first_from(self.next_root) else {
@@ -169,8 +168,8 @@ impl Marker {
         true
     }
 
-    /// Shades the root set and scans objects until no object is queued or `has_time` returns false. Returns `true` if no object is
-    /// queued. Does not call hooks of native objects.
+    /// Marks the root set, and scans objects until the queue is empty or `has_time` returns false. Returns `true` if the queue is empty.
+    /// Does not call hooks of native objects.
     pub(super) fn run(&mut self, slots: &Slots, roots: &Bits, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.marked.reserve(slots.len());
         self.hook_queued.reserve(slots.len());
@@ -190,7 +189,7 @@ impl Marker {
         }
     }
 
-    /// Removes and returns some of the native objects whose hooks must still be called.
+    /// Removes and returns the next batch of native objects whose hooks are still to be called.
     pub(super) fn next_hooks(&mut self) -> Vec<(Rc<MarkClass>, ObjectHandle)> {
         self.hook_queue.split_off(self.hook_queue.len().saturating_sub(HOOK_BATCH))
     }
@@ -208,12 +207,12 @@ impl Marker {
         !(self.again.is_empty() && self.open.is_empty() && self.hook_queue.is_empty())
     }
 
-    /// Checks that the mark was complete once, and a sweep has begun.
+    /// Checks that the mark was completed and a sweep has begun.
     pub(super) fn is_sweeping(&self) -> bool {
         self.sweeping.is_some()
     }
 
-    /// Returns the next unreached object in order of creation. No object may be queued, since the bit of a queued object is clear.
+    /// Returns the next unreached object in order of creation. The queue must be empty, because queued objects are not marked yet.
     pub(super) fn next_dead(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> Sweep {
         let Self { marked, sweeping, .. } = self;
         let Sweeping { blocks, unreached } = sweeping.get_or_insert_with(|| {
@@ -230,7 +229,7 @@ impl Marker {
             }
         }
         while let Some(Reverse((_, object))) = unreached.pop() {
-            // The object may have become reachable since it was found. The slot of a destroyed object may have another tenant.
+            // The object may have become reachable after it was found. The slot of a destroyed object may contain a new object.
             let is_reached = slots.columns().find(object).is_some() && marked.get(object.index());
             if !is_reached {
                 return Sweep::Dead(object);
@@ -257,7 +256,7 @@ impl Marker {
             && let Some(index) = self.open.pop()
         {
             let entry = columns.entry(index);
-            // The object may have been released since it was reached; a new object in its slot is queued separately.
+            // The object may have been released after it was reached. A new object in its slot is queued separately.
             if entry.serial != 0 {
                 fetch(entry.memory.addr());
                 batch[count] = (entry.memory, entry.class, index);
@@ -274,7 +273,7 @@ impl Marker {
         }
     }
 
-    /// Scans one object.
+    /// Scans the references of one object.
     ///
     /// # Safety
     /// `memory` is a live body of the class, and is not written during the call.
@@ -310,17 +309,17 @@ impl Marker {
         let Some(tenant) = slots.get(slots.handle(index)) else { return };
         let (class, memory) = (tenant.visible_body().class(), tenant.visible_body().memory());
         self.add_class(class);
-        // SAFETY: the tenant has a body of its class, and nothing writes during a slice of the mark.
+        // SAFETY: the object in the slot has a body of its class, and no code writes during a slice of the mark.
         unsafe { self.scan(slots, memory, class.id, index) };
     }
 
-    /// Starts counting created objects, until [`Marker::end_hooks`].
+    /// Starts counting the objects that hooks create. [`Marker::end_hooks`] stops counting.
     pub(super) fn begin_hooks(&mut self) {
         self.created_in_hooks.0 = true;
     }
 
-    /// Queues the references that the hooks of a native object reported. The hooks are called again at the end of the mark,
-    /// because the references may have changed by then. Returns true if hooks have created more objects than a mark allows.
+    /// Queues the references that the hooks of a native object reported. The references may change later, so the hooks are called again at
+    /// the end of the mark. Returns true if hooks have created more objects than a mark allows.
     pub(super) fn end_hooks(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) -> bool {
         self.again.extend(refers_to);
         self.hooked.push(object.index());

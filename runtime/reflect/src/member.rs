@@ -1,5 +1,5 @@
-//! Keys for the lookup of class members: a name, or a reference that caches the result of the last lookup, for hosts that
-//! access the same member in each frame.
+//! Keys for the lookup of class members. A key is a name, or a reference that caches the result of the last lookup. References are for
+//! hosts that access a member in each frame.
 
 use std::rc::{Rc, Weak};
 
@@ -87,8 +87,8 @@ impl<T: AsRef<str> + ?Sized> FunctionKey for &T {
     }
 }
 
-/// Reference to a property by name, which caches the lookup for the last class. The reference works for any class that has
-/// a property of that name, including new classes after a reload. Keeps no class alive. Game thread only.
+/// Reference to a property by name. Caches the lookup for the last class. The reference works for any class with a property of that name,
+/// including new classes after a reload. Keeps no class alive. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -101,9 +101,9 @@ impl<T: AsRef<str> + ?Sized> FunctionKey for &T {
 #[derive(Clone, Debug)]
 pub struct PropertyRef {
     name: Rc<str>,
-    /// Path of the required base class; `None` for any class.
+    /// Path of the required base class. `None` for any class.
     owner: Option<Rc<str>>,
-    /// Class of the last lookup, and the index among its properties.
+    /// Class of the last lookup, and index of the property among the properties of the class.
     cached: RefCell<(Weak<Class>, usize)>,
     /// Cached offsets of word-sized values.
     offsets: WordOffsets,
@@ -115,7 +115,7 @@ impl PropertyRef {
         Self { name: name.into(), owner: None, cached: RefCell::new((Weak::new(), 0)), offsets: WordOffsets::new() }
     }
 
-    /// Creates a reference to a property of that name in the class at that path and classes that extend it.
+    /// Creates a reference to a property of that name. The reference works for the class at the path `class` and for derived classes.
     ///
     /// # Examples
     /// ```
@@ -134,13 +134,13 @@ impl PropertyRef {
             return None;
         }
         let at = class.properties.iter().position(|property| property.text == self.name)?;
-        // A weak reference keeps the allocation of the class, so its address is not reused.
+        // A weak reference keeps the allocation of the class. The allocator therefore cannot reuse the address.
         *self.cached.borrow_mut() = (Rc::downgrade(class), at);
         class.properties.get(at)
     }
 }
 
-/// Checks that the class is, or extends, the class at path `owner`, if any.
+/// If `owner` is specified, checks that the class is the class at this path or derives from it.
 fn extends(class: &Rc<Class>, owner: Option<&str>) -> bool {
     owner.is_none_or(|owner| class.lineage().any(|class| *class.path == *owner))
 }
@@ -180,7 +180,7 @@ impl PropertyKey for &PropertyRef {
 #[derive(Clone, Debug)]
 pub struct FunctionRef {
     name: Rc<str>,
-    /// Path of the required base class; `None` for any class.
+    /// Path of the required base class. `None` for any class.
     owner: Option<Rc<str>>,
     cached: RefCell<(Weak<Class>, Weak<Function>)>,
 }
@@ -191,7 +191,7 @@ impl FunctionRef {
         Self { name: name.into(), owner: None, cached: RefCell::new((Weak::new(), Weak::new())) }
     }
 
-    /// Creates a reference to a function of that name in the class at that path and classes that extend it.
+    /// Creates a reference to a function of that name. The reference works for the class at the path `class` and for derived classes.
     pub fn of_class(class: &str, name: &str) -> Self {
         Self { owner: Some(class.into()), ..Self::new(name) }
     }

@@ -1,4 +1,4 @@
-//! Metadata of a member besides its flags, for editors and tools.
+//! Metadata of a member for editors and tools. Flags are stored separately.
 
 /// Key-value pairs, in order.
 pub type Meta = Vec<(String, String)>;

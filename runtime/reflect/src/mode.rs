@@ -1,7 +1,7 @@
-//! Host mode word. Plugins read the mode word before every write. This file checks the host's own writes and all calls.
+//! Host mode word. Plugins read the mode word before every write. The functions of this file check the host's own writes and all calls.
 //!
-//! Before the commit of a new generation, its code may do nothing that a rollback cannot undo. This file implements that
-//! rule, and records calls before the commit for the rollback report.
+//! Before the commit of a new generation, its code may perform only actions that a rollback can undo. This file implements that rule, and
+//! records calls before the commit for the rollback report.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use alcedo_base::boundary::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ModuleId, ObjectHandle};
 
-/// Current mode of the host, one of [`alcedo_abi::host::mode`]. Clones share the word.
+/// Current mode of the host, one of [`alcedo_abi::host::mode`]. All clones share one mode word.
 #[derive(Clone, Debug)]
 pub struct ModeWord {
     shared: Rc<Shared>,
@@ -22,11 +22,11 @@ pub struct ModeWord {
 
 #[derive(Debug)]
 struct Shared {
-    /// Mode word, which plugins read at its address. The word must therefore not move.
+    /// Mode word. Plugins read the mode word at its address, so the address must stay stable.
     word: AtomicU32,
-    /// Object whose plugin part is being rebuilt and which may be written to.
+    /// Object whose plugin part is being rebuilt. Writes to this object are allowed.
     rebuilt: Cell<ObjectHandle>,
-    /// First of the modules that are being loaded; `None` if no module is being loaded.
+    /// First of the modules that are being loaded. `None` if no module is being loaded.
     first_new: Cell<Option<ModuleId>>,
     /// Version of the direct calls, or [`CLOSED`]. Plugins read the version through its address before each direct call.
     direct: AtomicU64,
@@ -35,7 +35,7 @@ struct Shared {
     closed: Cell<bool>,
     /// True while calls are observed; direct calls would bypass the observer.
     observed: Cell<bool>,
-    /// Calls before the commit that reach beyond the new modules, by name.
+    /// Calls before the commit that leave the new modules, counted by name.
     calls: RefCell<BTreeMap<String, CallCount>>,
 }
 
@@ -48,7 +48,7 @@ pub struct CallCount {
     pub refused: u64,
 }
 
-/// Code that a call would run, classified for the check of calls before a commit.
+/// Category of the code that a call would run, for the check of calls before a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
     /// Function that is declared to change nothing.
@@ -61,10 +61,10 @@ pub enum Reach {
     PluginPart(ModuleId, IsStaged),
 }
 
-/// True if a rollback discards the current state of an object: it was created in the shadow, or has a staged body.
+/// True if a rollback discards the current state of an object. The object was created in the shadow, or has a staged body.
 pub(crate) type IsStaged = bool;
 
-/// Guard that marks modules as being loaded.
+/// Guard that marks modules as being loaded. The drop ends the loading state.
 #[derive(Debug)]
 #[must_use = "the modules have come up when this is dropped"]
 pub struct ComingUp(ModeWord);
@@ -114,20 +114,20 @@ impl ModeWord {
         }
     }
 
-    /// Returns the version of direct calls, or [`CLOSED`] if direct calls are not allowed: before a commit, while calls are
-    /// observed, and after [`ModeWord::close_direct`].
+    /// Returns the version of direct calls, or [`CLOSED`] if direct calls are not allowed. They are not allowed before a commit, while
+    /// calls are observed, and after [`ModeWord::close_direct`].
     #[inline]
     pub fn direct_version(&self) -> u64 {
         self.shared.direct.load(Ordering::Relaxed)
     }
 
-    /// Returns the address of the version of direct calls, for plugins. The address is valid while any clone exists.
+    /// Returns the address of the version of direct calls, for plugins. The address is valid while the `ModeWord` or a clone exists.
     #[inline]
     pub fn direct_address(&self) -> *const AtomicU64 {
         &raw const self.shared.direct
     }
 
-    /// Invalidates all data that callers hold for direct calls, so that they look up the data again.
+    /// Invalidates all data that callers have cached for direct calls. The callers look up the data again.
     pub fn renew_direct(&self) {
         let Shared { direct, version, closed, observed, .. } = &*self.shared;
         version.set(version.get() + 1);
@@ -155,14 +155,14 @@ impl ModeWord {
         ModeGuard { word: self.clone(), before }
     }
 
-    /// Returns the address of the mode word, for plugins. The address is valid while any clone exists.
+    /// Returns the address of the mode word, for plugins. The address is valid while the `ModeWord` or a clone exists.
     #[inline]
     pub fn address(&self) -> *const AtomicU32 {
         &raw const self.shared.word
     }
 
-    /// Sets the object that may be written to during a rebuild (or none) and returns the previous object. The caller must
-    /// restore the previous object, because rebuilds may be nested.
+    /// Sets the object that may be written to during a rebuild (or none). Returns the previous object. Rebuilds may be nested, so the
+    /// caller must restore the previous object.
     #[inline]
     pub fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
         self.shared.rebuilt.replace(object)
@@ -175,7 +175,7 @@ impl ModeWord {
         ComingUp(self.clone())
     }
 
-    /// Checks that a module is still being loaded. Deferred code of a module that is being loaded must not run yet.
+    /// Checks that a module is still being loaded. Deferred code of the module must not run yet.
     #[inline]
     pub fn is_coming_up(&self, module: ModuleId) -> bool {
         self.shared.first_new.get().is_some_and(|first| module >= first)
@@ -210,7 +210,7 @@ impl ModeWord {
     /// Checks that a call is allowed. The closure `reach` is called only before a commit.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] before a commit, if the called code is neither part of the new modules nor pure.
+    /// [`CallError::DuringRebuild`] before a commit, if the called code is not pure and does not belong to the new modules.
     #[inline]
     pub fn may_call(&self, name: &str, reach: impl FnOnce() -> Reach) -> Result<(), CallError> {
         if self.is_before_commit() { self.may_call_before_commit(name, reach()) } else { Ok(()) }
@@ -233,15 +233,14 @@ impl ModeWord {
         Err(CallError::DuringRebuild { action: format!("calling {name}") })
     }
 
-    /// Returns and clears the counts of calls before the commit that reach beyond the new modules.
+    /// Returns and clears the counts of calls before the commit that leave the new modules.
     #[inline]
     pub fn take_calls(&self) -> BTreeMap<String, CallCount> {
         self.shared.calls.take()
     }
 
-    /// Checks that a property of `object` may be written. During a rebuild, only the rebuilt object may be written to.
-    /// During staging, a write is allowed if `is_staged` returns true, which means that a rollback discards the write.
-    /// `is_staged` is called only during staging.
+    /// Checks that a property of `object` may be written. During a rebuild, only writes to the rebuilt object are allowed. During staging,
+    /// writes are allowed if `is_staged` returns true: a rollback then discards the writes. `is_staged` is called only during staging.
     pub(super) fn may_write(&self, object: ObjectHandle, is_staged: impl FnOnce() -> bool) -> bool {
         may_write(self.get(), self.shared.rebuilt.get() == object, is_staged)
     }
@@ -253,8 +252,8 @@ impl Drop for ModeGuard {
     }
 }
 
-/// Only a reload restricts writes; a collection does not. During a rebuild, only the rebuilt object may be written to;
-/// during staging, only values that a rollback discards.
+/// Checks that the mode allows a write. Only a reload restricts writes; a collection does not. During a rebuild, only writes to the rebuilt
+/// object are allowed. During staging, only writes that a rollback discards are allowed.
 fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> bool {
     match mode {
         mode::REBUILDING => is_its_turn,
@@ -263,9 +262,9 @@ fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> 
     }
 }
 
-/// Before a commit, a call may run pure functions, static functions of new modules, and new modules' code on the plugin
-/// parts of staged objects. If no modules are being loaded, as while a world is loaded, the code on the plugin part may
-/// belong to any module.
+/// Checks that a call is allowed before a commit. Allowed are pure functions, static functions of new modules, and new modules' code on the
+/// plugin parts of staged objects. If no modules are being loaded, for example while a world is loaded, code of any module may run on the
+/// plugin parts of staged objects.
 fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {
     let is_new = |module| first_new.is_some_and(|first| module >= first);
     match reach {

@@ -1,5 +1,5 @@
-//! Interned names. Names cross the ABI boundary and are stored in object memory as numbers, so equal strings need equal
-//! numbers for the lifetime of the world; names are never removed.
+//! Interned names. Names cross the ABI boundary and are stored in object memory as numbers. Equal strings therefore need equal numbers for
+//! the lifetime of the world, and names are never removed.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::Name;
 
-/// Approximate overhead of a name in bytes, besides its characters: list entry, table entry, and two reference counts.
+/// Approximate overhead of a name in bytes, without its characters: list entry, table entry, and two reference counts.
 const NAME: usize = 64;
 
 /// Name table of a world. Game thread only.
@@ -50,7 +50,7 @@ impl Names {
     /// Interns `text`, case-sensitively. The empty string is `Name(0)`.
     ///
     /// # Panics
-    /// Panics if the table has four billion names.
+    /// Panics if the table is full, at about four billion names.
     pub fn intern(&self, text: &str) -> Name {
         let mut table = self.table.borrow_mut();
         if let Some(name) = table.numbers.get(text) {
@@ -70,8 +70,7 @@ impl Names {
         self.table.borrow().numbers.get(text).copied()
     }
 
-    /// Returns the text of `name`. An unknown number reads as the empty string, because it can only come from memory that a
-    /// plugin overwrote.
+    /// Returns the text of `name`. An unknown number can only come from memory that a plugin overwrote, and yields the empty string.
     #[inline]
     pub fn text(&self, name: Name) -> Rc<str> {
         let table = self.table.borrow();
@@ -89,7 +88,7 @@ impl Names {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartName {
     pub(super) name: Name,
-    /// True if the name has the generated form and so reserves its number.
+    /// True if the name has the generated form and therefore reserves its number.
     pub(super) reserves_number: bool,
 }
 

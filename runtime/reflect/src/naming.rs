@@ -1,7 +1,6 @@
-//! Names of objects. An object without an explicit name gets a generated name of its class name and a number, such as
-//! `MagicCube_17`. The name is unique among live objects. The text of a generated name is created on demand, and its number is
-//! reused. A host that spawns objects continuously therefore does not pay for unused names, and does not intern an unbounded
-//! number of names.
+//! Names of objects. An object without an explicit name receives a generated name: its class name and a number, such as `MagicCube_17`. The
+//! name is unique among live objects. The text of a generated name is created on demand, and its number is reused. This saves the cost of
+//! unused names, and limits the number of interned names in a host that spawns objects continuously.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -20,8 +19,7 @@ pub const DEFAULT_PREFIX: &str = "Default__";
 /// Maximum length of a name in bytes.
 const MAX_NAME_LEN: usize = 1024;
 
-/// Returns the reason why `name` is not allowed; `None` if it is allowed. `has_no_outer` is true for objects without an
-/// outer.
+/// Returns the reason why `name` is not allowed. Returns `None` for an allowed name. `has_no_outer` is true for objects without an outer.
 ///
 /// # Examples
 /// ```
@@ -50,9 +48,9 @@ pub fn name_problem(name: &str, has_no_outer: bool) -> Option<&'static str> {
 pub(super) enum Label {
     /// Explicit name.
     Explicit(Name),
-    /// Name of a default subobject, which only its owner lists.
+    /// Name of a default subobject. Only the owner of the subobject lists this name.
     Part(Name),
-    /// Generated name, which consists of class name and number.
+    /// Generated name: a class name (by series) and a number.
     Made { series: u32, number: u32 },
 }
 
@@ -61,10 +59,10 @@ pub(super) enum Label {
 pub(super) struct Naming {
     series: Vec<Series>,
     by_text: FxHashMap<Rc<str>, u32>,
-    /// Series of recently used classes, indexed by the low digits of the class id. The table is empty before the first use.
+    /// Series of recently used classes, indexed by the low digits of the class id. Allocated at the first use.
     by_class: Box<[(ClassId, u32)]>,
-    /// Objects with an explicit name, by outer and name; the latest is last. Several objects share a name only during a
-    /// reload, or if the host created them with the same name.
+    /// Objects with an explicit name, by outer and name; the latest is last. Several objects have one name only during a reload, or if the
+    /// host created them with this name.
     explicit: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 
@@ -76,15 +74,15 @@ struct Series {
     holders: Vec<ObjectHandle>,
     /// Numbers for reuse.
     free: VecDeque<u32>,
-    /// Numbers of explicit names in the generated form, such as 17 in `MagicCube_17`, with the count of these names.
+    /// Numbers that explicit names in the generated form contain, such as 17 in `MagicCube_17`. Each number has the count of these names.
     explicit_numbers: FxHashMap<u32, u32>,
 }
 
-/// Number of classes whose series are cached by class id. Each reload assigns new ids, so entries of old classes are
-/// replaced. The series of all other classes are looked up by text.
+/// Number of classes whose series are cached by class id. Each reload assigns new ids, so new classes replace the entries of old classes.
+/// The series of classes outside the cache are looked up by text.
 const CACHE_SIZE: usize = 1024;
 
-/// Entry of the cache for no class: no class has this id.
+/// Empty cache entry. No class has this id.
 const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
 
 /// Marks a number that was skipped because an explicit name contains it.
@@ -136,8 +134,7 @@ impl Naming {
         Label::Explicit(name)
     }
 
-    /// Registers the name of the default subobject `object` of `outer`. The owner lists most of these names, so they need no
-    /// entry here.
+    /// Registers the name of the default subobject `object` of `outer`. The owner lists most of these names; such names need no entry here.
     #[inline]
     pub(super) fn assign_part(
         &mut self,
@@ -179,8 +176,8 @@ impl Naming {
         }
     }
 
-    /// Returns the objects in `outer` with this explicit name, latest first, except default subobjects that their owner lists;
-    /// then the object whose generated name equals `text`, in any outer.
+    /// Returns the objects in `outer` with this explicit name, latest first. Omits default subobjects that their owner lists. The last
+    /// result is the object, in any outer, whose generated name equals `text`.
     pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
         let explicit = names.find(text).and_then(|name| self.explicit.get(&(outer, name)));
         let made = split_generated(text).and_then(|(text, number)| {

@@ -1,4 +1,4 @@
-//! Enums that a host declares as Rust types: their values in memory, and their declarations.
+//! Enums that a host declares as Rust types: values in memory, and declarations.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -33,10 +33,10 @@ pub struct NativeEntry {
     pub doc: &'static str,
 }
 
-/// A Rust type whose values are the values of an enum that the host declares. `#[uenum]` of `alcedo_runtime::native`
+/// Rust type for an enum that the host declares. Each value of the Rust type is a value of the enum. `#[uenum]` of `alcedo_runtime::native`
 /// implements this trait.
 ///
-/// Numbers that the reflected enum does not have are never written, even if an implementation returns them.
+/// If an implementation returns a number that the reflected enum does not have, that number is never written.
 pub trait NativeEnumeration: Copy + 'static {
     /// The package, without `/Script/`.
     const PACKAGE: &'static str;
@@ -46,7 +46,7 @@ pub trait NativeEnumeration: Copy + 'static {
     const PATH: &'static str;
     /// Underlying type: one of the eight integer kinds.
     const UNDERLYING: PropertyKind;
-    /// True if a value is a set of entries, each a bit.
+    /// True if the enum is a bit set: each entry is a bit.
     const IS_FLAGS: bool;
     /// The doc comment.
     const DOC: &'static str;
@@ -55,10 +55,10 @@ pub trait NativeEnumeration: Copy + 'static {
 
     /// Returns the number of a value.
     fn number(self) -> i128;
-    /// Returns the value with a number; `None` if no entry of this Rust type has the number.
+    /// Returns the value with a number. Returns `None` if no entry of this Rust type has the number.
     fn of_number(number: i128) -> Option<Self>;
 
-    /// Underlying type, and true if the numbers of all entries fit in a byte.
+    /// Underlying type; true if the numbers of all entries fit in a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = {
         let (mut fit, mut at) = (true, 0);
@@ -117,7 +117,7 @@ impl<E: NativeEnumeration> NumberOf<E> {
     /// Returns the value.
     ///
     /// # Errors
-    /// Fails if the number has no entry, e.g. because a C function wrote it.
+    /// Fails if the number has no entry, for example after a C function wrote the number.
     pub fn entry(self) -> Result<E, CallError> {
         let unknown = || {
             let names: Vec<_> = E::ENTRIES.iter().map(|entry| entry.name).collect();

@@ -1,4 +1,4 @@
-//! Out parameters of native functions, declared as `&mut T` in a signature, as in plugins.
+//! Out parameters of native functions. Signatures declare them as `&mut T`, as in plugins.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -13,7 +13,7 @@ use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
 use crate::value::Value;
 
-/// Out parameter of a caller: the value that a successful call overwrites.
+/// Out parameter of a caller. Refers to the variable that a successful call overwrites.
 #[derive(Debug)]
 pub struct Out<'a, T>(&'a mut T);
 
@@ -31,7 +31,7 @@ pub struct OutValue<T> {
 }
 
 impl<T> OutValue<T> {
-    /// Stores the current value as the result of the out parameter. The result is written back if the call succeeds.
+    /// Stores the current value as the result of the out parameter. A successful call writes this result to the caller's variable.
     pub fn keep(self) {
         self.kept.set(Some(self.value));
     }
@@ -88,7 +88,7 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
         self.0.clone().into_value(ty)
     }
 
-    // This type is never used, because an out parameter is not passed in a slot.
+    // This type is never used: an out parameter is not passed in a slot.
     type Slotted = T::Raw;
 
     fn into_slotted(self) -> T::Raw {
@@ -100,7 +100,7 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
     }
 }
 
-/// Values of the out parameters after a call: a tuple of up to eight.
+/// Values of the out parameters after a call, as a tuple of up to eight values.
 pub trait OutValues: Sized + 'static {
     /// Number of values.
     const COUNT: usize;
@@ -108,7 +108,7 @@ pub trait OutValues: Sized + 'static {
     /// Reads the values from a block; `from` holds the index of each parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if a parameter has another type, [`CallError::Other`] if `from` is too short.
+    /// [`CallError::Signature`] if a parameter has a different type, [`CallError::Other`] if `from` is too short.
     fn read(block: &ParamBlock<'_>, from: &[usize]) -> Result<Self, CallError>;
 }
 

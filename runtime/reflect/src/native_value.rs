@@ -1,5 +1,5 @@
-//! Rust types that a native declaration can use for properties, parameters and results, with their property type and the
-//! conversions of their values.
+//! Rust types for the properties, parameters and results of native declarations. Each Rust type has a property type, and conversions for
+//! its values.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -42,7 +42,7 @@ pub trait NativeValue: HostValue {
     /// Complete type in reflection syntax.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// For an enum: the kind of its underlying integer, and true if all its numbers fit a byte.
+    /// For an enum: the kind of its underlying integer; true if all its numbers fit in a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
 
@@ -94,7 +94,7 @@ pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     }
 }
 
-/// Returns the signature text by which functions with these types are compared.
+/// Returns the signature text. Two functions have equal signatures if their signature strings are equal.
 ///
 /// # Errors
 /// Fails if the path of a type is invalid.
@@ -117,10 +117,10 @@ pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText,
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
 )]
 pub trait NativeResult: Sized + 'static {
-    /// Kind and type path; `None` for `()`.
+    /// Kind and type path. `None` for `()`.
     const VALUE: Option<(PropertyKind, &'static str)>;
 
-    /// Returns the declaration of this result; `None` for `()`.
+    /// Returns the declaration of this result. Returns `None` for `()`.
     fn declared() -> Option<PropertyDecl>;
 
     /// Stores the value as the result of the call.
@@ -129,16 +129,16 @@ pub trait NativeResult: Sized + 'static {
     /// Returns the errors of [`Frame::set_result`].
     fn give(self, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
-    /// Takes the result out of a parameter block after the call.
+    /// Removes and returns the result of a parameter block after the call.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the function returns another type.
+    /// [`CallError::Signature`] if the function returns a different type.
     fn take(block: &ParamBlock<'_>) -> Result<Self, CallError>;
 
     /// Converts the result of a call by name.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the function returns another type.
+    /// [`CallError::Signature`] if the function returns a different type.
     fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<Self, CallError>;
 
     /// True if the result fits a call slot, or is `()`.
@@ -149,7 +149,7 @@ pub trait NativeResult: Sized + 'static {
     #[doc(hidden)]
     fn into_slot(self) -> Slot;
 
-    /// Reads the value from a call slot; `None` if the slot holds another kind.
+    /// Reads the value from a call slot. Returns `None` if the slot holds a different kind.
     #[doc(hidden)]
     fn from_slot(slot: Slot) -> Option<Self>;
 }
@@ -272,7 +272,7 @@ pub trait NativeParam: Sized {
     const TYPE_PATH: &'static str;
     /// True for an out parameter.
     const IS_OUT: bool = false;
-    /// Number for the part of the type that kind and path do not cover, used in the fingerprint.
+    /// Number for the properties of the type that kind and path do not cover. Used in the fingerprint.
     #[doc(hidden)]
     const INSIDE: u64 = 0;
     /// Type that the function body receives.
@@ -299,17 +299,17 @@ pub trait NativeParam: Sized {
     /// Stores the argument in a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the function takes another type.
+    /// [`CallError::Signature`] if the parameter has a different type.
     fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<Self::Back, CallError>;
-    /// Takes the out value from a parameter block.
+    /// Reads the out value from a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the function returns another type.
+    /// [`CallError::Signature`] if the out parameter has a different type.
     fn take_back(back: Self::Back, block: &ParamBlock<'_>, at: usize) -> Result<(), CallError>;
     /// Converts the argument to a value of `ty`, for a call by name.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if `ty` has other values.
+    /// [`CallError::Signature`] if `ty` does not match the Rust type.
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError>;
 
     /// Form of the argument in a call slot.
@@ -415,13 +415,13 @@ pub trait NativeParams: Sized {
     /// Stores the arguments in a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the function takes other types.
+    /// [`CallError::Signature`] if the parameters have different types.
     fn put(self, block: &mut ParamBlock<'_>) -> Result<Self::Back, CallError>;
 
-    /// Takes the out values from a parameter block.
+    /// Reads the out values from a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the function returns other types.
+    /// [`CallError::Signature`] if the out parameters have different types.
     fn take_back(back: Self::Back, block: &ParamBlock<'_>) -> Result<(), CallError>;
 
     /// Converts the arguments to values of these types, for a call by name.
@@ -446,13 +446,13 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
     /// True if all parameters fit slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
-    /// Kinds of the slots, taken from `NativeParam::Slotted` and not from the declared type.
+    /// Kinds of the slots. The kinds come from `NativeParam::Slotted`, not from the declared type.
     #[doc(hidden)]
     const KINDS: &'static [Option<PropertyKind>];
     /// True if the first parameter refers to an object.
     #[doc(hidden)]
     const FIRST_IS_OBJECT: bool;
-    /// True if any other parameter refers to an object.
+    /// True if any parameter after the first refers to an object.
     #[doc(hidden)]
     const OTHERS_ARE_OBJECTS: bool;
     /// Slots of the parameters, plus one for the result.
@@ -466,7 +466,7 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
     #[doc(hidden)]
     fn into_slots(self) -> Self::Slots;
 
-    /// Reads the arguments from slots; `None` if a slot is missing or holds another kind.
+    /// Reads the arguments from slots. Returns `None` if a slot is missing or holds a different kind.
     #[doc(hidden)]
     fn from_slots(slots: &[Slot]) -> Option<Self::Read>;
 
@@ -474,11 +474,11 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
     #[doc(hidden)]
     type Bits: DirectBits;
 
-    /// Returns the slots as machine words; `None` if there are too few slots.
+    /// Returns the slots as machine words. Returns `None` if there are too few slots.
     #[doc(hidden)]
     fn bits_of(slots: &[Slot]) -> Option<Self::Bits>;
 
-    /// Converts machine words to the arguments of a direct call; `None` if a parameter does not fit a slot.
+    /// Converts machine words to the arguments of a direct call. Returns `None` if a parameter does not fit a slot.
     #[doc(hidden)]
     fn of_bits(bits: Self::Bits) -> Option<Self::Seen>;
 }
@@ -566,7 +566,7 @@ macro_rules! tuples {
     )*};
 }
 
-/// Calls the macro `$then` with the tuples of up to eight types.
+/// Calls the macro `$then` with tuples of up to eight types.
 macro_rules! each_tuple {
     ($then:ident) => {
         $then! {
@@ -589,7 +589,7 @@ each_tuple!(tuples);
 /// Converts a Rust value to a value of type `ty`.
 ///
 /// # Errors
-/// [`CallError::Signature`] if `ty` has other values.
+/// [`CallError::Signature`] if `ty` does not match `T`.
 fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Value, CallError> {
     let ty = checked::<T>(ty)?;
     Ok(owned(ty.clone(), value.into_raw()).read())
@@ -598,7 +598,7 @@ fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Val
 /// Converts a value of type `ty` to the Rust value.
 ///
 /// # Errors
-/// [`CallError::Signature`] if `ty` has other values.
+/// [`CallError::Signature`] if `ty` does not match `T`.
 fn from_value<T: NativeValue>(value: &Value, ty: Option<&PropertyType>) -> Result<T, CallError> {
     let ty = checked::<T>(ty)?;
     let mut own = OwnedValue::initial(ty.clone());

@@ -1,6 +1,6 @@
-//! Operations of native host code on a world: inspecting objects, and reading and writing their properties by name and Rust
-//! type. All other parts of a world (stores, memory, mode) are internal to the runtime. [`World`] exposes no address,
-//! function or layout, so safe host code cannot combine addresses and layouts that do not match.
+//! Operations of native host code on a world: inspects objects, and reads and writes their properties by name and Rust type. All other
+//! components of a world (stores, memory, mode) are internal to the runtime. [`World`] exposes no address, function or layout. Safe host
+//! code therefore cannot combine addresses and layouts that do not match.
 
 use std::ops::Deref;
 
@@ -35,7 +35,7 @@ use crate::value::Value;
 #[repr(transparent)]
 pub struct World(pub(crate) Core);
 
-/// Returns the core world of a view. This function is for the runtime only; hosts do not depend on this crate.
+/// Returns the core world of a view. For the runtime only: hosts do not depend on this crate.
 #[inline]
 pub fn core_of(world: &World) -> &Core {
     &world.0
@@ -87,7 +87,7 @@ impl World {
         Some(self.text(self.0.objects.name(object)?))
     }
 
-    /// Returns the outer of an object; `None` for an object without an outer.
+    /// Returns the outer of an object. Returns `None` for an object without an outer.
     pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         self.0.objects.outer(object).filter(|outer| !outer.is_none())
     }
@@ -108,9 +108,9 @@ impl World {
     /// of [`plain_struct!`](crate::plain_struct).
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
-    /// [`CallError::Signature`] if the property has another type, [`CallError::Borrowed`] while plugin code may write to a
-    /// borrowed slice.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no property of that name,
+    /// [`CallError::Signature`] if the property has a different type, [`CallError::Borrowed`] while plugin code may write to a borrowed
+    /// slice.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         match self.0.get_cached(object, property) {
             Some(value) => Ok(value),
@@ -121,8 +121,8 @@ impl World {
     /// Overwrites the value of a property from a Rust type.
     ///
     /// # Errors
-    /// Returns the errors of [`World::get`]; [`CallError::WrongClass`] if the value refers to an object of another class
-    /// than the property requires; [`CallError::DuringRebuild`] while a reload could not restore the old value.
+    /// Returns the errors of [`World::get`]. Returns [`CallError::WrongClass`] if the property does not allow the class of the referenced
+    /// object. Returns [`CallError::DuringRebuild`] while a reload could not restore the old value.
     pub fn set<T: FrameValue>(
         &self,
         object: ObjectHandle,
@@ -138,7 +138,7 @@ impl World {
     /// Returns the value of a property of any type.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no property of that name,
     /// [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
     pub fn read(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, CallError> {
         self.0.objects.read_value(object, property)
@@ -161,7 +161,7 @@ impl World {
         self.0.names.text(name).to_string()
     }
 
-    /// Returns the field path of the property at `path`. An empty path yields the field path that names no property.
+    /// Returns the field path of the property at `path`. For an empty path, returns the empty field path.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the property does not exist.
@@ -192,8 +192,8 @@ impl Core {
         Err(CallError::WrongClass { place, handle: object, found, expected })
     }
 
-    /// Reads the property at its cached offset. Returns `None` if the offset is outdated or not cached for the object's
-    /// class, and while any slice is borrowed.
+    /// Reads the property at its cached offset. Returns `None` if the offset is outdated or is not cached for the object's class. Also
+    /// returns `None` while any slice is borrowed.
     #[doc(hidden)]
     #[inline]
     pub fn get_cached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
@@ -222,7 +222,7 @@ impl Core {
     /// Writes the property at its cached offset.
     ///
     /// # Errors
-    /// Returns `value` if the offset is not cached or outdated, or if the write needs further checks.
+    /// Returns `value` if the offset is outdated or not cached, or if the write needs further checks.
     #[doc(hidden)]
     #[inline]
     pub fn set_cached<T: FrameValue>(
@@ -257,13 +257,13 @@ impl Core {
         Ok(())
     }
 
-    /// Calls a function with Rust arguments and result: the most derived override in the object's class, or, with a class
-    /// path, the function of that class or its nearest base.
+    /// Calls a function with Rust arguments and a Rust result. Without a class path, calls the most derived override in the object's class.
+    /// With a class path, calls the function of that class or of its nearest base.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such function,
-    /// [`CallError::Signature`] if the function has other types, [`CallError::WrongClass`] for an argument object of another
-    /// class than the parameter's, and the errors of the function.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no function of that name,
+    /// [`CallError::Signature`] if the function has different types, [`CallError::WrongClass`] if a parameter does not allow the class of
+    /// its argument, and the errors of the function.
     pub fn call_typed<A: NativeParams, R: NativeResult>(
         &self,
         object: ObjectHandle,
@@ -316,10 +316,11 @@ impl Core {
         Ok((result, O::read(&block, &out_parameters)?))
     }
 
-    /// Checks that an object has the function with the signature text `expected`.
+    /// Checks that an object has the function, and that its signature text equals `expected`.
     ///
     /// # Errors
-    /// [`CallError::Stale`], [`CallError::NotFound`] or [`CallError::Signature`].
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if the function does not exist, or
+    /// [`CallError::Signature`] if the signatures differ.
     pub fn check_function(
         &self,
         object: ObjectHandle,

@@ -1,6 +1,6 @@
-//! Object store: the objects of a world and their bodies. While a shadow is active, a reload stages new bodies next to the old
-//! bodies. The commit replaces the old bodies by the new bodies; a rollback discards the new bodies. A body of an unchanged layout
-//! can also stay in place. The values of such a body are copied before their first write, and a rollback restores them.
+//! Object store: the objects of a world and their bodies. While a shadow is active, a reload stages new bodies next to the old bodies. The
+//! commit replaces the old bodies by the new bodies; a rollback discards the new bodies. If the layout is unchanged, a body can also stay
+//! in place. The values of such a body are copied before their first write, and a rollback restores them.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -37,9 +37,9 @@ pub use shadow::Replaced;
 #[derive(Debug)]
 pub struct Objects {
     pub(super) store: RefCell<Store>,
-    /// Mark or sweep in progress. The marker is not a part of the store, because the mark changes while the store is only read.
+    /// Mark or sweep in progress. Stored outside `store`, because the mark changes during a shared borrow of the store.
     pub(super) marker: RefCell<Option<Marker>>,
-    /// Cached columns of the most read fields of the store; see [`Slots::show`].
+    /// Cached columns with the most frequently read fields of the store; see [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
     pub(super) mode: ModeWord,
     slices: BorrowedSlices,
@@ -49,7 +49,7 @@ pub struct Objects {
     copy_check: Cell<CopyCheck>,
 }
 
-/// Function that runs when the values of an object were copied, before their first write. An error rejects the write.
+/// Function that runs after the copy of an object's values, before their first write. An error rejects the write.
 pub type CopyCheck = fn() -> Result<(), CallError>;
 
 /// Accepts every write.
@@ -59,8 +59,7 @@ const ACCEPT: CopyCheck = || Ok(());
 pub(super) struct Store {
     pub(super) slots: Slots,
     constructions: u64,
-    /// Slots of the root set. An object that is released in a shadow keeps its bit, because a rollback may restore the
-    /// object.
+    /// Slots of the root set. An object that is released in a shadow keeps its bit: a rollback may restore the object.
     pub(super) roots: Bits,
     naming: Naming,
     /// Bodies released since the last safe point; plugins may still use addresses of their values.
@@ -70,7 +69,7 @@ pub(super) struct Store {
 
 #[derive(Debug, Default)]
 struct Shadow {
-    /// Last construction number before the shadow. Objects with a higher number were created in the shadow.
+    /// Last construction number before the shadow. Objects that the shadow created have higher numbers.
     first_construction: u64,
     staged: Vec<ObjectHandle>,
     ended: Vec<ObjectHandle>,
@@ -83,9 +82,9 @@ struct Shadow {
     bindings: Bindings,
     /// Slots of the objects in `rebound`.
     in_place: Bits,
-    /// Slots of the objects in `rebound` whose values were not written since.
+    /// Slots of the objects in `rebound` whose values the shadow has not written.
     unwritten: Bits,
-    /// Values of the other objects in `rebound`, from before their first write.
+    /// Values of the written objects in `rebound`, copied before their first write.
     copies: Vec<(ObjectHandle, Storage)>,
 }
 
@@ -104,7 +103,7 @@ impl Objects {
         Self { slices, ..Self::with_last_serial(names, mode, last_serial()) }
     }
 
-    /// Creates an empty store whose slots accept `last_serial` tenants each, for tests of slot exhaustion.
+    /// Creates an empty store for tests of slot exhaustion. Each slot accepts `last_serial` objects in sequence.
     pub fn with_last_serial(names: Rc<Names>, mode: ModeWord, last_serial: u32) -> Self {
         let columns = Rc::new(HotColumns::new());
         let store = Store {
@@ -144,7 +143,7 @@ impl Objects {
         constructed: usize,
     ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
-        // Uses two branches, so that each label is built directly in its slot.
+        // Uses two branches to build each label directly in its slot.
         let object = match name {
             Some(name) => store.create(class, outer, flags, constructed, |naming, object| {
                 naming.assign(&self.names, name, outer, object)
@@ -162,8 +161,8 @@ impl Objects {
         PartName::of(&self.names, text)
     }
 
-    /// Variant of [`Objects::allocate_as`] that creates a default subobject of `owner`. The owner lists the subobject from the
-    /// start, so no code can destroy the owner without the subobject.
+    /// Variant of [`Objects::allocate_as`] that creates a default subobject of `owner`. The owner lists the subobject from the start: a
+    /// destruction of the owner therefore includes the subobject.
     pub(super) fn allocate_part(
         &self,
         class: &Rc<Class>,
@@ -184,13 +183,14 @@ impl Objects {
         object
     }
 
-    /// Returns the stable address of the object directory that modules read directly. The address is valid as long as the store exists.
+    /// Returns the stable address of the object directory. Modules read the directory directly. The address is valid as long as the store
+    /// exists.
     #[inline]
     pub fn directory(&self) -> *const Directory {
         self.columns.head()
     }
 
-    /// Returns the cached columns of the most read fields.
+    /// Returns the cached columns of the most frequently read fields.
     #[inline]
     pub fn columns(&self) -> &Rc<HotColumns> {
         &self.columns
@@ -208,7 +208,7 @@ impl Objects {
         self.inspect(object, |tenant| tenant.visible_body().class.clone())
     }
 
-    /// Returns the class of the object, if the object is not dormant and has no conjugate.
+    /// Returns the class of an object that needs a conjugate. Returns `None` if the object is dormant or has a conjugate.
     #[inline]
     pub fn class_to_build(&self, object: ObjectHandle) -> Option<Rc<Class>> {
         self.inspect(object, |tenant| {
@@ -223,14 +223,14 @@ impl Objects {
         Some(self.columns.find(object)?.class)
     }
 
-    /// Returns the object's memory. The address is valid until the safe point after the object's destruction, or until its body is
-    /// replaced.
+    /// Returns the object's memory. The address is valid until the body is replaced, or until the safe point after the object's
+    /// destruction.
     #[inline]
     pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
         Some(self.columns.find(object)?.memory)
     }
 
-    /// Returns the conjugate number of the object; zero if the object has none.
+    /// Returns the conjugate number of the object. The number is zero if the object has no conjugate.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
         self.columns.find(object).map(|_| self.columns.conjugate(object))
@@ -308,9 +308,8 @@ impl Objects {
         self.store.borrow().slots.count()
     }
 
-    /// Releases the object and makes its handle stale. The memory of the object remains valid until [`Objects::free_graveyard`].
-    /// If a shadow is active and the object was created before the shadow, a rollback restores the object. Returns `true` if the
-    /// object existed.
+    /// Releases the object and makes its handle stale. The memory of the object remains valid until [`Objects::free_graveyard`]. If a
+    /// shadow is active, a rollback restores an object that was created before the shadow. Returns `true` if the object existed.
     pub fn release(&self, object: ObjectHandle) -> bool {
         let mut store = self.store.borrow_mut();
         let Store { slots, graveyard, shadow, .. } = &mut *store;
@@ -335,8 +334,8 @@ impl Objects {
         dead.len()
     }
 
-    /// Adds an object to the root set, so that collections keep the object and all objects that it refers to. Returns `true` if
-    /// the object exists.
+    /// Adds an object to the root set. Collections keep the object and all objects that are reachable from it. Returns `true` if the object
+    /// exists.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         let is_there = self.is_alive(object);
         if is_there {
@@ -366,8 +365,8 @@ impl Objects {
         self.store.borrow().roots.clone()
     }
 
-    /// Returns the live objects that were added to the root set since `before`, and the live objects that were removed. The slots
-    /// of roots in `before` must not have been reused since then. During a shadow, these slots are not reused.
+    /// Returns two lists of live objects: added to the root set since `before`, and removed since `before`. The slots of roots in `before`
+    /// must not have been reused since then. During a shadow, these slots are not reused.
     pub fn roots_since(&self, before: &Bits) -> (Vec<ObjectHandle>, Vec<ObjectHandle>) {
         let store = self.store.borrow();
         let living = |index| Some(store.slots.handle(index)).filter(|object| !object.is_none());
@@ -382,7 +381,8 @@ impl Objects {
         store.roots.iter().map(|index| store.slots.handle(index)).filter(|root| !root.is_none()).collect()
     }
 
-    /// Returns the references of an object: properties, outer and subobjects. References added by natives are not included.
+    /// Returns the references of an object: properties, outer and subobjects. References that hooks of native classes report are not
+    /// included.
     #[cfg(test)]
     pub(crate) fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let collect = |tenant: &Tenant| {
@@ -410,18 +410,18 @@ impl Objects {
         self.will_write(object)
     }
 
-    /// Prepares a write to values of the object. Queues the object for another scan by the mark in progress. In a shadow, copies
-    /// the values of an object whose body stays in place, unless they were copied before. Each write to an existing object calls
-    /// this function first, directly or through [`Objects::may_write`]; see `docs/before-the-commit.md`.
+    /// Prepares a write to values of the object. Queues the object for another scan by the mark in progress. In a shadow, copies the values
+    /// of an object whose body stays in place, before their first write. Each write to an existing object calls this function first,
+    /// directly or through [`Objects::may_write`]; see `docs/before-the-commit.md`.
     ///
     /// # Errors
-    /// Returns the error of the function that [`Objects::check_copies`] has set.
+    /// Returns the error of the function set by [`Objects::check_copies`].
     fn will_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         self.rescan(object);
         if self.has_kept_bodies.get() { self.copy_before_write(object) } else { Ok(()) }
     }
 
-    /// Queues the object for another scan by the mark in progress, because its references may change.
+    /// Queues the object for another scan by the mark in progress. The references of the object may change.
     pub(super) fn rescan(&self, object: ObjectHandle) {
         if self.is_alive(object) {
             self.with_marker(|marker| marker.rescan(object));
@@ -431,9 +431,9 @@ impl Objects {
     /// Returns the value of a property as a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
-    /// [`CallError::Signature`] if the property has another type, [`CallError::Borrowed`] while plugin code may write to a
-    /// borrowed slice.
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no property of that name,
+    /// [`CallError::Signature`] if the property has a different type, [`CallError::Borrowed`] while plugin code may write to a borrowed
+    /// slice.
     #[inline]
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<T, CallError> {
         self.with_property(object, name, |view, property| view.get(property))
@@ -452,7 +452,7 @@ impl Objects {
     /// Returns the value of the property with that name.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no property of that name,
     /// [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
     #[inline]
     pub fn read_value(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<Value, CallError> {
@@ -462,16 +462,16 @@ impl Objects {
     /// Overwrites the value of the property with that name.
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::may_write`] and [`Objects::read_value`], and [`CallError::Signature`] if the value
-    /// has another type.
+    /// Returns the errors of [`Objects::may_write`] and [`Objects::read_value`]. Returns [`CallError::Signature`] if the value has a
+    /// different type.
     #[inline]
     pub fn write_value(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.may_write(object)?;
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Passes the object's body to `change`, which may overwrite properties and must not change the store. Does not check if
-    /// writes are allowed.
+    /// Passes the object's body to `change`. `change` may overwrite properties, and must not change the store. Does not check if writes are
+    /// allowed.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::Borrowed`] while plugin code may write to a borrowed
@@ -482,7 +482,7 @@ impl Objects {
         self.with_body(object, change)
     }
 
-    /// Passes the object's body to `read`, which must neither write nor change the store.
+    /// Passes the object's body to `read`. `read` must not write to the body or change the store.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::Borrowed`] while plugin code may write to a borrowed
@@ -496,7 +496,7 @@ impl Objects {
     /// Passes the bodies of several objects to `read`, like [`Objects::with_body`].
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::with_body`], for the first of the objects that does not exist.
+    /// Returns the errors of [`Objects::with_body`], for the first object that does not exist.
     #[inline]
     pub fn with_bodies<const N: usize, T>(
         &self,
@@ -512,8 +512,7 @@ impl Objects {
         }
     }
 
-    /// Returns the mark that identifies a delegate property during a call. Assigns the result of `fresh` if the delegate has
-    /// no mark.
+    /// Returns the mark that identifies a delegate property during a call. If the delegate has no mark, assigns the result of `fresh`.
     ///
     /// # Errors
     /// Returns the errors of [`Objects::read_value`].
@@ -527,7 +526,7 @@ impl Objects {
         self.with_property(object, name, |view, property| view.delegate_mark(property, fresh))
     }
 
-    /// Passes the body's memory and the property with that name to `work`, which must not change the store.
+    /// Passes the body's memory and the property with that name to `work`. `work` must not change the store.
     ///
     /// # Errors
     /// Returns the errors of [`Objects::read_value`] and of `work`.
@@ -572,8 +571,8 @@ impl Store {
         self.graveyard.extend(tenant.staged.map(|staged| *staged));
     }
 
-    /// Creates an object with all properties zero, and the label that `label` assigns. The function is inlined, so that the label
-    /// and the body are built directly in the slot; see [`Slots::insert`].
+    /// Creates an object with all properties zero and the label that `label` assigns. Inlined, so that the label and the body are built
+    /// directly in the slot; see [`Slots::insert`].
     #[inline(always)]
     fn create(
         &mut self,

@@ -1,6 +1,6 @@
-//! Topological order of declarations: structs after the structs they contain, classes after their base.
+//! Topological order of declarations. A struct follows the structs it contains. A class follows its base.
 
-/// Sorts the indices `0..count` topologically: each index follows the indices that `needs` returns for it. Indices
+/// Sorts the indices `0..count` topologically. Each index follows its dependencies; `needs` returns the dependencies of an index. Indices
 /// without a dependency keep their order. Returns the indices of a cycle as the error.
 pub(super) fn by_need(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Result<Vec<usize>, Vec<usize>> {
     let mut visit = Visit { needs, marks: vec![Mark::Fresh; count], path: Vec::new(), order: Vec::new() };

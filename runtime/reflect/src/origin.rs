@@ -1,6 +1,6 @@
-//! Origins of types.
+//! Origins of types: host, module or script.
 
-/// Origin of a type's declaration.
+/// Kind of code that declares a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Origin {
     /// Rust code of the host.

@@ -1,5 +1,5 @@
-//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup requires an exact match. Parse errors report a
-//! malformed path, to distinguish it from an unknown path.
+//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup requires an exact match. A parse error means that a
+//! path is malformed, in contrast to an unknown path.
 
 use std::fmt;
 use std::str::FromStr;
@@ -79,10 +79,10 @@ pub enum PathProblem {
     /// Member path where a type path is expected.
     #[error("it names a member")]
     Member,
-    /// A part is not an identifier.
+    /// A component is not an identifier.
     #[error("\"{}\" is not an identifier (letters, digits and _, not starting with a digit)", line(part))]
     Identifier {
-        /// Rejected part.
+        /// Rejected component.
         part: String,
     },
 }
@@ -106,7 +106,7 @@ pub fn short(path: &str) -> &str {
 }
 
 impl TypePath {
-    /// Creates the path of `name` in `package`; both should be identifiers.
+    /// Creates the path of `name` in `package`. Both should be identifiers.
     pub fn new(package: &str, name: &str) -> Self {
         Self { package: package.to_owned(), name: name.to_owned() }
     }

@@ -1,8 +1,8 @@
-//! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. Soft references store the
-//! path of an object. A lookup takes constant time per part of the path. The path of an object changes when the object or
-//! one of its outers is renamed or moved.
+//! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. Soft references store the path of an object.
+//! A lookup takes constant time per component of the path. A rename or move of an object, or of one of its outers, changes the path of the
+//! object.
 //!
-//! Names are arbitrary text: `/` is escaped as `%2F` and `%` as `%25`.
+//! Names are arbitrary text. `/` is escaped as `%2F`, and `%` as `%25`.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::objects::place::RenameError;
 const ROOT: &str = "/World/";
 
 impl World {
-    /// Returns the path of an object; `None` if the object or one of its outers does not exist.
+    /// Returns the path of an object. Returns `None` if the object or one of its outers does not exist.
     pub fn path_of(&self, object: ObjectHandle) -> Option<String> {
         let mut parts = vec![self.0.objects.name(object)?];
         let mut at = self.0.objects.outer(object)?;
@@ -32,16 +32,16 @@ impl World {
         Some(path)
     }
 
-    /// Returns the object at a path; `None` if it does not exist or the path is malformed. If several objects of one outer
-    /// share a name, as may happen during a reload, returns the latest object.
+    /// Returns the object at a path. Returns `None` if no such object exists or the path is malformed. During a reload, several objects in
+    /// one outer may have one name; the result is then the latest object.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         let parts = path.strip_prefix(ROOT)?.split('/');
         let step = |outer, part| self.0.objects.find(outer, &unescape(part)?);
         parts.into_iter().try_fold(ObjectHandle::NONE, step)
     }
 
-    /// Renames an object, moves it, or both. An empty `name` keeps the current name, and `NONE` keeps the current outer. If
-    /// `outer` is the object itself, the object has no outer afterwards.
+    /// Renames an object, moves it, or both. An empty `name` keeps the current name, and `NONE` keeps the current outer. If `outer` is the
+    /// object itself, removes the object from its outer.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object or `outer` does not exist; otherwise an error with the reason of [`RenameError`].
@@ -76,7 +76,7 @@ impl Paths for crate::World {
     }
 }
 
-/// Escapes a name as a part of a path.
+/// Escapes a name as a component of a path.
 fn escape(name: &str) -> Cow<'_, str> {
     if !name.contains(['/', '%']) {
         return name.into();
@@ -84,7 +84,7 @@ fn escape(name: &str) -> Cow<'_, str> {
     name.replace('%', "%25").replace('/', "%2F").into()
 }
 
-/// Returns the name for a part of a path; `None` if the part is malformed.
+/// Returns the name for a component of a path. Returns `None` if the component is malformed.
 fn unescape(part: &str) -> Option<Cow<'_, str>> {
     if part.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Pool of memory for values of one layout. A separate allocation per value would cost more than the rest of a small
-//! object's construction, and would scatter the memory that a mark reads.
+//! Pool of memory for values of one layout. A separate allocation per value would cost more than all other steps of a small object's
+//! construction, and would scatter the memory that a mark reads.
 #![expect(unsafe_code, reason = "hands out pieces of larger allocations")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -10,13 +10,13 @@ use alcedo_base::cells::RefCell;
 
 use crate::block::Block;
 
-/// Number of pieces of the first chunk; each later chunk has twice as many, up to [`MAX_CHUNK_BYTES`].
+/// Number of pieces of the first chunk. Each later chunk has twice as many pieces, up to [`MAX_CHUNK_BYTES`].
 const FIRST_PIECES: usize = 16;
 
-/// Maximum size of a chunk in bytes. A larger piece has a chunk of its own.
+/// Maximum size of a chunk in bytes. A larger piece is the only piece of its chunk.
 const MAX_CHUNK_BYTES: usize = 256 * 1024;
 
-/// Pieces of one layout. Returned pieces are reused; the system gets all memory back when the pool is dropped.
+/// Pieces of one layout. Returned pieces are reused. The drop of the pool returns all memory to the system.
 #[derive(Debug)]
 pub(super) struct Pool {
     /// Layout of one piece, padded for contiguous storage.
@@ -30,7 +30,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    /// Creates a pool for pieces of `size` bytes, which may be zero.
+    /// Creates a pool for pieces of `size` bytes. `size` may be zero.
     ///
     /// # Panics
     /// Panics if `align` is not a power of two or the size overflows.
@@ -41,14 +41,14 @@ impl Pool {
         Self { piece, free: Cell::default(), fresh: Cell::new((NonNull::dangling(), 0)), chunks: RefCell::default() }
     }
 
-    /// Takes a zeroed piece, valid until it is returned or the pool is dropped.
+    /// Takes a zeroed piece. The piece is valid until its return to the pool or the drop of the pool.
     #[inline]
     pub(super) fn take(&self) -> NonNull<u8> {
         if cfg!(alcedo_asan) {
             return self.alone();
         }
         if let Some(piece) = self.free.get() {
-            // SAFETY: `put_back` wrote the word, and the piece, which has at least that many bytes, was not taken since.
+            // SAFETY: `put_back` wrote the word into the piece, which has at least eight bytes and was not taken since.
             let next = unsafe {
                 let next = piece.cast::<Option<NonNull<u8>>>().read();
                 piece.write_bytes(0, self.piece.size());
@@ -61,7 +61,7 @@ impl Pool {
             (_, 0) => self.grow(),
             fresh => fresh,
         };
-        // SAFETY: the piece is one of `left` pieces of a chunk, so its end is inside the chunk or at its end.
+        // SAFETY: the piece is one of `left` pieces of a chunk. The result is therefore inside the chunk or at its end.
         let next = unsafe { piece.add(self.piece.size()) };
         self.fresh.set((next, left - 1));
         piece
@@ -70,7 +70,7 @@ impl Pool {
     /// Returns a piece to the pool.
     ///
     /// # Safety
-    /// `piece` came from `take` of this pool, was not returned since, and its address is not used again.
+    /// `piece` came from `take` of this pool, was not returned since, and is not used after this call.
     #[inline]
     pub(super) unsafe fn put_back(&self, piece: NonNull<u8>) {
         // SAFETY: the caller no longer uses the piece. The piece was allocated by `alone` with this layout, or is in a

@@ -61,7 +61,7 @@ pub struct Property {
     pub ty: PropertyType,
     /// Bits of [`alcedo_abi::kinds::property_flags`].
     pub flags: u64,
-    /// Default value; `None` for zero.
+    /// Default value. `None` for zero.
     pub default: Option<Value>,
     /// The doc comment.
     pub doc: Rc<str>,
@@ -69,7 +69,7 @@ pub struct Property {
     pub meta: Rc<Meta>,
     /// Offset in bytes from the start of the object, struct or parameter block.
     pub offset: u32,
-    /// Path of the owner class, struct or function.
+    /// Path of the declaring class, struct or function.
     pub owner: Rc<str>,
 }
 
@@ -81,7 +81,7 @@ impl Property {
 }
 
 impl PropertyType {
-    /// Formats a struct with its fields and an enum with its entries, for errors about two types with the same path.
+    /// Formats a type with the fields of a struct or the entries of an enum. For errors about two types with equal paths.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Self::Struct(of) => {
@@ -94,7 +94,7 @@ impl PropertyType {
         }
     }
 
-    /// Returns the row layout of a set or map; `None` for other types.
+    /// Returns the row layout of a set or map. Returns `None` for other types.
     pub fn row(&self) -> Option<Row<'_>> {
         match self {
             Self::Set(of) => Some(of.row()),
@@ -103,27 +103,27 @@ impl PropertyType {
         }
     }
 
-    /// Returns true if values own memory, which must be freed with them.
+    /// Returns true if values own memory. This memory must be freed when the value is destroyed.
     pub fn owns_memory(&self) -> bool {
         self.nature().owns_memory
     }
 
-    /// Returns true if values keep objects alive, directly or through contained values, as references, interfaces and delegates do.
+    /// Returns true if values keep objects alive, directly or through contained values. References, interfaces and delegates are examples.
     pub fn holds_objects(&self) -> bool {
         self.nature().holds_objects
     }
 
-    /// Returns true if values name objects by handle, by strong or weak references.
+    /// Returns true if values contain handles of objects, as strong or weak references.
     pub fn names_objects(&self) -> bool {
         self.nature().names_objects
     }
 
-    /// Returns true if values may be elements of a set or keys of a map; mutable containers and delegates may not.
+    /// Returns true if values may be elements of a set or keys of a map. Mutable containers and delegates are not allowed.
     pub fn can_be_key(&self) -> bool {
         self.nature().can_be_key
     }
 
-    /// Returns true if `is` returns true for the type or for a type nested in it at any depth.
+    /// Returns true if `is` returns true for the type or for a nested type at any depth.
     pub fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
         let mut any = is(self);
         if !any {
@@ -132,13 +132,13 @@ impl PropertyType {
         any
     }
 
-    /// Returns true if `is` returns true for a struct that is the type or nested in it.
+    /// Returns true if the type itself, or a nested type, is a struct for which `is` returns true.
     pub fn any_struct(&self, is: &dyn Fn(&Rc<StructType>) -> bool) -> bool {
         self.any(&|ty| matches!(ty, Self::Struct(of) if is(of)))
     }
 
-    /// Returns a fingerprint of all structs and enums in the type, at any depth; zero if there are none. Fields and entries may change
-    /// while the path of a type does not.
+    /// Returns a fingerprint of all structs and enums in the type, at any depth. Returns zero if the type contains none. Fields and entries
+    /// may change although the path of their type is unchanged.
     pub fn layout(&self) -> u64 {
         let print = std::cell::Cell::new(None);
         self.any(&|ty| {
@@ -156,16 +156,16 @@ impl PropertyType {
         print.get().map_or(0, Fingerprint::finish)
     }
 
-    /// Returns the fingerprint by which imports of a property are compared.
+    /// Returns the fingerprint that imports of a property are compared by.
     #[inline]
     pub fn fingerprint(&self) -> u64 {
         Fingerprint::START.value(self.kind(), self.type_path()).finish()
     }
 }
 
-/// Formats a type with its parts, for errors about two different types with the same name.
+/// Formats a type with its fields or entries. For errors about two types that differ but have equal names.
 pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
-    /// Maximum number of formatted parts.
+    /// Maximum number of formatted fields or entries.
     const MAX_LISTED: usize = 12;
     let mut listed: Vec<_> = parts.take(MAX_LISTED + 1).collect();
     if listed.len() > MAX_LISTED {
@@ -174,7 +174,7 @@ pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> Str
     format!("{path} with {}", listed.join(", "))
 }
 
-/// Returns the display name of an identifier: its words, each with a capital first letter.
+/// Returns the display name of an identifier. Each word begins with a capital letter.
 pub(crate) fn display_name(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty()).map(|word| {
         let mut letters = word.chars();

@@ -1,4 +1,4 @@
-//! Offsets of the strong references in a layout, computed once for a class or a parameter block, so that marking accesses them directly.
+//! Offsets of the strong references in a layout. They are computed once for a class or a parameter block, for direct access during a mark.
 
 use crate::property::PropertyType;
 
@@ -7,7 +7,7 @@ use crate::property::PropertyType;
 pub(super) struct References {
     /// Offsets of handles in the memory itself, including nested structs.
     direct: Box<[u32]>,
-    /// Offsets and types of values, such as containers, whose references are in separate memory or not always present.
+    /// Offsets and types of values whose references are optional or in separate memory, for example containers.
     deep: Box<[(u32, PropertyType)]>,
 }
 
@@ -31,28 +31,28 @@ impl References {
         &self.direct
     }
 
-    /// Returns the offsets and types of the values that enumerate their references themselves.
+    /// Returns the offsets and types of values that need a visitor call to enumerate their references.
     #[inline]
     pub(super) fn deep(&self) -> &[(u32, PropertyType)] {
         &self.deep
     }
 }
 
-/// References collected from the kinds of a layout's values.
+/// References that the kinds of a layout's values have reported.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     direct: Vec<u32>,
     deep: Vec<(u32, PropertyType)>,
 }
 
-// A layout is smaller than four gigabytes, because offsets of properties have 32 bits.
+// A layout is smaller than four gigabytes, because property offsets are 32 bits wide.
 impl Found {
-    /// Records a handle that keeps an object alive. The kind guarantees that a handle is stored at the offset: unsafe code reads it.
+    /// Records a handle that keeps an object alive. The kind guarantees a handle at the offset: unsafe code reads this handle.
     pub(crate) fn direct(&mut self, offset: usize) {
         self.direct.push(offset as u32);
     }
 
-    /// Records a value that enumerates its references itself.
+    /// Records a value that needs a visitor call to enumerate its references.
     pub(crate) fn deep(&mut self, offset: usize, ty: &PropertyType) {
         self.deep.push((offset as u32, ty.clone()));
     }

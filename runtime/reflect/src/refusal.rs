@@ -1,4 +1,4 @@
-//! Errors of type declarations. Each error names the declaration, the rejected part, and the correct form.
+//! Errors of type declarations. Each error names the declaration, the rejected member or text, and the correct form.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use alcedo_base::escape::line;
 use crate::path::{PathError, is_identifier};
 use crate::typing::TypeError;
 
-/// Reason why a batch of types was rejected as a whole.
+/// Reason for the rejection of a batch of types. The whole batch is rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DeclareError {
     /// The package is not declared.
@@ -69,7 +69,7 @@ pub enum DeclareError {
         /// Problem and fix.
         problem: String,
     },
-    /// The structs contain each other by value, or extend each other.
+    /// A struct is its own direct or indirect base, or contains itself: directly, through further structs or in containers.
     #[error(
         "structs hold or extend each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"
     )]
@@ -77,7 +77,7 @@ pub enum DeclareError {
         /// Cycle in the form `A → B → A`.
         cycle: String,
     },
-    /// The classes are derived from each other.
+    /// A class is its own direct or indirect base.
     #[error("classes are derived from each other: {cycle}; one of them needs another base")]
     BaseCycle {
         /// Cycle in the form `A → B → A`.
@@ -124,7 +124,7 @@ pub enum DeclareError {
         /// Interface path.
         interface: String,
     },
-    /// The class lacks a function of its interface, or declares it with another signature.
+    /// The class lacks a function of its interface, or declares the function with a different signature.
     #[error(
         "{class} implements {interface}, which declares {expected}; {class} {found}: give it that function, and build both against \
          the same declaration of the interface"
@@ -136,7 +136,7 @@ pub enum DeclareError {
         interface: String,
         /// Function as the interface declares it.
         expected: String,
-        /// Function as the class declares it, if any.
+        /// Function as the class declares it, or a statement that the class lacks it.
         found: String,
     },
     /// A class that is not native has no base.
@@ -191,7 +191,7 @@ pub enum DeclareError {
         /// Inherited member.
         hidden: String,
     },
-    /// The default cannot be parsed as the property's type.
+    /// The default is not a valid text for the property's type.
     #[error("the default of {member} cannot be read: {problem}")]
     BadDefault {
         /// Property.
@@ -212,10 +212,10 @@ pub enum DeclareError {
         function: String,
         /// Event that the declaration names.
         expected: String,
-        /// Description of what was found instead.
+        /// Problem of the function that was found.
         problem: &'static str,
     },
-    /// The override has another signature than its event.
+    /// The signature of the override differs from the signature of its event.
     #[error("{function}({found}) overrides {event}({expected}): give it the event's signature")]
     OverrideSignature {
         /// Overriding function.
@@ -227,7 +227,7 @@ pub enum DeclareError {
         /// Signature of the event.
         expected: String,
     },
-    /// The declaring code was compiled for another layout or signature than the host computes.
+    /// The declaring code was compiled for a layout or signature that differs from the host's.
     #[error("{path} is ({found}) here, but its module was compiled for something else: rebuild the module")]
     Fingerprint {
         /// Struct or function.
@@ -260,7 +260,7 @@ pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
     Err(DeclareError::BadName { name: name.to_owned(), owner: owner.to_owned() })
 }
 
-/// Checks the name of a member of `owner`, and adds it to `seen`, the names of the earlier members.
+/// Checks the name of a member of `owner`. Adds the name to `seen`, the names of the earlier members.
 pub(super) fn check_member<'n>(seen: &mut HashSet<&'n str>, name: &'n str, owner: &str) -> Result<(), DeclareError> {
     check_name(name, owner)?;
     if seen.insert(name) {

@@ -22,15 +22,15 @@ pub use redirects::{CurrentNames, OldNames};
 pub(crate) struct Registry {
     pub(crate) packages: BTreeSet<Rc<str>>,
     pub(crate) last_id: u32,
-    /// All classes that are not forgotten, in order of declaration.
+    /// All classes in order of declaration, except forgotten classes.
     pub(crate) by_id: BTreeMap<ClassId, Rc<Class>>,
     pub(crate) live: Table,
     pub(crate) shadow: Option<Shadow>,
-    /// The shadow, while it is deactivated.
+    /// The shadow, if it is deactivated.
     pub(crate) lowered: Option<Shadow>,
 }
 
-/// Types of one kind, by their paths.
+/// Types of one category (such as structs), by path.
 type Paths<T> = FxHashMap<Rc<str>, Rc<T>>;
 
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Registry {
         }
     }
 
-    /// Returns the current type of a kind at a path.
+    /// Returns the current type of a category at a path. `kind` selects the category.
     pub(crate) fn visible<T>(&self, kind: impl Fn(&Table) -> &Paths<T>, path: &str) -> Option<&Rc<T>> {
         let live = || kind(&self.live).get(path);
         match &self.shadow {
@@ -73,7 +73,7 @@ impl Registry {
         self.live.classes.get(path).filter(|_| is_hidden)
     }
 
-    /// Returns all current types of a kind, in order of their paths.
+    /// Returns all current types of a category, in order of their paths. `kind` selects the category.
     pub(crate) fn all<T>(&self, kind: impl Fn(&Table) -> &Paths<T>) -> Vec<Rc<T>> {
         let shadow = self.shadow.iter().flat_map(|shadow| kind(&shadow.table).keys());
         let paths: BTreeSet<_> = kind(&self.live).keys().chain(shadow).collect();
@@ -118,8 +118,7 @@ impl Registry {
 }
 
 impl Shadow {
-    /// Returns true if the shadow neither hides nor redeclares the path, so that the type declared before the shadow is
-    /// visible.
+    /// Returns true if the shadow neither hides nor redeclares the path. The type from before the shadow is then visible.
     fn shows(&self, path: &str) -> bool {
         !self.hidden.contains(path) && self.table.origin(path).is_none()
     }

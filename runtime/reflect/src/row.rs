@@ -1,5 +1,5 @@
-//! Growable arrays of plain values for very frequent access. No borrow is counted and no reference to a value is created, so
-//! the host and plugins may write one entry while another entry is read.
+//! Growable arrays of plain values for very frequent access. The arrays count no borrows and create no references to values. The host and
+//! plugins may therefore write one entry during a read of another entry.
 #![expect(unsafe_code, reason = "frees an allocation whose entries are copied in and out")]
 
 use std::cell::Cell;
@@ -9,15 +9,14 @@ use std::ptr;
 #[derive(Debug)]
 pub struct Row<T: Copy + 'static> {
     fresh: T,
-    /// Existing entries, a prefix of `buffer`. Both slices are used only in this file, and no copy of them exists when the
-    /// allocation is freed.
+    /// Existing entries, a prefix of `buffer`. Only this file uses the two slices. When the allocation is freed, no copy of them exists.
     entries: Cell<&'static [Cell<T>]>,
-    /// Allocated entries, leaked from a box until [`Row::free`]. Entries after the end of `entries` have the value `fresh`.
+    /// Allocated entries, leaked from a box until [`Row::free`]. The entries after the end of `entries` equal `fresh`.
     buffer: Cell<&'static [Cell<T>]>,
 }
 
 impl<T: Copy + 'static> Row<T> {
-    /// Creates an empty array whose new entries are `fresh`.
+    /// Creates an empty array. `fresh` is the value of new entries.
     pub fn new(fresh: T) -> Self {
         Self { fresh, entries: Cell::new(&[]), buffer: Cell::new(&[]) }
     }
@@ -44,7 +43,7 @@ impl<T: Copy + 'static> Row<T> {
         entry.set(value);
     }
 
-    /// Returns the address of an entry, which need not exist.
+    /// Returns the address of an entry. The entry does not have to exist.
     #[inline]
     pub fn at(&self, index: u32) -> *mut T {
         self.buffer.get().as_ptr().cast_mut().cast::<T>().wrapping_add(index as usize)

@@ -1,8 +1,7 @@
-//! Slots of objects and their reuse. A handle holds a slot and a serial. Each tenant has its own serial, and a slot with
-//! exhausted serials is not reused, so a stale handle never refers to another object.
+//! Slots of objects and their reuse. A handle contains a slot index and a serial number. Each object in a slot (tenant) has a unique
+//! serial. A slot with exhausted serials is not reused. A stale handle therefore never refers to another object.
 //!
-//! Frequently read fields are cached in the [`HotColumns`]. Call [`Slots::show`] after each change of a tenant's current
-//! body.
+//! Frequently read fields are cached in the [`HotColumns`]. Call [`Slots::show`] after each change of a tenant's current body.
 
 use std::rc::Rc;
 
@@ -19,24 +18,24 @@ use crate::object_flags;
 #[derive(Debug)]
 pub(super) struct Tenant {
     pub(super) body: Body,
-    /// Body created by a reload; replaces `body` while the shadow is active.
+    /// Body created by a reload. Replaces `body` while the shadow is active.
     pub(super) staged: Option<Box<Body>>,
     pub(super) life: TenantState,
     pub(super) outer: ObjectHandle,
     pub(super) label: Label,
     pub(super) flags: u32,
-    /// Order of creation, from 1.
+    /// Number in the order of creation, from 1.
     pub(super) construction: u64,
-    /// Default subobjects in order of creation, with their names. Most owners have one, stored without an allocation.
+    /// Default subobjects with their names, in order of creation. The typical single subobject needs no allocation.
     pub(super) subobjects: SmallVec<[(Name, ObjectHandle); 1]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TenantState {
     Alive,
-    /// Destruction has begun; the handle is still valid.
+    /// Destruction has begun. The handle is still valid.
     Ending,
-    /// The object was destroyed during the active shadow; a rollback restores the object.
+    /// The object was destroyed during the active shadow. A rollback restores the object.
     Gone,
 }
 
@@ -82,7 +81,7 @@ impl Tenant {
 }
 
 impl Slots {
-    /// Creates an empty list; serials of a slot run from 1 to `last_serial`.
+    /// Creates an empty list. The serials of each slot are 1 to `last_serial`.
     pub(super) fn new(columns: Rc<HotColumns>, last_serial: u32) -> Self {
         let (occupied, related, templates, dormant) = Default::default();
         let (slots, free) = Default::default();
@@ -96,8 +95,8 @@ impl Slots {
         }
     }
 
-    /// Inserts a tenant with the handle that [`Slots::next`] returns. The tenant is built in place, because a move of this
-    /// large value is a measurable part of a construction.
+    /// Inserts a tenant with the handle that [`Slots::next`] returns. Builds the tenant in place: a move of this large value is a
+    /// measurable cost of a construction.
     #[inline(always)]
     pub(super) fn insert(&mut self, handle: ObjectHandle, tenant: impl FnOnce() -> Tenant) {
         let index = handle.index();
@@ -106,7 +105,7 @@ impl Slots {
         }
         let Slot { tenant: entry, .. } = &mut self.slots[index as usize];
         assert!(entry.is_none(), "slot {index} has a tenant");
-        // An assignment builds the value in place; `Option::insert` would move it.
+        // An assignment builds the value in place; `Option::insert` would move the value.
         *entry = Some(tenant());
         let Some(tenant) = entry else { unreachable!("it was put there just now") };
         let (is_related, is_template) = (!tenant.outer.is_none(), tenant.is_template());
@@ -200,7 +199,7 @@ impl Slots {
         self.any_mut(handle).filter(|tenant| tenant.life != TenantState::Gone)
     }
 
-    /// Returns the handle of the object in the slot; none for an empty slot.
+    /// Returns the handle of the object in the slot. Returns none for an empty slot.
     #[inline]
     pub(super) fn handle(&self, index: u32) -> ObjectHandle {
         match self.columns.entry(index).serial {

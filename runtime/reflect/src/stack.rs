@@ -1,5 +1,5 @@
-//! Objects held by running calls of host code. These objects are not collected until the calls return, even if a called
-//! function requests a collection.
+//! Objects held by running calls of host code. The garbage collector keeps these objects until the calls return, even if a called function
+//! requests a collection.
 
 use std::cell::Cell;
 use std::fmt;
@@ -18,7 +18,7 @@ pub struct CallStack {
     /// Objects with the serial of their call.
     held: RefCell<Vec<(u64, ObjectHandle)>>,
     last: Cell<u64>,
-    /// Other executors of calls, which report the objects they hold.
+    /// Further executors of calls. They report the objects they hold.
     sources: RefCell<Vec<Weak<dyn RootSource>>>,
     /// Depth of the calls that [`CallStack::enter`] counts.
     depth: Cell<u32>,
@@ -27,7 +27,7 @@ pub struct CallStack {
     hook: Cell<Option<(&'static str, ObjectHandle)>>,
 }
 
-/// Ranges of the game thread's stack: where calls may begin, where destruction of objects may begin, and the whole stack.
+/// Ranges of the game thread's stack: range for the start of calls, range for the start of destructions, and the whole stack.
 #[derive(Clone, Copy)]
 struct StackLimits {
     calls: StackSpan,
@@ -59,8 +59,8 @@ pub struct RunningHook<'a> {
 }
 
 impl CallStack {
-    /// Begins a hook that runs while an object is partly constructed or destroyed. Hooks on other stacks (coroutines) are not
-    /// recorded, because such a hook may be suspended and outlive the hook that began before it.
+    /// Begins a hook that runs while an object is partly constructed or destroyed. Hooks on other stacks (coroutines) are not recorded: a
+    /// suspended hook can outlive an earlier hook.
     #[inline]
     pub fn enter_hook(&self, hook: &'static str, object: ObjectHandle) -> Option<RunningHook<'_>> {
         let is_here = self.limits.get().whole.is_here();
@@ -83,8 +83,8 @@ impl CallStack {
         Held { stack: self, call, count: held.len() - before }
     }
 
-    /// Sets the number of bytes that calls leave free on `whole`, the stack of the game thread. Destruction of objects
-    /// leaves only a quarter of that number free.
+    /// Sets the number of bytes that calls leave free on `whole`, the stack of the game thread. The destruction of objects leaves a quarter
+    /// of that number free.
     pub fn keep_free(&self, bytes: usize, whole: StackSpan) {
         self.limits.set(StackLimits { calls: whole.above(bytes), ends: whole.above(bytes / 4), whole });
     }
@@ -98,8 +98,8 @@ impl CallStack {
         self.enter_in(self.limits.get().calls, what)
     }
 
-    /// Begins the destruction of an object. In contrast to [`CallStack::enter`], the destruction may use three quarters of
-    /// the bytes that calls leave free.
+    /// Begins the destruction of an object. Unlike [`CallStack::enter`], a destruction may use three quarters of the bytes that calls leave
+    /// free.
     ///
     /// # Errors
     /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
@@ -116,8 +116,8 @@ impl CallStack {
         Ok(Counted::in_cell(&self.depth))
     }
 
-    /// Rejects a call outside the allowed range if it runs on the stack of the game thread. On other stacks (coroutines),
-    /// whose size is unknown, calls are always allowed.
+    /// Rejects a call outside the allowed range if the call runs on the stack of the game thread. The size of other stacks (coroutines) is
+    /// unknown, so calls on them are always allowed.
     #[cold]
     fn no_room(&self, what: &dyn fmt::Display) -> Result<(), CallError> {
         match self.limits.get().whole.is_here() {
@@ -126,8 +126,8 @@ impl CallStack {
         }
     }
 
-    /// Registers a source of further objects, which are held as long as the source exists. For example, the machine of
-    /// scripts reports the references of its variables as such a source.
+    /// Registers a source of further objects. The objects are held as long as the source exists. For example, the machine of scripts
+    /// reports the references of its variables.
     pub fn add_source(&self, source: Weak<dyn RootSource>) {
         let mut sources = self.sources.borrow_mut();
         sources.retain(|source| source.strong_count() != 0);

@@ -1,5 +1,5 @@
-//! Memory with a schema. Safe code reads and writes properties through a [`View`], which compares each property with its
-//! schema. A property that is missing or has another type is rejected before any memory is accessed.
+//! Memory with a schema. Safe code reads and writes properties through a [`View`]. The view compares each property with its schema. If the
+//! property is missing or has a different type, it is rejected before any memory access.
 #![expect(unsafe_code, reason = "the only access from safe code to property memory")]
 
 pub mod transfer;
@@ -25,27 +25,27 @@ use crate::values::ptr::{Mut, Ptr, PtrMut};
 pub struct Schema {
     size: usize,
     align: usize,
-    /// Offsets and types, sorted by offset; without overlaps.
+    /// Offsets and types, sorted by offset, without overlaps.
     fields: Vec<(usize, PropertyType)>,
     owning: Box<[usize]>,
     references: References,
-    /// True if any value can refer to an object, by a strong or weak reference.
+    /// True if any value can contain the handle of an object, as a strong or weak reference.
     names_objects: bool,
-    /// Pool of memory, shared by schemas of one layout only.
+    /// Pool of memory. Only schemas of one layout share a pool.
     pool: Rc<Pool>,
 }
 
-/// Borrowed memory with its schema. No operation calls foreign code, so foreign code never observes a partly written value.
+/// Borrowed memory with its schema. The operations call no foreign code, so foreign code never observes a partly written value.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     base: *mut u8,
     schema: &'a Schema,
 }
 
-/// Owned memory with its schema. Destroys its values and frees itself on drop.
+/// Owned memory with its schema. The drop destroys the values and frees the memory.
 #[derive(Debug)]
 pub(crate) struct Storage {
-    /// Allocated from the schema's pool.
+    /// First byte of a piece from the schema's pool.
     start: NonNull<u8>,
     schema: Rc<Schema>,
 }
@@ -73,13 +73,13 @@ impl Schema {
         Self { size, align, fields, owning, references, names_objects, pool: Rc::new(Pool::new(size, align)) }
     }
 
-    /// Uses the pool of `other` if both schemas have the same layout. Memory of one schema may then be used with the other schema.
+    /// Uses the pool of `other` if both schemas have equal layouts. Memory of one schema may then be used with the other schema.
     pub(crate) fn with_pool_of(self, other: &Self) -> Self {
         let is_same = (self.size, self.align) == (other.size, other.align) && self.fields == other.fields;
         if is_same { Self { pool: Rc::clone(&other.pool), ..self } } else { self }
     }
 
-    /// Checks that both schemas have the same layout and one pool, so that memory of one schema may be used with the other schema.
+    /// Checks that both schemas have equal layouts and share one pool. Memory of one schema may then be used with the other schema.
     #[inline]
     pub(crate) fn shares_pool(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.pool, &other.pool)
@@ -128,8 +128,8 @@ impl<'a> View<'a> {
     /// Creates a view of memory that the view does not own.
     ///
     /// # Safety
-    /// `base` is aligned memory with a value of its type for every field of `schema`, and remains so for `'a`. During `'a`
-    /// no other thread accesses it, and no reference to it is created and used again.
+    /// `base` is aligned memory with a value of its type for every field of `schema`, and remains so for `'a`. During `'a`, no other thread
+    /// accesses the memory, and no Rust reference to it is created and used again.
     #[inline]
     pub unsafe fn from_raw(base: *mut u8, schema: &'a Schema) -> Self {
         Self { base, schema }
@@ -162,7 +162,7 @@ impl<'a> View<'a> {
     /// Overwrites the value of a property.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property or the value has another type.
+    /// [`CallError::Signature`] if the schema lacks the property or the value has a different type.
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
         self.ptr_mut(property)?.write(value).map_err(|error| error.in_call(member(property)))
     }
@@ -170,7 +170,7 @@ impl<'a> View<'a> {
     /// Returns the value of a property as a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property or the property has another type.
+    /// [`CallError::Signature`] if the schema lacks the property or the property has a different type.
     #[inline]
     pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
         Ok(T::load(self.typed::<T>(property)?.as_ref()))
@@ -179,15 +179,14 @@ impl<'a> View<'a> {
     /// Overwrites the value of a property from a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property or the property has another type.
+    /// [`CallError::Signature`] if the schema lacks the property or the property has a different type.
     #[inline]
     pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
         value.store(self.typed::<T>(property)?);
         Ok(())
     }
 
-    /// Overwrites the value of `property` with the value of `other_property` in `other`. Both properties must have the same
-    /// type.
+    /// Overwrites the value of `property` with the value of `other_property` in `other`. Both properties must have equal types.
     ///
     /// # Errors
     /// [`CallError::Signature`] if a schema lacks its property or the types differ.
@@ -197,7 +196,7 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    /// Compares the values of two properties, which must have the same type.
+    /// Compares the values of two properties. The properties must have equal types.
     ///
     /// # Errors
     /// [`CallError::Signature`] if a schema lacks its property or the types differ.
@@ -260,7 +259,7 @@ impl<'a> View<'a> {
         Ok(self.ptr_mut(property)?.delegate_mark(fresh))
     }
 
-    /// Sets the epoch of the container in a property. The function is for tests of epoch saturation.
+    /// Sets the epoch of the container in a property. For tests of epoch saturation.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property or the property is not a container.
@@ -271,7 +270,7 @@ impl<'a> View<'a> {
         Err(mismatch(&member(property), &property.ty, &"an array, a set or a map"))
     }
 
-    /// Overwrites all memory with a copy of the memory of `other`, if both views use the same schema and no value owns memory.
+    /// Overwrites all memory with a copy of the memory of `other`. Requires that both views use one schema and no value owns memory.
     /// Otherwise, returns false and writes nothing.
     pub(super) fn copy_bytes(self, other: View<'_>) -> bool {
         if !std::ptr::eq(self.schema, other.schema) || !self.schema.owning.is_empty() {
@@ -283,7 +282,7 @@ impl<'a> View<'a> {
         true
     }
 
-    /// Overwrites all values with copies of the values of `other`, if both views use the same schema. Otherwise, returns false and
+    /// Overwrites all values with copies of the values of `other`. Requires that both views use one schema. Otherwise, returns false and
     /// writes nothing.
     pub(crate) fn copy_all(self, other: View<'_>) -> bool {
         if self.copy_bytes(other) {
@@ -295,13 +294,13 @@ impl<'a> View<'a> {
         for (offset, ty) in &self.schema.fields {
             // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one copy only.
             let to = unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) };
-            // SAFETY: as above, in the other view, which has this schema. The values are identical or do not overlap.
+            // SAFETY: as above, in the other view, which has this schema. The two values are one value, or do not overlap.
             to.copy_from(unsafe { Ptr::new(other.base.wrapping_add(*offset), ty) });
         }
         true
     }
 
-    /// Returns the strong reference at an offset; `None` if the schema has no reference there.
+    /// Returns the strong reference at an offset. Returns `None` if the schema has no reference at the offset.
     #[inline]
     pub(super) fn reference(self, offset: u32) -> Option<ObjectHandle> {
         if !self.schema.has_reference(offset) {
@@ -312,7 +311,7 @@ impl<'a> View<'a> {
         Some(unsafe { at.read() })
     }
 
-    /// Overwrites the strong reference at an offset. Returns false and writes nothing if the schema has no reference there.
+    /// Overwrites the strong reference at an offset. If the schema has no reference at the offset, returns false and writes nothing.
     #[inline]
     pub(super) fn put_reference(self, offset: u32, object: ObjectHandle) -> bool {
         if !self.schema.has_reference(offset) {
@@ -325,12 +324,12 @@ impl<'a> View<'a> {
         true
     }
 
-    /// Returns true if any property can refer to an object.
+    /// Returns true if any property can contain the handle of an object.
     pub(super) fn names_objects(self) -> bool {
         self.schema.names_objects
     }
 
-    /// Feeds all values to `hasher`. Equal contents feed equal data.
+    /// Feeds all values to `hasher`. Equal values feed equal data.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
         for (offset, ty) in &self.schema.fields {
             // SAFETY: the caller of `from_raw` promised a value of each field's type; hashing writes no field.
@@ -353,7 +352,7 @@ impl<'a> View<'a> {
         self.at(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
-    /// Returns two values of the same type, which are identical or do not overlap.
+    /// Returns two values of equal types. They are one value, or do not overlap.
     #[inline]
     fn both<'p>(self, one: &'p Property, other: View<'p>, two: &Property) -> Result<(PtrMut<'p>, Ptr<'p>), CallError>
     where
@@ -396,14 +395,14 @@ impl Storage {
     /// Replaces the schema by a schema of the same layout. The values stay in place.
     ///
     /// # Panics
-    /// Panics if the schemas have different pools, as schemas of different layouts do.
+    /// Panics if the schemas have different pools. Schemas of different layouts have different pools.
     #[inline]
     pub(crate) fn set_schema(&mut self, schema: Rc<Schema>) {
         assert!(self.schema.shares_pool(&schema), "memory stays in place only for the same layout");
         self.schema = schema;
     }
 
-    /// Returns other memory with copies of all values.
+    /// Returns new memory with copies of all values.
     pub(crate) fn duplicate(&self) -> Self {
         let copy = Self::new(Rc::clone(&self.schema));
         assert!(copy.view().copy_all(self.view()), "values are copied between bodies of one schema");

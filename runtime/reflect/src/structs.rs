@@ -1,4 +1,4 @@
-//! Structs passed by value. The layout is computed only in this file, and other files cannot change it, because unsafe code relies on it.
+//! Structs passed by value. Unsafe code relies on the layout. Only this file computes the layout, and other files cannot change it.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::layout::Placed;
 use crate::origin::Origin;
 use crate::property::Property;
 
-/// A struct, immutable once declared.
+/// Struct type. Does not change after its declaration.
 ///
 /// # Examples
 /// ```
@@ -49,14 +49,14 @@ pub struct StructType {
     pub(super) nature: Nature,
 }
 
-/// Characteristics that follow from the fields of a struct. The characteristics are cached, because structs can be nested deeply.
+/// Characteristics that follow from the fields of a struct. They are cached, because structs can be nested deeply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nature {
     pub(super) owns_memory: bool,
     pub(super) holds_objects: bool,
     pub(super) names_objects: bool,
     pub(super) can_be_key: bool,
-    /// True if a field has a default, so that a new value is not all zero.
+    /// True if a field has a default. A new value is then not all zero.
     pub(super) has_defaults: bool,
 }
 
@@ -71,7 +71,7 @@ impl Nature {
         Self { has_defaults: fields.iter().any(|field| field.default.is_some()), ..of_fields }
     }
 
-    /// Combines the natures of two parts.
+    /// Combines the natures of two fields.
     pub(super) fn or(self, other: Self) -> Self {
         Self {
             owns_memory: self.owns_memory || other.owns_memory,
@@ -90,8 +90,8 @@ impl StructType {
         self.base.as_ref()
     }
 
-    /// Returns true if the struct is `other` or extends it, directly or indirectly. A value of the struct then starts with a value of
-    /// `other`.
+    /// Returns true if the struct is `other`, or has `other` as a direct or indirect base. A value of the struct then starts with a value
+    /// of `other`.
     pub fn is_a(&self, other: &Self) -> bool {
         self.same_layout(other) || self.base.as_ref().is_some_and(|base| base.is_a(other))
     }
@@ -126,7 +126,7 @@ impl StructType {
         self.align
     }
 
-    /// Returns the fingerprint of size, alignment and fields, as a module computes it at compile time.
+    /// Returns the fingerprint of size, alignment and fields. A module computes the same fingerprint at compile time.
     #[inline]
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -136,8 +136,8 @@ impl StructType {
         self.nature
     }
 
-    /// Returns true if both structs have the same path and memory layout, including base structs and nested structs. A comparison of
-    /// fingerprints is not enough, because the fingerprint contains only the path of the base.
+    /// Returns true if both structs have equal paths and memory layouts, including base structs and nested structs. A comparison of
+    /// fingerprints does not suffice: the fingerprint contains only the path of the base.
     pub(super) fn same_layout(&self, other: &Self) -> bool {
         let same_base = match (&self.base, &other.base) {
             (None, None) => true,
@@ -157,10 +157,10 @@ impl StructType {
     }
 }
 
-/// Returns the fingerprint of a struct, as a module computes it at compile time.
+/// Returns the fingerprint of a struct. A module computes the same fingerprint at compile time.
 pub(super) fn fingerprint(base: Option<&StructType>, own: &[Property], placed: &Placed) -> u64 {
     let start = Fingerprint::START.number(placed.size as u64).number(placed.align as u64);
-    // The base struct counts as the first field, as in the module that declares the struct.
+    // The base struct counts as the first field, as in the Rust declaration of the module.
     let start = match base {
         Some(base) => start.text("base").value(PropertyKind::STRUCT, &base.path).number(0),
         None => start,
@@ -183,7 +183,7 @@ mod tests {
     use crate::property::PropertyType;
     use crate::testing::world;
 
-    /// Declares a chain of structs from their names and fields, each extending the previous struct, and returns the last struct.
+    /// Declares a chain of structs from their names and fields. Each struct extends the previous struct. Returns the last struct.
     fn last(row: &[(&str, &[(&str, PropertyKind)])]) -> Rc<StructType> {
         let world = world();
         let mut base = String::new();

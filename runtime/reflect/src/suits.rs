@@ -1,5 +1,5 @@
-//! Class checks of the objects in a value. Statically typed code does not need these checks. Every entry point that accepts members by
-//! name and value makes this check, and neither writes nor calls if the check fails.
+//! Class checks of the objects in a value. Statically typed code needs no such checks. Every entry point that accepts members by name and
+//! value makes this check. If the check fails, the entry point neither writes nor calls.
 
 use std::rc::Rc;
 
@@ -18,10 +18,11 @@ pub(crate) type ClassOf<'a> = dyn Fn(ObjectHandle) -> Option<Rc<Class>> + 'a;
 
 impl World {
     /// Checks that every object in `value` has the class, or implements the interface, that `ty` requires. `NONE` and destroyed objects
-    /// pass. Objects named by path or id are checked only when the reference is resolved. `place` returns the location for the error.
+    /// pass. Objects named by path or id pass too: they are checked when the reference is resolved. `place` returns the location for the
+    /// error.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] for the first object of another class.
+    /// [`CallError::WrongClass`] for the first object of an unsuitable class.
     pub fn check_objects(
         &self,
         ty: &PropertyType,
@@ -31,8 +32,8 @@ impl World {
         self.check_objects_as(ty, value, place, &|object| self.objects.class(object))
     }
 
-    /// Checks the objects of a value as [`World::check_objects`] does, but with the classes that `class_of` returns. Objects for which
-    /// `class_of` returns `None` pass.
+    /// Checks the objects of a value as [`World::check_objects`] does, with the classes that `class_of` returns. Objects without a class
+    /// from `class_of` pass.
     ///
     /// # Errors
     /// Returns the errors of [`World::check_objects`].
@@ -64,8 +65,8 @@ impl World {
         self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
     }
 
-    /// Checks each part of a value. If a check fails, `inside` is the location of the part. The objects of delegates are checked only
-    /// when the delegates are called.
+    /// Checks a value and all values inside it. If a check fails, `inside` is the location of the failed value. The objects of delegates
+    /// are checked only at calls of the delegates.
     fn walk(
         &self,
         ty: &PropertyType,
@@ -74,7 +75,7 @@ impl World {
         class_of: &ClassOf<'_>,
     ) -> Result<(), CallError> {
         of_type!(ty, K, of => {
-            // A value of another kind is reported elsewhere.
+            // Values of an unexpected kind are reported elsewhere.
             let Some(content) = K::get(value) else { return Ok(()) };
             // `NONE` and destroyed objects have no class.
             let target = K::resolves_to(content).and_then(|object| Some((object, class_of(object)?)));
@@ -99,7 +100,7 @@ mod tests {
     use crate::testing::{declare, native, world};
     use crate::value::Value;
 
-    /// Creates a world with a door and a wall, whose class is not derived from the class of the door.
+    /// Creates a world with a door and a wall. The class of the wall does not derive from the class of the door.
     fn house() -> (World, [ObjectHandle; 2]) {
         let world = world();
         let classes = declare(&world, ["Door", "Wall"].map(|name| native(name, "/Script/Engine.Object", &[])));

@@ -45,7 +45,7 @@ pub fn native(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl 
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Engine", name, base, Origin::Native) }
 }
 
-/// Declares a struct `/Script/Test.<name>`, which may contain `/Script/Test.Point { x: f64, y: f64 = 4 }`.
+/// Declares a struct `/Script/Test.<name>`. Its fields may have the type `/Script/Test.Point { x: f64, y: f64 = 4 }`.
 pub fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
     let point = StructDecl {
         fields: vec![
@@ -61,7 +61,7 @@ pub fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
     declared.expect("a right declaration").structs.pop().expect("the struct asked for")
 }
 
-/// Parses a type, which may name `/Script/Engine.Object` and `/Script/Test.Point`.
+/// Parses a type. The text may name `/Script/Engine.Object` and `/Script/Test.Point`.
 pub fn type_of(text: &str) -> PropertyType {
     let world = world();
     let point = StructDecl {
@@ -124,8 +124,8 @@ impl Dice {
     }
 }
 
-/// Calls `round` `rounds` times, or repeatedly for `ALCEDO_FUZZ_SECONDS` seconds, each time with another generator. A panic
-/// prints the values of `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` that repeat the failed round.
+/// Calls `round` `rounds` times, or repeatedly for `ALCEDO_FUZZ_SECONDS` seconds. Each call receives a new generator. A panic prints the
+/// values of `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` that repeat the failed round.
 pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, from) = (variable("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122), variable("ALCEDO_FUZZ_FROM").unwrap_or(0));
@@ -133,7 +133,7 @@ pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     let goes_on = |at: u64| until.map_or(at < from + rounds, |until| Instant::now() < until);
     let mut round_state = Round { seed, at: from };
     while goes_on(round_state.at) {
-        // The seed is never zero, and far from the seeds of neighboring rounds.
+        // The seed is nonzero, and differs strongly from the seeds of neighboring rounds.
         let number =
             (seed ^ round_state.at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1;
         round(&mut Dice(number));

@@ -17,7 +17,7 @@ use crate::property::PropertyType;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{}` is not a valid {expected}: {problem}", line(text))]
 pub struct ParseError {
-    /// The text, or the invalid part of it.
+    /// The text, or its invalid section.
     pub text: String,
     /// Name of the type.
     pub expected: String,
@@ -25,7 +25,7 @@ pub struct ParseError {
     pub problem: String,
 }
 
-/// Formats printed values as a list in parentheses, which is the form of containers and structs.
+/// Formats printed values as a list in parentheses. Containers and structs have this form.
 pub fn listed(parts: impl Iterator<Item = String>) -> String {
     format!("({})", parts.collect::<Vec<_>>().join(", "))
 }

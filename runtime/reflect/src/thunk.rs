@@ -1,6 +1,6 @@
-//! Calls of reflected functions. A thunk takes the parameters from the frame in order, calls [`Frame::finish`], does its work and stores
-//! the result. Parameters are in a block, or a script evaluates them one by one. The code of a thunk is the same in both cases, but only
-//! a script passes arguments for wildcard parameters, which accept any type.
+//! Calls of reflected functions. A thunk takes the parameters from the frame in order, calls [`Frame::finish`], runs its code and stores
+//! the result. Parameters are in a block, or a script evaluates them one by one. A thunk needs one implementation for both cases. Wildcard
+//! parameters accept any type. Only a script passes arguments for wildcard parameters.
 
 mod again;
 
@@ -24,7 +24,7 @@ use crate::values::structure::start_of;
 
 pub use crate::arguments::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, ArgumentKind, Param};
 
-/// The body of a function. No part of the world may be borrowed during the call.
+/// Body of a function. No store of the world may be borrowed during the call.
 pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallError>>;
 
 /// A running call.
@@ -52,11 +52,11 @@ pub struct Frame<'a> {
     /// Index of the next parameter to take.
     at: usize,
     stage: Stage,
-    /// Property and value of the last step; `None` after a failed step, because each step clears the field first.
+    /// Property and value of the last step. Each step first clears this field, so the field is `None` after a failed step.
     most_recent: Option<Recent<'a>>,
-    /// Arguments kept for later access, with their indices. The guard `held` prevents moves of their values.
+    /// Arguments kept for later access, with their parameter indices. The guard `held` prevents moves of these arguments.
     kept: SmallVec<[(usize, Argument<'a>); 3]>,
-    /// Guard that prevents other code from moving the kept arguments. The first step to an argument inside an object creates the guard.
+    /// Guard that prevents moves of the kept arguments by other code. Created by the first step to an argument inside an object.
     held: Option<Held>,
 }
 
@@ -64,16 +64,16 @@ pub struct Frame<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Recent<'a> {
     property: &'a Property,
-    /// `None` if the value may have moved since the step.
+    /// `None` if the argument may have moved since the step.
     argument: Option<Argument<'a>>,
 }
 
-/// Access that a step prepares.
+/// Access that follows a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
-    /// Copies the value immediately.
+    /// The value is copied immediately.
     Copy,
-    /// Reads the value later, in place.
+    /// The value is read later, in place.
     Later,
 }
 
@@ -84,7 +84,7 @@ enum Stage {
     Returned,
 }
 
-/// An owned parameter block of a function, initially all zero values. Dropping the block destroys its values.
+/// Owned parameter block of a function. All values are zero initially. The drop destroys the values.
 #[derive(Debug)]
 pub struct ParamBlock<'f> {
     function: &'f Function,
@@ -101,7 +101,7 @@ impl<'a> Frame<'a> {
     /// Takes the next parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the parameter has another type, [`CallError::Other`] if no parameter is left.
+    /// [`CallError::Signature`] if the parameter has a different type, [`CallError::Other`] if all parameters were taken.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
         // Fast path for nearly all calls: the parameters are in a block.
@@ -129,10 +129,10 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Takes the next parameter, of any type.
+    /// Takes the next parameter as a [`Value`]. Accepts parameters of any type.
     ///
     /// # Errors
-    /// [`CallError::Other`] if no parameter is left.
+    /// [`CallError::Other`] if all parameters were taken.
     ///
     /// # Examples
     /// ```
@@ -153,18 +153,20 @@ impl<'a> Frame<'a> {
         Ok(value)
     }
 
-    /// Steps to the next parameter, of any type. [`Frame::most_recent_property`] and [`Frame::most_recent_value`] return its property and
-    /// value until the next step. An argument inside an object does not change until the thunk returns: see [`Frame::step_compiled_in`].
+    /// Steps to the next parameter, of any type. Until the next step, [`Frame::most_recent_property`] and [`Frame::most_recent_value`]
+    /// return its property and value. An argument inside an object does not change until the thunk returns: see
+    /// [`Frame::step_compiled_in`].
     ///
     /// # Errors
-    /// [`CallError::Other`] if no parameter is left.
+    /// [`CallError::Other`] if all parameters were taken.
     pub fn step(&mut self) -> Result<(), CallError> {
         self.next(Use::Later)?;
         self.at += 1;
         Ok(())
     }
 
-    /// Evaluates an argument. Releases this frame's own guard during the evaluation; this is sound, since no other code runs in between.
+    /// Evaluates an argument. Releases this frame's own guard during the evaluation. This is sound: only the evaluation itself runs in this
+    /// time.
     fn evaluate(&mut self, at: usize, param: &'a Property) -> Result<Argument<'a>, CallError> {
         let held = self.held.take().map(Held::release);
         let argument = self.params.argument(self.function, at, param);
@@ -172,14 +174,14 @@ impl<'a> Frame<'a> {
         argument
     }
 
-    /// Steps to the next parameter, which must belong to the category `W`, and keeps its location. The thunk can therefore read the value
-    /// in place after [`Frame::finish`]. Example: `step_compiled_in::<AnyArray>()`.
+    /// Steps to the next parameter, and keeps its location. The parameter must belong to the category `W`. After [`Frame::finish`], the
+    /// thunk can read the value in place. Example: `step_compiled_in::<AnyArray>()`.
     ///
-    /// An argument inside an object does not change until the thunk returns. Until then, function calls and all operations that would
-    /// change, move or destroy values fail with [`CallError::Borrowed`]. Writes by this frame are allowed.
+    /// An argument inside an object does not change until the thunk returns. Until then, function calls fail with [`CallError::Borrowed`],
+    /// and so do all operations that would change, move or destroy values. Writes through this frame are allowed.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the parameter does not belong to the category, [`CallError::Other`] if no parameter is left.
+    /// [`CallError::Signature`] if the parameter does not belong to the category, [`CallError::Other`] if all parameters were taken.
     ///
     /// # Examples
     /// ```
@@ -204,11 +206,11 @@ impl<'a> Frame<'a> {
         Ok(param)
     }
 
-    /// Steps to the next parameter as [`Frame::step_compiled_in`] does. The parameter must be an out parameter, and the thunk can also
+    /// Steps to the next parameter as [`Frame::step_compiled_in`] does. The parameter must be an out parameter. The thunk can read and
     /// write its value.
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::step_compiled_in`], and [`CallError::Other`] if the parameter is not an out parameter.
+    /// Returns the errors of [`Frame::step_compiled_in`]. Returns [`CallError::Other`] if the parameter is not an out parameter.
     pub fn step_compiled_in_ref<W: ArgumentKind>(&mut self) -> Result<Param, CallError> {
         let is_out = self.function.arguments().get(self.at).is_none_or(|param| param.flags & property_flags::OUT != 0);
         if !is_out {
@@ -217,15 +219,15 @@ impl<'a> Frame<'a> {
         self.step_compiled_in::<W>()
     }
 
-    /// Returns the property of the last step. For a wildcard, this is the property, local variable or element that the caller passed,
-    /// with its actual type.
+    /// Returns the property of the last step. For a wildcard, this property describes the argument of the caller (a property, local
+    /// variable or element), with its actual type.
     #[inline]
     pub fn most_recent_property(&self) -> Option<&'a Property> {
         self.most_recent.map(|recent| recent.property)
     }
 
-    /// Returns the value of the last step. Returns `None` after [`Frame::take`] or [`Frame::take_value`] of a value inside an object,
-    /// because the value may have moved since then.
+    /// Returns the value of the last step. Returns `None` if the value may have moved: after [`Frame::take`] or [`Frame::take_value`] of a
+    /// value inside an object.
     #[inline]
     pub fn most_recent_value(&self) -> Option<Ptr<'_>> {
         self.most_recent?.argument.map(Argument::ptr)
@@ -234,7 +236,7 @@ impl<'a> Frame<'a> {
     /// Returns the property of a parameter that the frame has stepped to.
     ///
     /// # Panics
-    /// If `param` belongs to another call, the method panics or uses another parameter of this call.
+    /// If `param` belongs to another call, the method panics or uses an arbitrary parameter of this call.
     #[inline]
     pub fn property(&self, param: Param) -> &'a Property {
         self.kept[param.0].1.property
@@ -243,7 +245,7 @@ impl<'a> Frame<'a> {
     /// Returns a pointer to the value of a parameter.
     ///
     /// # Panics
-    /// If `param` belongs to another call, the method panics or uses another parameter of this call.
+    /// If `param` belongs to another call, the method panics or uses an arbitrary parameter of this call.
     #[inline]
     pub fn value(&self, param: Param) -> Ptr<'_> {
         self.kept[param.0].1.ptr()
@@ -255,20 +257,20 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
     ///
     /// # Panics
-    /// If `param` belongs to another call, the method panics or uses another parameter of this call.
+    /// If `param` belongs to another call, the method panics or uses an arbitrary parameter of this call.
     pub fn value_mut(&mut self, param: Param) -> Result<PtrMut<'_>, CallError> {
         let (at, argument) = self.kept[param.0];
         self.out(at)?;
         Ok(argument.ptr_mut())
     }
 
-    /// Returns a pointer for writing an out parameter together with a pointer for reading another parameter.
+    /// Returns a pointer for writing the out parameter `param`, and a pointer for reading the parameter `other`.
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::value_mut`], and [`CallError::Other`] if both are the same parameter.
+    /// Returns the errors of [`Frame::value_mut`]. Returns [`CallError::Other`] if `param` and `other` are one parameter.
     ///
     /// # Panics
-    /// If a parameter belongs to another call, the method panics or uses another parameter of this call.
+    /// If a parameter belongs to another call, the method panics or uses an arbitrary parameter of this call.
     pub fn value_mut_and(&mut self, param: Param, other: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let ((at, to), (_, from)) = (self.kept[param.0], self.kept[other.0]);
         if param.0 == other.0 {
@@ -312,10 +314,10 @@ impl<'a> Frame<'a> {
         ))
     }
 
-    /// Marks the parameters as taken. Afterwards the result and out parameters may be written.
+    /// Marks the parameters as taken. After this call, the thunk may write the result and the out parameters.
     ///
     /// # Errors
-    /// [`CallError::Other`] if parameters are left.
+    /// [`CallError::Other`] if the thunk has not taken all parameters.
     #[inline]
     pub fn finish(&mut self) -> Result<(), CallError> {
         if self.at != self.arguments.len() {
@@ -341,8 +343,8 @@ impl<'a> Frame<'a> {
     /// Stores the result.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`] and for a function without a result, [`CallError::Signature`] if the result has
-    /// another type.
+    /// [`CallError::Other`] before [`Frame::finish`] and for a function without a result, [`CallError::Signature`] if the result has a
+    /// different type.
     #[inline]
     pub fn set_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
         let location = self.result_in_block();
@@ -357,7 +359,7 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// Stores the result, of any type.
+    /// Stores the result from a [`Value`]. Accepts results of any type.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::set_result`].
@@ -368,17 +370,17 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// Overwrites the out parameter with an index, of any type.
+    /// Overwrites the out parameter with index `at`. Accepts parameters of any type.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`] and if the parameter is not an out parameter; [`CallError::Signature`] if it has
-    /// another type.
+    /// [`CallError::Other`] before [`Frame::finish`] and if the parameter is not an out parameter; [`CallError::Signature`] if the
+    /// parameter has a different type.
     pub fn set_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
         let param = self.out(at)?;
         self.evaluate(at, param)?.write(value)
     }
 
-    /// Overwrites the out parameter with an index by its Rust type.
+    /// Overwrites the out parameter with index `at` from a Rust type.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::set_out`].
@@ -402,15 +404,14 @@ impl<'a> Frame<'a> {
         ))
     }
 
-    /// Returns the location of the result on the fast path: the result is in a block and may be written. Returns `None` in all other
-    /// cases.
+    /// Returns the location of the result for the fast path. Returns `None` unless the result is in a block and may be written.
     #[inline]
     fn result_in_block(&self) -> Option<Argument<'a>> {
         let result = self.function.result().filter(|_| self.stage != Stage::Parameters)?;
         self.params.plain_argument(self.function, result)
     }
 
-    /// Returns the location of the result; a wildcard result has the type that the caller expects.
+    /// Returns the location of the result. A wildcard result has the type that the caller expects.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::set_result`].
@@ -420,7 +421,7 @@ impl<'a> Frame<'a> {
         self.params.result(self.function, result)
     }
 
-    /// Returns the property of the result. For a wildcard, this is the property to which the caller assigns the result.
+    /// Returns the property of the result. For a wildcard, the caller assigns the result to this property.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::result_mut`].
@@ -428,7 +429,7 @@ impl<'a> Frame<'a> {
         Ok(self.result_location()?.property)
     }
 
-    /// Returns a pointer for writing the result in place, and marks the result as stored. The result may have any type.
+    /// Returns a pointer for writing the result in place, and marks the result as stored. Accepts results of any type.
     ///
     /// # Errors
     /// [`CallError::Other`] before [`Frame::finish`], and for a function without a result.
@@ -438,13 +439,13 @@ impl<'a> Frame<'a> {
         Ok(location.ptr_mut())
     }
 
-    /// Returns a pointer for writing the result together with a pointer for reading a parameter.
+    /// Returns a pointer for writing the result, and a pointer for reading the parameter `param`.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::result_mut`].
     ///
     /// # Panics
-    /// If the parameter belongs to another call, the method panics or uses another parameter of this call.
+    /// If the parameter belongs to another call, the method panics or uses an arbitrary parameter of this call.
     pub fn result_mut_and(&mut self, param: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let (location, from) = (self.result_location()?, self.kept[param.0].1);
         self.stage = Stage::Returned;
@@ -460,7 +461,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Returns true if the thunk called [`Frame::finish`] and stored the result, if the function has a result.
+    /// Returns true if the thunk called [`Frame::finish`], and stored the result of a function with a result.
     pub fn is_balanced(&self) -> bool {
         match self.stage {
             Stage::Parameters => false,
@@ -470,16 +471,15 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the called function. This is a function and not a method, to hide it from host code, which receives frames.
+/// Returns the called function. Host code receives frames; a free function is hidden from host code, unlike a method.
 #[inline]
 pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
     frame.function
 }
 
-/// Returns the whole block, for a thunk that passes the block to code with the same layout. Marks all parameters as taken and the result
-/// as stored; the code that receives the block must write the result. Returns null if a script steps through the parameters, which
-/// happens only for functions with the flag `CUSTOM_THUNK`. This is a function and not a method, to hide it from host code, which
-/// receives frames.
+/// Returns the whole block. For a thunk that passes the block to code with an equal layout. Marks all parameters as taken and the result as
+/// stored: the code that receives the block must write the result. Returns null if a script steps through the parameters. This happens only
+/// for functions with the flag `CUSTOM_THUNK`. Host code receives frames; a free function is hidden from host code, unlike a method.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);
@@ -489,7 +489,7 @@ pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     }
 }
 
-/// Returns the body of a function that does nothing: its result is the zero value.
+/// Returns a function body that does nothing. The result of the function is the zero value.
 pub fn idle() -> Thunk {
     Rc::new(|_context, frame| {
         hand_over(frame);
@@ -497,14 +497,14 @@ pub fn idle() -> Thunk {
     })
 }
 
-/// Creates a call of `function` on `object` whose parameters a script steps through.
+/// Creates a call of `function` on `object`. A script evaluates the parameters step by step.
 #[inline]
 pub fn stepping<'a>(object: ObjectHandle, function: &'a Function, steps: &'a mut dyn Steps<'a>) -> Frame<'a> {
     Frame::new(object, function, Source::Steps(steps))
 }
 
-/// Runs the thunk of `function` on `object` with the parameters in `block`. The caller checks that the thunk may run now, and keeps
-/// borrowed memory in place.
+/// Runs the thunk of `function` on `object` with the parameters in `block`. The caller checks that the thunk may run now, and prevents
+/// moves of borrowed memory.
 ///
 /// # Errors
 /// [`CallError::Signature`] if the block belongs to another function, and the error of the thunk.
@@ -536,10 +536,10 @@ impl<'f> ParamBlock<'f> {
         Self { function, storage: Storage::new(function.schema().clone()) }
     }
 
-    /// Sets parameter `index`; fields that a struct value omits start with their defaults.
+    /// Sets parameter `index`. If a struct value omits fields, these fields have their defaults.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the value has another type, [`CallError::Other`] if the parameter does not exist.
+    /// [`CallError::Signature`] if the value has a different type, [`CallError::Other`] if the parameter does not exist.
     #[inline]
     pub fn set(&mut self, index: usize, value: &Value) -> Result<(), CallError> {
         let param = self.param(index)?;
@@ -549,7 +549,7 @@ impl<'f> ParamBlock<'f> {
         self.storage.view().write(param, value)
     }
 
-    /// Sets parameter `index` by its Rust type.
+    /// Sets parameter `index` from a Rust type.
     ///
     /// # Errors
     /// Returns the errors of [`ParamBlock::set`].
@@ -558,7 +558,7 @@ impl<'f> ParamBlock<'f> {
         self.storage.view().set(self.param(index)?, value)
     }
 
-    /// Returns the value of parameter `index`; the result is the last parameter.
+    /// Returns the value of parameter `index`. The result is the last parameter.
     ///
     /// # Errors
     /// [`CallError::Other`] if the parameter does not exist.
@@ -573,17 +573,17 @@ impl<'f> ParamBlock<'f> {
         self.storage.view().read(self.function.result()?).ok()
     }
 
-    /// Returns the result by its Rust type.
+    /// Returns the result as a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the function has no result, [`CallError::Signature`] if the result has another type.
+    /// [`CallError::Other`] if the function has no result, [`CallError::Signature`] if the result has a different type.
     #[inline]
     pub fn result_as<T: FrameValue>(&self) -> Result<T, CallError> {
         let refused = || CallError::other(format!("{} has no result", self.function.path));
         self.storage.view().get(self.function.result().ok_or_else(refused)?)
     }
 
-    /// Returns the value of parameter `index` by its Rust type.
+    /// Returns the value of parameter `index` as a Rust type.
     ///
     /// # Errors
     /// Returns the errors of [`ParamBlock::put`].
@@ -594,7 +594,7 @@ impl<'f> ParamBlock<'f> {
     /// Checks that parameter `index` is an out parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if it is not an out parameter.
+    /// [`CallError::Signature`] if the parameter is not an out parameter.
     pub(crate) fn expect_out(&self, index: usize) -> Result<(), CallError> {
         let param = self.param(index)?;
         if param.flags & property_flags::OUT != 0 {
@@ -614,8 +614,8 @@ impl<'f> ParamBlock<'f> {
         self.function
     }
 
-    /// Creates a call of the block's function on `object` with the parameters set before. Only this method creates a frame for the block,
-    /// so the block always has the layout of the frame's function.
+    /// Creates a call of the block's function on `object` with the current parameters. Only this method creates a frame for the block. The
+    /// block therefore always has the layout of the frame's function.
     pub(super) fn frame(&mut self, object: ObjectHandle) -> Frame<'_> {
         Frame::new(object, self.function, Source::Block(self.storage.view()))
     }

@@ -1,6 +1,6 @@
-//! Types as text: `Map(String, Array(Object(/Script/A.B)))`. This module handles only the syntax; the conversion to
-//! [`PropertyType`](crate::property::PropertyType) looks up structs and classes. All declarations contain nested types as text in this
-//! form, so they share one parser.
+//! Types as text: `Map(String, Array(Object(/Script/A.B)))`. This module handles only the syntax. The conversion to
+//! [`PropertyType`](crate::property::PropertyType) looks up structs and classes. All declarations contain nested types in this form and
+//! share this parser.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,10 +12,10 @@ use crate::delegate_text::format_named;
 use crate::path::{MemberPath, TypePath};
 use crate::values::{Entry, Form, name_of};
 
-/// Maximum nesting depth of types, and thus of recursion over values.
+/// Maximum nesting depth of types. Limits the recursion over values.
 pub const DEEPEST: usize = 16;
 
-/// A parsed type.
+/// A parsed type, without lookup of its structs and classes.
 ///
 /// # Examples
 /// ```
@@ -32,11 +32,11 @@ pub enum TypeText {
     Plain(PropertyKind),
     /// A struct, by its path.
     Struct(String),
-    /// A reference, with the path of the class it refers to.
+    /// A reference, with the path of the referenced class.
     Reference(PropertyKind, String),
     /// A container, with its element types.
     Container(PropertyKind, Vec<Self>),
-    /// A delegate, with its signature, and with its path if it is a named delegate.
+    /// A delegate, with its signature. A named delegate also has its path.
     Delegate(PropertyKind, Option<String>, SignatureText),
 }
 
@@ -75,7 +75,7 @@ pub struct TypeTextError {
 }
 
 impl TypeText {
-    /// Returns the type of a declaration, which stores kind and path separately.
+    /// Returns the type of a declaration. A declaration stores kind and path separately.
     ///
     /// # Errors
     /// Fails if kind and path do not form a type, or the path is not in its canonical form.
@@ -103,7 +103,7 @@ impl TypeText {
         }
     }
 
-    /// Returns the part of the type that a fingerprint contains in addition to the kind: the path, or the content of the parentheses.
+    /// Returns the text that a fingerprint contains in addition to the kind: the path, or the content of the parentheses.
     pub fn path(&self) -> String {
         match self {
             Self::Plain(_) => String::new(),
@@ -114,7 +114,7 @@ impl TypeText {
         }
     }
 
-    /// Calls `visit` with the path of every struct that a value contains. The structs in the parameters of a delegate do not count.
+    /// Calls `visit` with the path of every struct that a value contains. Skips structs in the parameters of delegates.
     pub(crate) fn each_struct(&self, visit: &mut dyn FnMut(&str)) {
         match self {
             Self::Struct(path) => visit(path),
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the path of a named delegate. A parenthesis follows this path, unlike the path of a struct.
+    /// Reads the path of a named delegate. An opening parenthesis follows the path of a delegate, in contrast to the path of a struct.
     fn delegate_path(&mut self) -> Result<Option<String>, String> {
         let end = self.rest.find([',', '(', ')', ' ']).unwrap_or(self.rest.len());
         if !self.rest.starts_with('/') || !self.rest[end..].starts_with('(') {

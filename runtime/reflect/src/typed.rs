@@ -1,5 +1,5 @@
-//! Rust types that are stored in property memory directly, so that host code reads and writes them without a
-//! [`Value`](crate::value::Value). Safe code checks the type before each access.
+//! Rust types that are stored in property memory directly. Host code reads and writes them without a [`Value`](crate::value::Value). Safe
+//! code checks the type before each access.
 #![expect(unsafe_code, reason = "declares the promises of a host struct about its memory")]
 
 use std::borrow::Cow;
@@ -23,24 +23,24 @@ use crate::values::structure::Struct;
 use crate::values::text::Text;
 use crate::values::{Content as _, InMemory, Kind as _, floats, integers, references};
 
-/// Rust type in which properties or parameters can be read and written. Only this crate implements the trait.
+/// Rust type for reading and writing properties or parameters. Only this crate implements the trait.
 #[expect(private_bounds, reason = "kinds of values belong to this crate")]
 pub trait FrameValue: OfKind {}
 
 impl<T: OfKind> FrameValue for T {}
 
-/// Rust type in which values of a kind are read and written, without an intermediate [`Value`](crate::value::Value).
+/// Rust type for reading and writing values of one kind, without an intermediate [`Value`](crate::value::Value).
 pub(crate) trait OfKind: Sized {
     /// Kind of the values, or memory format of host structs.
     type Kind: InMemory;
 
-    /// Returns the data that a matching type carries; `None` for other types.
+    /// Returns the data that a type of this kind carries. Returns `None` for types of other kinds.
     #[inline]
     fn of(ty: &PropertyType) -> Option<&<Self::Kind as InMemory>::Of> {
         Self::Kind::carried(ty)
     }
 
-    /// Checks that the values of property type `ty` can be read and written in this Rust type.
+    /// Checks that properties of type `ty` can be read and written as this Rust type.
     fn matches(ty: &PropertyType) -> bool {
         Self::of(ty).is_some()
     }
@@ -56,22 +56,22 @@ pub(crate) trait OfKind: Sized {
     /// Overwrites the value. The caller has checked the type.
     fn store(self, at: Mut<'_, Self::Kind>);
 
-    /// Kind of the value in a call slot; `None` for types passed by address.
+    /// Kind of the value in a call slot. `None` for types passed by address.
     const IN_SLOT: Option<PropertyKind> = None;
 
-    /// Converts the value to a call slot; returns an empty slot for values passed by address.
+    /// Converts the value to a call slot. Returns an empty slot for values passed by address.
     #[inline]
     fn into_slot(self) -> Slot {
         Slot::EMPTY
     }
 
-    /// Reads the value from a call slot; `None` if the slot holds another kind or the type is passed by address.
+    /// Reads the value from a call slot. Returns `None` if the slot holds a different kind, or for types passed by address.
     #[inline]
     fn from_slot(_slot: Slot) -> Option<Self> {
         None
     }
 
-    /// Reads the value from the bits of a call slot; `None` for types passed by address.
+    /// Reads the value from the bits of a call slot. Returns `None` for types passed by address.
     #[inline]
     fn from_bits(_bits: u64) -> Option<Self> {
         None
@@ -103,7 +103,7 @@ macro_rules! in_slot {
 /// Returns an owned value of type `ty`, set from a Rust value.
 ///
 /// # Panics
-/// Panics if `ty` has other values; the caller must check first.
+/// Panics if `T` does not match `ty`. The caller must check this before the call.
 pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
     assert!(T::matches(&ty), "a {ty} is not a {}", T::describe());
     let mut own = OwnedValue::zero(ty);
@@ -130,11 +130,11 @@ pub unsafe trait PlainField: Copy + 'static {
     const PATH: &'static str;
 }
 
-/// Struct of the host that is stored in property memory directly. Implemented by [`plain_struct!`](crate::plain_struct).
+/// Struct of the host that is stored in property memory directly. [`plain_struct!`](crate::plain_struct) implements this trait.
 ///
 /// # Safety
-/// The type is `repr(C)`, all its fields are [`PlainField`]s, and `FINGERPRINT` is computed from its real size, alignment,
-/// field names and offsets; so a struct type with that path and fingerprint has the same memory layout.
+/// The type is `repr(C)`, and all its fields are [`PlainField`]s. `FINGERPRINT` is computed from its real size, alignment, field names and
+/// offsets. A struct type with this path and fingerprint therefore has the memory layout of this type.
 ///
 /// # Examples
 /// ```
@@ -213,7 +213,7 @@ unsafe impl<T: PlainStruct> PlainField for T {
     const PATH: &'static str = T::PATH;
 }
 
-/// Implements access as the content of a [`Value`](crate::value::Value) of the kind; `in_slot` adds the slot conversions.
+/// Implements access as the content of a [`Value`](crate::value::Value) of the kind. `in_slot` adds the slot conversions.
 macro_rules! by_kind {
     ($($rust:ty => $kind:ty $(, $in_slot:ident)?;)*) => {$(
         impl OfKind for $rust {
@@ -252,26 +252,26 @@ macro_rules! plain_fields {
         }
     )*};
 }
-// The list excludes `bool`, because not every byte is a valid `bool`. The list excludes references, because their Rust type
-// lacks the class path.
+// The list excludes `bool`, because not every byte is a valid `bool`. It excludes references, because the Rust type of a reference lacks
+// the class path.
 plain_fields! {
     u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64,
     Name => NAME
 }
 
-/// Returns the fingerprint of a struct without its fields; used by [`plain_struct!`](crate::plain_struct).
+/// Returns the fingerprint of a struct without its fields. Used by [`plain_struct!`](crate::plain_struct).
 #[doc(hidden)]
 pub const fn start_fields(size: usize, align: usize) -> Fingerprint {
     Fingerprint::START.number(size as u64).number(align as u64)
 }
 
-/// Extends the fingerprint of a struct by one field; used by [`plain_struct!`](crate::plain_struct).
+/// Adds one field to the fingerprint of a struct. Used by [`plain_struct!`](crate::plain_struct).
 #[doc(hidden)]
 pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: usize) -> Fingerprint {
     print.text(name).value(T::KIND, T::PATH).number(offset as u64)
 }
 
-/// Defines a `repr(C)` struct of the host that is passed by value under a path. Fields are numbers, names, or other plain
+/// Defines a `repr(C)` struct of the host with a reflection path. The struct is passed by value. Fields are numbers, names, or other plain
 /// structs.
 ///
 /// # Examples
@@ -311,7 +311,7 @@ macro_rules! plain_struct {
     };
 }
 
-/// Implements `PlainStruct` from a complete field list; a missing field is a compile error.
+/// Implements `PlainStruct` from a complete field list. A missing field is a compile error.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_plain_fields {
@@ -351,7 +351,7 @@ macro_rules! __alcedo_plain_fields {
     };
 }
 
-/// Expands to the line of a doc comment, or to an empty string for other attributes.
+/// Expands to the line of a doc comment. Expands to an empty string for other attributes.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_doc_line {

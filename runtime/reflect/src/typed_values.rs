@@ -1,4 +1,4 @@
-//! Rust types for kinds that have no Rust type of their own. With these types, host code selects one of several string, name or handle
+//! Rust types for kinds that no built-in Rust type identifies. With these types, host code selects one of several string, name or handle
 //! kinds. Values are copied on each access.
 
 use crate::host_value::as_they_are;
@@ -12,7 +12,7 @@ use crate::values::ptr::{Mut, Ref};
 use crate::values::sparse::Sparse;
 use crate::values::{Kind as _, text};
 
-/// UTF-8 text as a kind distinct from `String`.
+/// UTF-8 string of the kind `Utf8String`. This kind is distinct from the kind `String`.
 ///
 /// # Examples
 /// ```
@@ -24,7 +24,7 @@ use crate::values::{Kind as _, text};
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Utf8String(pub String);
 
-/// Text of ISO 8859-1 characters.
+/// String of ISO 8859-1 characters.
 ///
 /// # Examples
 /// ```
@@ -37,7 +37,7 @@ pub struct Utf8String(pub String);
 pub struct AnsiString(String);
 
 impl AnsiString {
-    /// Creates the text, if all its characters are in ISO 8859-1.
+    /// Creates the string. Returns `None` if a character is not in ISO 8859-1.
     ///
     /// # Examples
     /// ```
@@ -134,7 +134,7 @@ pub mod words {
     each_kind! { [words] () }
 }
 
-/// A multicast delegate: bindings called in order.
+/// Multicast delegate: bindings, in the order of their calls.
 ///
 /// # Examples
 /// ```
@@ -150,7 +150,7 @@ pub mod words {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MulticastDelegate(pub Vec<Binding>);
 
-/// A multicast delegate that needs little memory while it is unbound, for delegates that are usually unbound.
+/// Multicast delegate that needs little memory without bindings. For delegates that usually have no bindings.
 ///
 /// # Examples
 /// ```

@@ -1,6 +1,6 @@
-//! The registry of types. Lookup by path finds the current types. Lookup by number also finds replaced classes as long as they are in
-//! use. While a shadow is active, new declarations of dynamic types are stored next to the old types. Lookups find the new declarations
-//! instead, until the shadow is committed or dropped.
+//! Registry of types. Lookup by path finds the current types. Lookup by class id also finds replaced classes that are still in use. While a
+//! shadow is active, new declarations of dynamic types are stored next to the old types. Lookups find the new declarations instead of the
+//! old types, until the shadow is committed or dropped.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -27,14 +27,14 @@ use crate::registry::{Registry, Shadow, Table};
 use crate::structs::StructType;
 use crate::typing::TypeResolver;
 
-/// The types of a world. Game thread only.
+/// All types of a world. Game thread only.
 #[derive(Debug, Default)]
 pub struct Types {
     registry: RefCell<Registry>,
     epoch: Cell<u64>,
 }
 
-/// Reactivates the shadow when dropped.
+/// Guard that deactivates a shadow. The drop activates the shadow again.
 #[must_use = "the shadow is active again when this is dropped"]
 #[derive(Debug)]
 pub struct Lowered<'a>(&'a Types);
@@ -47,7 +47,7 @@ impl Drop for Lowered<'_> {
     }
 }
 
-/// Epoch assigned last. All registries of the process share this counter, so no two registries get the same epoch.
+/// Epoch that was assigned last. All registries of the process share this counter to keep epochs unique.
 static LAST_EPOCH: AtomicU64 = AtomicU64::new(0);
 
 impl Types {
@@ -56,19 +56,19 @@ impl Types {
         Self::default()
     }
 
-    /// Returns the epoch of the registry. Lookups by path have the same results as long as the epoch does not change. No two registries
-    /// share an epoch, except new registries without types.
+    /// Returns the epoch of the registry. Lookups by path have equal results as long as the epoch does not change. Each registry has unique
+    /// epochs, except new registries without types.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.epoch.get()
     }
 
-    /// Changes the epoch, since lookups by path may have other results from now on.
+    /// Changes the epoch: lookups by path may have different results from now on.
     fn has_changed(&self) {
         self.epoch.set(LAST_EPOCH.fetch_add(1, Ordering::Relaxed) + 1);
     }
 
-    /// Registers a package, so that types can be declared in it. Idempotent.
+    /// Registers a package for declarations of types. Idempotent.
     #[inline]
     pub fn declare_package(&self, name: &str) {
         self.registry.borrow_mut().packages.insert(name.into());
@@ -80,19 +80,19 @@ impl Types {
         self.registry.borrow().packages.contains(name)
     }
 
-    /// Checks that this host defines the kinds of all properties and parameters of a batch, as [`Types::declare`] does first.
+    /// Checks that this host defines the kinds of all properties and parameters of a batch. [`Types::declare`] makes this check first.
     ///
     /// # Errors
-    /// Returns [`DeclareError::UnknownKind`] for the first member of another kind.
+    /// Returns [`DeclareError::UnknownKind`] for the first member of an unknown kind.
     pub fn check_kinds(batch: &Batch) -> Result<(), DeclareError> {
         check_kinds(batch)
     }
 
-    /// Declares all types of a batch, or none of them. Adds redirects from the earlier names that the batch lists. Runs no code of the
-    /// types.
+    /// Declares all types of a batch; after an error, none of them. Adds redirects from the earlier names that the batch lists. Runs no
+    /// code of the types.
     ///
     /// # Errors
-    /// [`DeclareError`] for the first rejected declaration; the registered types are then unchanged.
+    /// [`DeclareError`] for the first rejected declaration. The registered types are then unchanged.
     ///
     /// # Examples
     /// ```
@@ -128,7 +128,7 @@ impl Types {
         Ok(declared)
     }
 
-    /// Returns the class with a number, which may be a replaced class.
+    /// Returns the class with an id. The class may be a replaced class.
     #[inline]
     pub fn class(&self, id: ClassId) -> Option<Rc<Class>> {
         self.registry.borrow().by_id.get(&id).cloned()
@@ -164,7 +164,7 @@ impl Types {
         self.registry.borrow().interface(path)
     }
 
-    /// Returns all current classes in order of declaration, so a base precedes its derived classes.
+    /// Returns all current classes in order of declaration. A base precedes its derived classes.
     #[inline]
     pub fn classes(&self) -> Vec<Rc<Class>> {
         let registry = self.registry.borrow();
@@ -198,7 +198,7 @@ impl Types {
         self.registry.borrow().all(|table| &table.interfaces)
     }
 
-    /// Returns all classes that are not forgotten, including replaced classes, in order of declaration.
+    /// Returns all classes in order of declaration, including replaced classes. Forgotten classes are excluded.
     #[inline]
     pub fn all_classes(&self) -> Vec<Rc<Class>> {
         self.registry.borrow().by_id.values().cloned().collect()
@@ -229,8 +229,8 @@ impl Types {
         Lowered(self)
     }
 
-    /// Hides the dynamic types with these paths while the shadow is active, unless the shadow declares them again. The commit removes the
-    /// hidden types.
+    /// Hides the dynamic types with these paths while the shadow is active. A new declaration in the shadow makes its path visible again.
+    /// The commit removes the hidden types.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -242,8 +242,8 @@ impl Types {
         shadow.hidden.extend(paths.into_iter().filter(|path| live.origin(path) != Some(Origin::Native)).map(Rc::from));
     }
 
-    /// Makes the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration.
-    /// Lookup by number still finds these classes. The commit cannot fail.
+    /// Makes the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration. Lookup
+    /// by class id still finds these classes. The commit always succeeds.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -304,15 +304,15 @@ impl Types {
         self.registry.borrow().redirect_chain(from).any(|target| **target == *to)
     }
 
-    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` takes precedence. While a shadow is
-    /// active, the redirect belongs to the shadow.
+    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` has precedence. While a shadow is active,
+    /// the redirect belongs to the shadow.
     #[inline]
     pub fn redirect(&self, old: &str, new: &str) {
         self.has_changed();
         self.registry.borrow_mut().open_table().redirects.add(old, new);
     }
 
-    /// Returns the path of the type that `path` resolves to; `path` itself if it resolves to no type.
+    /// Returns the path of the type that `path` resolves to. If `path` resolves to no type, returns `path`.
     #[inline]
     pub fn redirected(&self, path: &str) -> Rc<str> {
         let registry = self.registry.borrow();
@@ -335,17 +335,18 @@ impl Types {
         translated + rest
     }
 
-    /// Returns the renamed members of a class and its bases as pairs of old and new name.
+    /// Returns the renamed members of a class and its bases, as pairs of old and new name.
     pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
         self.registry.borrow().member_redirects(class.chain().iter().map(|class| &*class.path))
     }
 
-    /// Returns the current and earlier names of the member `name`, `name` first. `owners` are the paths of a type and its bases.
+    /// Returns the current and earlier names of the member `name`. `name` is first. `owners` are the paths of a type and its bases.
     pub fn names_of_member<'p>(&self, owners: impl Iterator<Item = &'p str>, name: &str) -> Vec<String> {
         OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
     }
 
-    /// Returns the function with that path: declared or inherited by the class in the path, or declared by the interface.
+    /// Returns the function with that path. The class in the path declares or inherits the function, or the interface in the path declares
+    /// it.
     #[inline]
     pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
         let registry = self.registry.borrow();
@@ -356,7 +357,7 @@ impl Types {
         })
     }
 
-    /// Returns the property with that path: declared or inherited by the class in the path.
+    /// Returns the property with that path. The class in the path declares or inherits the property.
     #[inline]
     pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
         self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())
@@ -371,7 +372,7 @@ impl Types {
     }
 }
 
-/// Finds the current types of the registry.
+/// Resolves types to the current types of the registry.
 impl TypeResolver for Types {
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
         self.struct_by_path(path)

@@ -1,4 +1,4 @@
-//! Resolves parsed types. Checks that structs, classes and interfaces exist, and that values of key types can be keys.
+//! Resolves parsed types. Checks that structs, classes and interfaces exist, and that key types are allowed as keys.
 
 use std::rc::Rc;
 
@@ -53,10 +53,10 @@ pub enum TypeError {
         /// Path of the delegate.
         path: String,
     },
-    /// The requested delegate type differs from the declaration of the delegate.
+    /// The requested delegate type differs from the delegate's declaration.
     #[error("declared as {found}: rebuild the code that uses {expected} against that declaration")]
     OtherDelegate {
-        /// The type as the delegate is declared.
+        /// Delegate type as declared.
         found: String,
         /// The requested type.
         expected: String,
@@ -73,7 +73,7 @@ pub enum TypeError {
         /// Path of the interface.
         path: String,
     },
-    /// A type that cannot be a key.
+    /// A type that is not allowed as a key.
     #[error(
         "{key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; use a number, a string, a name or a reference"
     )]
@@ -84,7 +84,7 @@ pub enum TypeError {
 }
 
 impl PropertyType {
-    /// Parses a type: the inverse of its `Display`.
+    /// Parses a type. This is the inverse of `Display`.
     ///
     /// # Errors
     /// Returns `TypeError` if the type is unknown.
@@ -95,7 +95,7 @@ impl PropertyType {
     /// Resolves a parsed type.
     ///
     /// # Errors
-    /// Returns `TypeError` if a struct, class or interface is unknown, or a type cannot be a key.
+    /// Returns `TypeError` if a struct, class or interface is unknown, or a key type is not allowed.
     pub fn resolve(text: &TypeText, resolver: &dyn TypeResolver) -> Result<Self, TypeError> {
         match text {
             TypeText::Plain(kind) => Self::plain(*kind).ok_or_else(|| unknown(text)),
@@ -184,7 +184,7 @@ fn check_delegate(
     Err(TypeError::OtherDelegate { found, expected: text.to_string() })
 }
 
-/// Checks the types of a signature without resolving them, because a signature may name a struct that contains the delegate.
+/// Checks the types of a signature without resolving them. A signature may name a struct that contains the delegate.
 fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
     signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|ty| check_type_text(ty, resolver))
 }

@@ -1,5 +1,5 @@
-//! Owned, typed property values for tools, defaults and migrations. If the Rust type is known, code reads and writes property memory
-//! directly, without these values.
+//! Owned, typed property values for tools, defaults and migrations. Code that knows the Rust type accesses property memory directly,
+//! without these values.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use crate::kind_list::{each_kind, value_enum};
 
 each_kind! { [value_enum] (
-    /// A value. Floats are compared by their bits, as in memory. A default of NaN is therefore equal to itself.
+    /// Property value. Floats are compared by their bits, as in memory. A default of NaN is therefore equal to itself.
     ///
     /// # Examples
     /// ```
@@ -26,7 +26,7 @@ each_kind! { [value_enum] (
     Value
 ) }
 
-/// A value of an enum: an entry by name, several entries for flags, or a number without an entry.
+/// Value of an enum: an entry by name, several entries for flags, or a number without an entry.
 ///
 /// # Examples
 /// ```
@@ -37,15 +37,14 @@ each_kind! { [value_enum] (
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EnumValue {
-    /// Text of the value: `Red`; for flags `Read | Write`; `7` for a number without an entry; `Read | 8` for flags with a bit without an
-    /// entry.
+    /// Text of the value: `Red`, or `7` for a number without an entry. For flags: `Read | Write`, or `Read | 8` if one bit has no entry.
     pub text: Arc<str>,
-    /// Number of the value in the enum from which the value was read. Writes use the text and not the number.
+    /// Number of the value in the enum that the value was read from. Writes use the text and ignore the number.
     pub number: i128,
 }
 
 impl EnumValue {
-    /// Creates the value of an entry by name; for flags, of entries separated by `|`.
+    /// Creates the value of an entry from the name. For flags, `|` separates several names.
     ///
     /// # Examples
     /// ```
@@ -66,7 +65,8 @@ impl Display for EnumValue {
     }
 }
 
-/// Localizable text: the displayed string, and its namespace and key in a translation. Text with both names empty is not translated.
+/// Localizable text: the displayed string, and its namespace and key in a translation. If namespace and key are empty, the text is not
+/// translated.
 ///
 /// # Examples
 /// ```
@@ -85,7 +85,7 @@ pub struct LocalText {
     pub key: Name,
 }
 
-/// Target of a delegate; unbound if the object is `NONE`.
+/// Target of a delegate. The delegate is unbound if the object is `NONE`.
 ///
 /// # Examples
 /// ```
@@ -116,7 +116,7 @@ impl From<Binding> for DelegateRaw {
     }
 }
 
-/// Returns true if a string has ISO 8859-1 characters only, as an `AnsiString` requires.
+/// Returns true if a string has only ISO 8859-1 characters. `AnsiString` requires this.
 pub(crate) fn is_latin_1(text: &str) -> bool {
     text.chars().all(|letter| u8::try_from(letter).is_ok())
 }
@@ -128,8 +128,8 @@ pub fn names_object(value: &Value) -> bool {
     is_named
 }
 
-/// Returns the value with every object handle replaced by the result of `map`. This is a function and not a method, to hide it from host
-/// code, which uses values.
+/// Returns the value with every object handle replaced by the result of `map`. Host code uses values; a free function is hidden from host
+/// code, unlike a method.
 ///
 /// # Examples
 /// ```
@@ -145,7 +145,7 @@ pub fn with_objects(value: &Value, map: &mut dyn FnMut(ObjectHandle) -> ObjectHa
     value.map_objects(map)
 }
 
-/// Error for a value that does not fit the type of the written property.
+/// Error for a value that does not match the type of the written property.
 ///
 /// # Examples
 /// ```
@@ -172,7 +172,7 @@ impl WrongType {
         Self { found: found.to_owned(), expected: ty.to_string() }
     }
 
-    /// Converts the error to the error of a call that writes the value to the location `name`.
+    /// Converts the error to the error of a call. `name` is the location that the call writes to.
     pub(crate) fn in_call(self, name: String) -> CallError {
         CallError::Signature { name, found: self.expected, expected: self.found }
     }

@@ -1,4 +1,4 @@
-//! Cached offsets of word-sized property values. Later reads and writes use the offset and do not look up the property.
+//! Cached offsets of word-sized property values. Later reads and writes use the offset without a lookup of the property.
 #![expect(unsafe_code, reason = "reads and writes objects at an offset that was looked up before")]
 
 use std::cell::Cell;
@@ -23,7 +23,7 @@ struct Location {
     kind: PropertyKind,
 }
 
-/// Offset of a property that is read as `T`, in objects of one class.
+/// Offset of a property with values of Rust type `T`, in objects of one class.
 #[derive(Debug)]
 pub struct WordOffset<T> {
     location: Location,
@@ -38,13 +38,13 @@ impl<T> Clone for WordOffset<T> {
 
 impl<T> Copy for WordOffset<T> {}
 
-/// Checks that values of the type are read and written as `T`.
+/// Checks that values of the property type are read and written as `T`.
 pub fn fits<T: FrameValue>(ty: &PropertyType) -> bool {
     <T as OfKind>::matches(ty)
 }
 
 impl Location {
-    /// Returns the location of the property in objects of `class`; `None` if the class lacks the property or its kind is not
+    /// Returns the location of the property in objects of `class`. Returns `None` if the class lacks the property or its kind differs from
     /// `kind`.
     fn of(class: &Class, property: &Property, kind: PropertyKind) -> Option<Self> {
         let is_there = class.properties.iter().any(|own| std::ptr::eq(&raw const **own, property));
@@ -96,8 +96,8 @@ impl Location {
 }
 
 impl<T: FrameValue> WordOffset<T> {
-    /// Returns the offset of the property in objects of `class`. Returns `None` if the class lacks the property, or its
-    /// values are not word-sized values of type `T`.
+    /// Returns the offset of the property in objects of `class`. Returns `None` if the class lacks the property, or if its values are not
+    /// word-sized values of type `T`.
     pub fn of(class: &Class, property: &Property) -> Option<Self> {
         let location = Location::of(class, property, <T as OfKind>::IN_SLOT?)?;
         fits::<T>(&property.ty).then_some(Self { location, of: PhantomData })
@@ -113,8 +113,8 @@ impl<T: FrameValue> WordOffset<T> {
 
 const CLASSES: usize = 4;
 
-/// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. The cache is independent
-/// of the Rust type. Game thread only.
+/// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. The Rust type of the values is not a
+/// part of the cache. Game thread only.
 #[derive(Debug)]
 pub struct WordOffsets {
     epoch: Cell<u64>,
@@ -129,7 +129,7 @@ impl Default for WordOffsets {
 }
 
 impl Clone for WordOffsets {
-    /// Returns an empty cache, because entries are not copied.
+    /// Returns an empty cache: entries are not copied.
     fn clone(&self) -> Self {
         Self::new()
     }
@@ -149,19 +149,19 @@ impl WordOffsets {
         self.epoch.get()
     }
 
-    /// Reads the property of an object; `None` if the object does not exist or its class is not cached. The caller has
-    /// checked that the cache is current and that the property may be read.
+    /// Reads the property of an object. Returns `None` if the object does not exist or its class is not cached. The caller must check that
+    /// the cache is current and that the property may be read.
     #[inline]
     pub fn read<T: FrameValue>(&self, columns: &HotColumns, object: ObjectHandle) -> Option<T> {
         let entry = columns.find(object)?;
         self.of(entry.class).get()?.read(&entry)
     }
 
-    /// Overwrites the property, unless it is a reference. The caller has checked that the cache is current and that the
-    /// property may be written.
+    /// Overwrites the property, unless it is a reference. The caller must check that the cache is current and that the property may be
+    /// written.
     ///
     /// # Errors
-    /// Returns `value` in the cases in which [`WordOffsets::read`] returns `None`, and for references.
+    /// Returns `value` if the object does not exist, if its class is not cached, or if the property is a reference.
     #[inline]
     pub fn write<T: FrameValue>(&self, columns: &HotColumns, object: ObjectHandle, value: T) -> Result<(), T> {
         // References need a write barrier for the mark and a check of the object's class.
@@ -191,8 +191,8 @@ impl WordOffsets {
 }
 
 impl HotColumns {
-    /// Reads the value; `None` if the object does not exist or has another class. The caller has checked that the value may
-    /// be read.
+    /// Reads the value. Returns `None` if the object does not exist or has a different class. The caller must check that the value may be
+    /// read.
     #[inline]
     pub fn read_word<T: FrameValue>(&self, object: ObjectHandle, location: &WordOffset<T>) -> Option<T> {
         location.location.read(&self.find(object)?)

@@ -1,5 +1,4 @@
-//! World: all stores of objects and types. Stores do not refer to the world. Operations on several stores receive the world
-//! as a parameter.
+//! World: all stores of objects and types. Stores do not refer to the world. Operations on several stores receive the world as an argument.
 #![expect(unsafe_code, reason = "hooks of native classes receive the world without its type")]
 
 use std::any::Any;
@@ -39,7 +38,7 @@ pub struct World {
     pub objects: Objects,
     /// Epoch that invalidates cached calls and offsets.
     pub epoch: Rc<Epoch>,
-    /// Current mode of the host, which decides which code may write.
+    /// Current mode of the host. The mode restricts writes.
     pub mode: ModeWord,
     /// Counter of slices that plugin code holds.
     pub slices: BorrowedSlices,
@@ -49,7 +48,7 @@ pub struct World {
     pub lazy: LazyIds,
     /// Objects held by running calls.
     pub stack: CallStack,
-    /// Data of higher layers for hooks that receive only the world.
+    /// Data of higher layers. Hooks that receive only the world use this data.
     pub host: OnceCell<Rc<dyn Any>>,
 }
 
@@ -79,7 +78,7 @@ impl World {
         }
     }
 
-    /// Returns the world of a hook's context.
+    /// Returns the world of a hook context.
     #[inline]
     pub fn of(context: HookContext<'_>) -> &Self {
         // SAFETY: a context is created only from `TheWorld`, which only this type implements, and borrows it for that
@@ -87,7 +86,7 @@ impl World {
         unsafe { context.world().cast().as_ref() }
     }
 
-    /// Returns the context that hooks are called with.
+    /// Returns the context for calls of hooks.
     #[inline]
     pub fn context(&self) -> HookContext<'_> {
         HookContext::new(self)

@@ -1,4 +1,4 @@
-//! Performs calls of script, native and plugin functions. A script callee gets a frame here and runs in the interpreter loop.
+//! Performs calls of script, native and plugin functions. A script callee receives a frame here and runs in the interpreter loop.
 #![expect(unsafe_code, reason = "moves arguments between frames")]
 
 use std::rc::{Rc, Weak};
@@ -16,7 +16,7 @@ use crate::exec::{Callee, Linked, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
 use crate::place::Registers;
 
-/// Callee: code of this machine, or any other function.
+/// Callee: code of this machine, or a function with a thunk.
 pub(crate) enum Body {
     Script(Rc<Linked>),
     Other(Rc<Function>),
@@ -33,7 +33,7 @@ impl Callee {
 }
 
 impl Machine {
-    /// Performs a call. If the callee is a script function, its frame is the innermost frame on return.
+    /// Performs a call. If the callee is a script function, its frame is the innermost frame when `call` returns.
     ///
     /// # Errors
     /// Returns the errors of dispatch and of native code.
@@ -122,7 +122,7 @@ impl Machine {
         }
     }
 
-    /// Looks up the static function in the class on which it is called.
+    /// Looks up the static function in the class of the call.
     #[cold]
     fn find_static(&self, site: &Site, class: &Class) {
         let found = class.find_function(&site.function.text).filter(|found| site.suits(found));
@@ -131,8 +131,8 @@ impl Machine {
         *site.cached_callee.borrow_mut() = Some(self.callee(found));
     }
 
-    /// Returns true if the call cache proves that a call on the class of the object resolves to the declared function. The loader
-    /// has checked that the parameters of this function are plain.
+    /// Returns true if the call cache proves that a call on the object's class resolves to the declared function. The loader has checked
+    /// that the parameters of this function are plain.
     #[inline]
     pub(crate) fn is_cached_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
         site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
@@ -183,7 +183,7 @@ impl Machine {
             [binding] => self.enter_bound(world, site, registers, binding.object, &find(binding)?),
             several => {
                 for binding in several {
-                    // A previous call may have destroyed this object, or the calling object.
+                    // An earlier call may have destroyed this object or the calling object.
                     if !world.objects.is_alive(binding.object) {
                         continue;
                     }
@@ -192,7 +192,7 @@ impl Machine {
                     let depth = self.frames.depth();
                     if self.enter_bound(world, site, &registers, binding.object, &callee)? == Transfer::In {
                         self.enter(world, depth)?;
-                        // No values are copied back, since delegates have no out parameters and multicast delegates have no result.
+                        // Copies no values back: delegates have no out parameters, and multicast delegates have no result.
                         self.frames.pop();
                     }
                 }
@@ -218,7 +218,7 @@ impl Machine {
         self.enter_body(world, site, registers, ObjectHandle::NONE, class, callee.body())
     }
 
-    /// Returns a function, with its code if the function is a script of this machine.
+    /// Returns a function. If the function is a script of this machine, the result contains its code.
     pub(crate) fn callee(&self, function: &Rc<Function>) -> Callee {
         let linked = self.code.borrow().get(&(function.owner, function.name)).cloned();
         let linked = linked.filter(|linked| linked.strong_count() != 0);
@@ -242,7 +242,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Handles a call on `None`: logs the call and returns the zero value.
+    /// Handles a call on `None`. Logs the call and returns the zero value.
     #[cold]
     fn call_none(&self, site: &Site, registers: &Registers) -> Result<Transfer, CallError> {
         if !matches!(site.target, LinkedTarget::Delegate { .. }) {
@@ -284,7 +284,7 @@ impl Machine {
         Ok(Transfer::In)
     }
 
-    /// Returns true if the function is running on the object.
+    /// Returns true if the object has a running call of the function.
     #[cold]
     pub(crate) fn runs(&self, linked: &Rc<Linked>, object: ObjectHandle) -> bool {
         let mut runs = false;
@@ -296,15 +296,15 @@ impl Machine {
 }
 
 impl Site {
-    /// Returns a copy of the cached callee. The callee may execute this call site again with an object of another class, which
-    /// replaces the cached callee.
+    /// Returns a copy of the cached callee. The callee may execute this call site again with an object of a different class. This second
+    /// execution replaces the cached callee.
     #[inline]
     fn cached_body(&self) -> Result<Body, CallError> {
         let callee = self.cached_callee.borrow();
         callee.as_ref().map(Callee::body).ok_or_else(|| missing_function("no class", &self.function))
     }
 
-    /// Returns true if the function has the parameter layout that the call was linked with.
+    /// Returns true if the parameter layout of the function equals the layout that the call was linked with.
     fn suits(&self, function: &Function) -> bool {
         let is_custom = function.flags & function_flags::CUSTOM_THUNK != 0;
         let one = |((offset, ty, is_out), param): (&(u32, PropertyType, bool), &Property)| {
@@ -316,11 +316,11 @@ impl Site {
     }
 }
 
-/// Returns code, object and memory of a script callee from the call cache; `None` if any of the three is missing.
+/// Returns code, object and memory of a script callee from the call cache. Returns `None` if any of the three is missing.
 ///
 /// # Safety
-/// `base` must point to the frame of the caller, whose code contains `site`; `own` must be the object of the caller and `memory`
-/// its memory.
+/// `base` must point to the frame of the caller. The code of the caller must contain `site`. `own` must be the object of the caller, and
+/// `memory` its memory.
 #[inline(always)]
 pub(crate) unsafe fn direct(
     world: &World,

@@ -1,4 +1,4 @@
-//! Calls of scripts from outside of the interpreter loop: from native and plugin code through thunks, and from the machine itself.
+//! Calls of scripts from outside the interpreter loop: from native and plugin code through thunks, and from the machine itself.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use std::rc::{Rc, Weak};
@@ -37,7 +37,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs a call whose parameters are in a parameter block, and copies out parameters back to the block.
+    /// Runs a call whose parameters are in a parameter block. Copies out parameters back to the block.
     pub(crate) fn call_in(&self, world: &World, linked: &Rc<Linked>, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let object = if linked.is_static { ObjectHandle::NONE } else { frame.object() };
         let (memory, class) = match linked.is_static {

@@ -1,5 +1,5 @@
-//! Calls of native and plugin code. Arguments are in a parameter block, or a custom thunk reads them one by one from the frame of
-//! the caller.
+//! Calls of native and plugin code. Arguments are copied to a parameter block. Alternatively, a custom thunk reads them one by one from the
+//! frame of the caller.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use std::rc::Rc;
@@ -31,7 +31,7 @@ impl Machine {
         function: &Rc<Function>,
     ) -> Result<Transfer, CallError> {
         function.may_run(world, object)?;
-        // Ends script frames that remain if the called code panics.
+        // Ends the remaining script frames if the called code panics.
         let _mark = self.mark();
         let done = if site.is_custom {
             self.call_stepping(world, site, registers, object, function)
@@ -41,12 +41,11 @@ impl Machine {
         done.map(|()| Transfer::Out)
     }
 
-    /// Calls a static host function whose parameters are copied bytewise; returns true on success. Stores the error of a failure in
-    /// `failed`.
+    /// Calls a static host function whose parameters are copied bytewise. Returns true on success. Stores an error in `failed`.
     ///
     /// # Safety
-    /// `base` must point to the frame of the caller, whose code contains `site`, and the loader must have found the call to be
-    /// plain.
+    /// `base` must point to the frame of the caller. The code of the caller must contain `site`. The loader must have classified the call
+    /// as plain.
     #[inline(never)]
     pub(crate) unsafe fn call_plain(&self, world: &World, site: &Site, base: *mut u8) -> bool {
         let (function, _mark) = (&*site.function, self.mark());
@@ -134,7 +133,7 @@ impl Machine {
     }
 }
 
-/// Arguments of a call in a script, which a custom thunk reads one by one.
+/// Arguments of a call in a script. A custom thunk reads these arguments one by one.
 struct ScriptSteps<'a> {
     world: &'a World,
     site: &'a Site,

@@ -1,6 +1,5 @@
-//! Stored bytecode: a function is a list of instructions on numbered, typed registers. Types, properties and functions are named by
-//! path, so the code does not depend on layouts. The code is untrusted: [`link`](crate::link) verifies all of it before the code
-//! runs.
+//! Stored bytecode: a function is a list of instructions on numbered, typed registers. Types, properties and functions are named by path,
+//! so the code does not depend on layouts. The code is untrusted. Before the code runs, [`link`](crate::link) verifies all of it.
 
 use std::rc::Rc;
 
@@ -22,11 +21,11 @@ pub struct FunctionCode {
     pub file: String,
     /// Number of parameters. The first registers are the parameters.
     pub params: u16,
-    /// Register of the result, which follows the parameters.
+    /// Register of the result. The result follows the parameters.
     pub result: Option<Reg>,
-    /// True if the function has no object.
+    /// True if the function is static: it has no object.
     pub is_static: bool,
-    /// True if a call does nothing while another call of the function on the same object is running.
+    /// True if only one call of the function runs at a time on each object. A nested call does nothing.
     pub is_singular: bool,
     /// Registers by index.
     pub registers: Vec<Register>,
@@ -40,7 +39,7 @@ pub struct FunctionCode {
     pub lines: Vec<u32>,
 }
 
-/// Kinds of registers.
+/// Register of a function.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Register {
     /// Parameter, local or temporary. The initial value consists of zero bytes.
@@ -50,7 +49,7 @@ pub enum Register {
         /// Type of the value.
         ty: TypeText,
     },
-    /// Field of a struct in an earlier register. The field shares the memory of the struct.
+    /// Field of a struct in an earlier register. The field is stored in the memory of the struct.
     Field {
         /// Register of the struct.
         of: Reg,
@@ -66,7 +65,7 @@ pub enum Register {
     },
 }
 
-/// Path to a value that is not a whole register.
+/// Path to a value that is not a complete register.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// Start of the access path.
@@ -80,20 +79,20 @@ pub struct Place {
 pub enum Root {
     /// A register.
     Register(Reg),
-    /// Property of `self`: the declaring class and the name of the property.
+    /// Property of `self`. Contains the declaring class and the name of the property.
     OfSelf(Rc<str>, String),
-    /// Property of the object in a register: the declaring class and the name of the property.
+    /// Property of the object in a register. Contains the register, the declaring class and the name of the property.
     Of(Reg, Rc<str>, String),
-    /// Read-only property of a class default object, whose class is in a register.
+    /// Read-only property of a class default object. Contains the register of the class, the declaring class and the name of the property.
     Default(Reg, Rc<str>, String),
 }
 
-/// Step of the path to a value.
+/// Step of an access path.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// Field of a struct.
     Field(String),
-    /// Element of a dynamic array, which grows if a write exceeds its end.
+    /// Element of a dynamic array. The array grows if a write exceeds its end.
     Element(Reg),
     /// Element of a fixed array with this length.
     FixedElement(Reg, u32),
@@ -106,11 +105,11 @@ pub struct CallSite {
     pub callee: Target,
     /// Arguments, one for each parameter.
     pub args: Vec<Argument>,
-    /// Register that receives the result; `None` if the result is unused.
+    /// Register that receives the result. `None` if the result is unused.
     pub to: Option<Reg>,
 }
 
-/// Target of a call. Function paths are `/Script/Package.Class:name`. A missing register means `self`.
+/// Target of a call. Function paths are `/Script/Package.Class:name`. `None` as a register means `self`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     /// Dispatches by name on the class of the object.
@@ -119,8 +118,8 @@ pub enum Target {
     Final(Option<Reg>, Rc<str>),
     /// Calls a static function. With a register, dispatches by name on the class in the register.
     Static(Option<Reg>, Rc<str>),
-    /// Calls a static function, dispatched by name on the running class. The running class is the class of `self`, or the class on
-    /// which the running static function was called.
+    /// Calls a static function, dispatched by name on the running class. The running class is the class of `self`. In a static function,
+    /// the running class is the class that the function was called on.
     OfOwnClass(Rc<str>),
     /// Calls an interface function, dispatched on the class of the object in the register.
     Interface(Reg, Rc<str>),
@@ -128,7 +127,7 @@ pub enum Target {
     Delegate {
         /// The delegate.
         delegate: Reg,
-        /// Object on which the fallback is called.
+        /// Object for a call of the fallback.
         object: Option<Reg>,
         /// Path of the fallback function.
         fallback: Option<Rc<str>>,
@@ -138,20 +137,19 @@ pub enum Target {
 /// An argument of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Argument {
-    /// Value that is copied to the parameter.
+    /// Value to copy to the parameter.
     In(Reg),
-    /// Temporary copy of a value that is stored elsewhere. Copies for out parameters are rejected, since the write would not reach
-    /// the stored value.
+    /// Temporary copy of a value that is stored elsewhere. Rejected for out parameters, because the write would not reach the stored value.
     Copied(Reg),
     /// Register that the call writes to.
     Out(Reg),
     /// Omitted argument.
     Skipped,
-    /// Place that a custom thunk reads or writes directly. A call has at most one argument of this kind.
+    /// Place that a custom thunk reads or writes directly. A call has at most one such argument.
     Place(u16),
 }
 
-/// An instruction. Registers must have the types of the instruction's fields, or those that the operation requires.
+/// An instruction. Each register must have the type of the instruction's field or the type that the operation requires.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the fields are registers to write (`to`), to read, and instructions to jump to")]
 pub enum Ins {
@@ -159,7 +157,7 @@ pub enum Ins {
     Nop,
     /// Sets a register to the initial value of its type.
     Init { to: Reg },
-    /// Copies a value of the same type.
+    /// Copies a value between registers of equal types.
     Copy { to: Reg, from: Reg },
     /// Applies a unary operator.
     Unary { op: Unary, to: Reg, from: Reg },
@@ -167,11 +165,11 @@ pub enum Ins {
     Binary { op: Op, on: Operand, to: Reg, left: Reg, right: Reg },
     /// Converts to another type.
     Convert { by: Conversion, to: Reg, from: Reg },
-    /// Casts an object or class; the result is `None` if the cast fails.
+    /// Casts an object or class. If the cast fails, the result is `None`.
     Cast { by: Cast, to: Reg, from: Reg },
     /// Jumps to another instruction.
     Jump { to: At },
-    /// Jumps if the `bool` equals `is`.
+    /// Jumps if the `bool` in `condition` equals `is`.
     JumpIf { condition: Reg, is: bool, to: At },
     /// Jumps if the comparison of two numbers equals `is`.
     JumpCompare { op: Op, num: Num, left: Reg, right: Reg, is: bool, to: At },
@@ -183,7 +181,7 @@ pub enum Ins {
     Store { place: u16, from: Reg },
     /// Stores the `self` object in a register.
     SelfObject { to: Reg },
-    /// Stores the class of `self`, or the class on which a static function was called.
+    /// Stores the class of `self`. In a static function, stores the class that the function was called on.
     SelfClass { to: Reg },
     /// Stores the class of an object.
     ClassOf { to: Reg, object: Reg },
@@ -193,7 +191,7 @@ pub enum Ins {
     Intrinsic { what: Intrinsic, place: u16, args: Vec<Reg>, to: Option<Reg> },
     /// Sets the length of an array.
     SetLength { place: u16, length: Reg },
-    /// Binds a delegate to a function of an object. A missing register means `self`.
+    /// Binds a delegate to a function of an object. `None` as the object means `self`.
     Bind { to: Reg, object: Option<Reg>, function: String },
     /// Creates an object of the class in a register.
     New { to: Reg, class: Reg, outer: Option<Reg>, name: Option<Reg>, template: Option<Reg> },

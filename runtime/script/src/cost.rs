@@ -1,5 +1,5 @@
-//! Cost of long operations, in loop iterations (rounds). Operations on containers and strings, new objects and log lines add to the
-//! pending cost. After each operation, the machine subtracts the pending cost from its remaining rounds.
+//! Cost of long operations, in loop iterations (rounds). Operations on containers and strings, new objects and log lines add to the pending
+//! cost. After each such operation, the machine subtracts the pending cost from its remaining rounds.
 
 use std::cell::Cell;
 
@@ -26,7 +26,7 @@ pub(crate) fn add(rounds: u64) {
     }
 }
 
-/// Returns and clears the pending rounds.
+/// Returns and clears the pending cost, in rounds.
 #[inline]
 pub(crate) fn take() -> u64 {
     PENDING.replace(0)
@@ -42,7 +42,7 @@ pub(crate) fn of_rows(count: u64, size: usize) -> u64 {
     count.saturating_mul(1 + of_text(size))
 }
 
-/// Returns the cost of one pass over a container or string; zero for other values.
+/// Returns the cost of one pass over a container or string. Returns zero for other values.
 pub(crate) fn of(value: Ptr<'_>) -> u64 {
     let row = match value.ty() {
         PropertyType::Array(of) => of.ty().size(),

@@ -1,4 +1,5 @@
-//! Linked bytecode: fixed-size instructions with frame offsets instead of registers, built and verified by [`link`](crate::link).
+//! Linked bytecode: fixed-size instructions with frame offsets instead of registers. [`link`](crate::link) builds and verifies these
+//! instructions.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
@@ -23,29 +24,28 @@ pub(crate) struct Instruction {
     pub(crate) a: u16,
     pub(crate) b: u16,
     pub(crate) c: u16,
-    /// A constant, a jump target, or an index into one of the tables of the function.
+    /// A constant, a jump target, or an index into a table of the function.
     pub(crate) x: u32,
     pub(crate) y: u32,
 }
 
-/// Operation of an instruction. The suffix `Imm` means that the right operand is the constant `x`. Jumps continue at instruction
-/// `y`.
+/// Operation of an instruction. The suffix `Imm` means that the right operand is the constant `x`. Jumps continue at instruction `y`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub(crate) enum OpCode {
     Nop,
-    /// `a = b`; the suffix is the number of bytes to copy.
+    /// `a = b`. The suffix is the number of bytes to copy.
     Copy1,
     Copy2,
     Copy4,
     Copy8,
     /// Copies a vector of three floats.
     Copy12,
-    /// Copies `x` bytes between registers that are identical or disjoint.
+    /// Copies `x` bytes between registers. The registers are identical or disjoint.
     CopyBytes,
-    /// `a = ` entry `x` of the constant table, which has `c` bytes.
+    /// `a = ` entry `x` of the constant table. The entry has `c` bytes.
     CopyConstant,
-    /// `a = x`; the suffix is the number of bytes. A value of eight bytes is in `x` and `y`.
+    /// `a = x`. The suffix is the number of bytes. A value of eight bytes is in `x` and `y`.
     Set1,
     Set4,
     Set8,
@@ -54,7 +54,7 @@ pub(crate) enum OpCode {
     MulI32,
     AddI32Imm,
     MulI32Imm,
-    /// `a = b / x`; the loader emits this instruction only for a divisor other than zero.
+    /// `a = b / x`. The loader emits this instruction only for a nonzero divisor.
     DivI32Imm,
     RemI32Imm,
     RemI32,
@@ -74,9 +74,9 @@ pub(crate) enum OpCode {
     AddI64,
     SubI64,
     MulI64,
-    /// `a = b op c`, where `x` is the operator and `y` the number kind.
+    /// `a = b op c`. `x` is the operator and `y` is the number kind.
     Arithmetic,
-    /// Operations on vectors of floats: `Scale` by a float, `Dot` to a float.
+    /// Operation on vectors of floats. `Scale` multiplies by a float; the result of `Dot` is a float.
     AddVector,
     SubVector,
     ScaleVector,
@@ -88,9 +88,9 @@ pub(crate) enum OpCode {
     F32ToI32,
     NotBool,
     JumpUp,
-    /// Backward jump, which counts a round, since it may be part of an infinite loop.
+    /// Backward jump. Counts a round, because the jump may belong to an infinite loop.
     JumpBack,
-    /// Backward variants of the jumps with the same conditions; each counts a round.
+    /// Backward variants of the conditional jumps. Each jump counts a round.
     LoopLtI32,
     LoopLeI32,
     LoopLtI32Imm,
@@ -110,18 +110,18 @@ pub(crate) enum OpCode {
     JumpCompare,
     /// Jumps if the caller passed an argument for parameter `x`.
     JumpIfPassed,
-    /// `a = ` value at offset `x` of `self`; the suffix is the number of bytes to copy.
+    /// `a = ` value at offset `x` of `self`. The suffix is the number of bytes to copy.
     LoadSelf1,
     LoadSelf4,
     LoadSelf8,
     StoreSelf1,
     StoreSelf4,
     StoreSelf8,
-    /// Loads and stores of `c` bytes in `self`.
+    /// Loads and stores of values in `self`. `c` is the number of bytes.
     LoadSelfBytes,
     StoreSelfBytes,
-    /// `a = ` element of the array at offset `x` in `self` or in the frame. The index is in register `b`. Copies four or `c` bytes.
-    /// If the index is out of range, entry `y` of the slow table runs instead.
+    /// `a = ` element of the array at offset `x` in `self` or in the frame. The index is in register `b`. Copies four or `c` bytes. If the
+    /// index is out of range, runs entry `y` of the slow table instead.
     LoadSelfElement4,
     StoreSelfElement4,
     LoadElement4,
@@ -133,13 +133,13 @@ pub(crate) enum OpCode {
     /// `a = ` length of the array at offset `x` in `self` or in the frame.
     LengthOfSelf,
     Length,
-    /// `a = ` entry `x` of the property table, read from the object in `b`; copies `c` bytes.
+    /// `a = ` entry `x` of the property table, read from the object in `b`. Copies `c` bytes.
     LoadOther,
     StoreOther,
     SelfObject,
     /// Calls through entry `x` of the call site table.
     Call,
-    /// Calls a known static host function; all parameters are copied bytewise.
+    /// Calls a static host function that is known at link time. All parameters are copied bytewise.
     CallPlain,
     /// Variant of [`Self::CallPlain`] for a function that the class of `self` may override.
     CallPlainOfClass,
@@ -196,12 +196,12 @@ pub(crate) struct Linked {
     pub(crate) checked_class: Cell<ClassId>,
 }
 
-/// A property of an object other than `self`.
+/// Property of an object that is not `self`.
 #[derive(Debug)]
 pub(crate) struct OtherProperty {
     pub(crate) owner: Rc<Class>,
     pub(crate) property: Rc<Property>,
-    /// Offset of the value in its object. The value may be a part of the property.
+    /// Offset of the value in its object. The value may be a field or element of the property.
     pub(crate) offset: u32,
     /// Last class that passed the check of this property.
     pub(crate) checked_class: Cell<ClassId>,
@@ -210,27 +210,27 @@ pub(crate) struct OtherProperty {
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) target: LinkedTarget,
-    /// Function that the checker resolved; overrides may replace it at run time.
+    /// Function that the checker resolved. At run time, an override may replace it.
     pub(crate) function: Rc<Function>,
     pub(crate) args: Box<[Arg]>,
     /// Copies of arguments into a script frame or parameter block.
     pub(crate) moves: Box<[Move]>,
     /// Copies of out parameters and of the result back to the caller.
     pub(crate) moves_back: Box<[Move]>,
-    /// Offset and type of each parameter and of the result. The flag marks out parameters.
+    /// Offset and type of each parameter and of the result. The flag is true for out parameters.
     pub(crate) layout: Rc<[(u32, PropertyType, bool)]>,
-    /// Parameters whose values own memory, and the result if its value does.
+    /// Parameters whose values own memory. Includes the result if its value owns memory.
     pub(crate) owning: Rc<[Rc<Property>]>,
     /// Size of the parameter block in bytes.
     pub(crate) block: u32,
     pub(crate) is_custom: bool,
-    /// Result if no function is called; `None` if this result consists of zero bytes.
+    /// Result if no function is called. `None` if this result consists of zero bytes.
     pub(crate) initial: Option<Value>,
-    /// Bit mask of the parameters for which no argument is passed.
+    /// Bit mask of the parameters without an argument.
     pub(crate) skipped: u64,
     /// Register that receives the result.
     pub(crate) to: Option<Slot>,
-    /// Call cache: the last callee. The key of the cache is the class of the object, or a class path together with the run.
+    /// Call cache: the last callee. The key of the cache is the class of the object, or a class path together with the number of the run.
     pub(crate) cached_class: Cell<ClassId>,
     pub(crate) cached_path: Cell<Name>,
     pub(crate) cached_run: Cell<u64>,
@@ -245,7 +245,7 @@ pub(crate) enum LinkedTarget {
     Virtual(Option<u16>),
     Final(Option<u16>, OnceCell<Callee>),
     Static(OnceCell<Callee>),
-    /// Function that is looked up by name in the class in a register; `None` means the running class.
+    /// Function that is looked up by name in the class in a register. `None` means the running class.
     OfClass(Option<u16>),
     Interface(u16),
     Delegate {
@@ -255,7 +255,7 @@ pub(crate) enum LinkedTarget {
     },
 }
 
-/// A function, with its linked code if it is a script.
+/// A function. A script function has its linked code.
 #[derive(Clone, Debug)]
 pub(crate) struct Callee {
     pub(crate) function: Rc<Function>,
@@ -324,7 +324,7 @@ pub(crate) enum LinkedStep {
     },
 }
 
-/// Operations too complex for a single instruction.
+/// Operations that are too complex for a single instruction.
 #[derive(Debug)]
 pub(crate) enum Slow {
     Init(Slot, Option<Value>),
@@ -389,7 +389,7 @@ pub(crate) const OPS: [Op; 21] = [
     Op::ClockwiseFrom,
 ];
 
-/// Returns the instruction code of a binary number operator; `None` for other operators.
+/// Returns the instruction code of a binary number operator. Returns `None` for other operators.
 pub(crate) fn op_code(op: Op) -> Option<u32> {
     OPS.iter().position(|known| *known == op).map(|at| at as u32)
 }

@@ -1,4 +1,4 @@
-//! Stack of script frames in one block of memory, and the list of running calls.
+//! Stack of script frames in one memory block, and the list of running calls.
 #![expect(unsafe_code, reason = "allocates and frees the memory of frames")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -15,14 +15,14 @@ use crate::exec::{Instruction, Linked, Site};
 
 pub(crate) struct Activation {
     pub(crate) linked: Rc<Linked>,
-    /// Instruction that runs after a callee of this call returns.
+    /// Instruction that runs after the return of a callee.
     pub(crate) next: *const Instruction,
     pub(crate) base: *mut u8,
     pub(crate) object: ObjectHandle,
     pub(crate) memory: *mut u8,
     pub(crate) class: Name,
     pub(crate) skipped: u64,
-    /// Call site in the caller; null for a call from outside of the loop.
+    /// Call site in the caller. Null for a call from outside the loop.
     pub(crate) site: *const Site,
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct Frames {
     layout: Layout,
     /// Start of the next frame or block.
     top: Cell<*mut u8>,
-    /// Running calls. The vector has capacity for `most` calls, so its elements never move. No reference to an element is kept.
+    /// Running calls. The vector has capacity for `most` calls, so its elements never move. No reference to an element outlives the access.
     running: UnsafeCell<Vec<Activation>>,
     /// Maximum number of calls.
     most: u32,
 }
 
 impl Frames {
-    /// Allocates memory of the size for at most `most` calls.
+    /// Allocates `bytes` bytes of memory for at most `most` calls.
     pub(crate) fn new(bytes: usize, most: u32) -> Self {
         let size = bytes.max(1 << 16).next_multiple_of(16);
         let layout = Layout::from_size_align(size, 16).expect("frames take less than half of the address space");
@@ -60,7 +60,7 @@ impl Frames {
         self.top.set(self.top.get().min(top));
     }
 
-    /// Returns the innermost call. A call must exist. While the call is innermost, it does not move and nothing else writes it.
+    /// Returns the innermost call. A call must exist. While the call is innermost, it does not move and no other code writes to it.
     #[inline]
     pub(crate) fn innermost(&self) -> *mut Activation {
         // SAFETY: the reference to the list is not used after this statement.
@@ -79,7 +79,7 @@ impl Frames {
         unsafe { &*self.running.get() }.iter().rev().for_each(visit);
     }
 
-    /// Visits all objects to which registers refer, and the `self` objects of all calls.
+    /// Calls `visit` for all objects that registers refer to, and for the `self` objects of all calls.
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         self.each(&mut |running| {
             visit(running.object);
@@ -113,7 +113,7 @@ impl Frames {
         CallError::TooDeep { what, limit: self.most }
     }
 
-    /// Pushes a frame, in which the interpreter loop continues.
+    /// Pushes a frame. The interpreter loop continues in this frame.
     #[inline]
     pub(crate) fn push(
         &self,
@@ -136,7 +136,7 @@ impl Frames {
         Ok(base)
     }
 
-    /// Pushes a frame for a call in the loop. At the depth or memory limit, returns null and changes nothing.
+    /// Pushes a frame for a call in the loop. At the depth or memory limit, returns null and pushes no frame.
     #[inline(always)]
     pub(crate) fn push_or_null(
         &self,
@@ -201,7 +201,7 @@ impl Frames {
     }
 }
 
-/// Writes zeros to a multiple of 16 bytes. Avoids a call of the C library for the usual small frames.
+/// Writes zeros to `size` bytes, a multiple of 16. Needs no call of the C library for the usual small frames.
 #[inline]
 unsafe fn zero(at: *mut u8, size: usize) {
     // SAFETY: the caller promised `size` writable bytes, aligned to 16 bytes.

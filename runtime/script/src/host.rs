@@ -1,4 +1,4 @@
-//! Interface of the machine to its embedder.
+//! Interface between the machine and its embedder.
 
 use std::rc::Rc;
 
@@ -8,11 +8,11 @@ use alcedo_reflect::World;
 use alcedo_reflect::class::Class;
 use alcedo_reflect::construction::ConstructionArgs;
 
-/// Operations for scripts that only the embedder can perform.
+/// Operations that only the embedder can perform for scripts.
 pub trait Host {
     /// Creates an object for `new`.
     ///
     /// # Errors
-    /// Returns the reason of a failure.
+    /// Returns the reason for a failure.
     fn construct(&self, world: &World, class: &Rc<Class>, args: ConstructionArgs) -> Result<ObjectHandle, CallError>;
 }

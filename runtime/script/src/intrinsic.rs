@@ -44,7 +44,7 @@ impl Machine {
         }
     }
 
-    /// Performs an operation. Copies the arguments first, since they may be part of the container that changes.
+    /// Performs an operation. Copies the arguments first: they may be elements of the container that changes.
     pub(crate) fn intrinsic(
         &self,
         world: &World,
@@ -190,7 +190,7 @@ impl Machine {
         Ok(Transfer::None)
     }
 
-    /// Sorts an array stably by a delegate. Sorts a copy of the elements, since the delegate may change the array.
+    /// Sorts an array stably by a delegate. Sorts a copy of the elements, because the delegate may change the array.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
         let values = match registers.read(world, place)? {
             Ok(at) => {
@@ -212,7 +212,7 @@ impl Machine {
         cost::add(values.len() as u64);
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
-            // A sort counts as an additional entry, since it uses more stack than other entries.
+            // A sort uses more stack than other entries. It therefore counts as an additional entry.
             self.entries.set(self.entries.get() + 1);
             self.charge(1)?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
@@ -231,8 +231,8 @@ impl Machine {
     }
 }
 
-/// Sorts by bottom-up merging. `in_order` returns true if its second value may follow its first value. Each pair of adjacent
-/// runs is compared once before merging. An inconsistent `in_order` never loses or duplicates values.
+/// Sorts by bottom-up merging. `in_order` returns true if its second argument may follow its first argument. Each pair of adjacent runs is
+/// compared once before merging. An inconsistent `in_order` neither loses nor duplicates values.
 fn sorted(
     values: Vec<Value>,
     in_order: &mut dyn FnMut(&Value, &Value) -> Result<bool, CallError>,
@@ -274,8 +274,8 @@ fn sorted(
     Ok(order.into_iter().filter_map(|at| values[at].take()).collect())
 }
 
-/// Removes all elements equal to an item and returns their number. Each remaining element moves at most once, and the array is
-/// truncated once.
+/// Removes all elements equal to `item`. Returns the number of removed elements. Each remaining element moves at most once, and the array
+/// is truncated once.
 pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32, CallError> {
     let (len, mut kept) = (rows.len(), 0);
     cost::add(u64::from(len));
@@ -291,7 +291,7 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     Ok(len - kept)
 }
 
-/// Performs an operation that only reads. `None` means the zero value.
+/// Performs a read-only operation. `None` means the zero value.
 fn read_container(
     what: &Intrinsic,
     at: Ptr<'_>,

@@ -1,5 +1,5 @@
-//! The machine: limits, counters, and error reports of scripts. The frames are in [`frames`](crate::frames), the interpreter loop
-//! in [`run`](crate::run), the calls in [`call`](crate::call).
+//! The machine: limits, counters, and error reports of scripts. The modules [`frames`](crate::frames), [`run`](crate::run) and
+//! [`call`](crate::call) contain the frames, the interpreter loop and the calls.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -34,16 +34,15 @@ pub struct Limits {
     pub depth: u32,
     /// Maximum number of nested entries from native or plugin code. These entries use the stack of the thread.
     pub entries: u32,
-    /// Maximum number of loop iterations and calls in one outermost call, which ends infinite loops. An operation on a whole
-    /// container or a long string, or a log line, counts as several rounds.
+    /// Maximum number of rounds (loop iterations and calls) in one outermost call. This limit ends infinite loops. A log line, and an
+    /// operation on a whole container or a long string, counts as several rounds.
     pub rounds: u64,
     /// Size in bytes of the memory for all frames.
     pub memory: usize,
-    /// Maximum size in bytes of one array, set, map or string. Memory that the elements own does not count.
+    /// Maximum size in bytes of one array, set, map or string. Excludes memory that the elements own.
     pub value: usize,
-    /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call. Growth in
-    /// library and native code counts. Some operations, such as a copy of a value, are checked only afterwards and may exceed
-    /// this limit.
+    /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call. Includes growth in
+    /// library and native code. Some operations, such as a copy of a value, are checked only afterwards and may exceed this limit.
     pub values: usize,
 }
 
@@ -76,17 +75,17 @@ pub struct Machine {
     /// Stack that scripts must run on.
     pub(crate) stack: Cell<StackSpan>,
     pub(crate) rounds: Cell<u64>,
-    /// Number of the current run, which is one outermost call.
+    /// Number of the current run. A run is one outermost call.
     pub(crate) run: Cell<u64>,
     /// Number of bytes that values held at the start of the run.
     pub(crate) base: Cell<usize>,
     /// Error of a call that returns only success or failure.
     pub(crate) failed: Cell<Option<CallError>>,
-    /// Code by the class that declares the function, and the name of the function.
+    /// Code of the functions. The key is the declaring class and the name of the function.
     pub(crate) code: RefCell<FxHashMap<(ClassId, Name), Weak<Linked>>>,
     pub(crate) host: RefCell<Option<Rc<dyn Host>>>,
     pub(crate) is_attached: Cell<bool>,
-    /// Counts repetitions of log messages at each location. Otherwise, a message in each tick would fill the log.
+    /// Counts the repetitions of log messages at each location. Without this count, a message in each tick would fill the log.
     pub(crate) warned: Repeats,
 }
 
@@ -109,12 +108,12 @@ impl Machine {
         })
     }
 
-    /// Restricts scripts to this stack. On the stack of a coroutine, a suspended script frame could be closed out of order.
+    /// Restricts scripts to this stack. On a coroutine's stack, a suspended script frame could be closed out of order.
     pub fn set_stack(&self, stack: StackSpan) {
         self.stack.set(stack);
     }
 
-    /// Returns true while a script runs; safe points must wait for it.
+    /// Returns true while a script runs. Safe points must wait until the script ends.
     pub fn is_running(&self) -> bool {
         self.frames.depth() != 0
     }
@@ -157,14 +156,14 @@ impl Machine {
     /// Subtracts rounds and the pending cost from the remaining rounds.
     ///
     /// # Errors
-    /// Returns an error if the remaining rounds are insufficient; no rounds remain after this error.
+    /// Returns an error if the remaining rounds are insufficient. After this error, no rounds remain.
     pub(crate) fn charge(&self, rounds: u64) -> Result<(), CallError> {
         let left = self.rounds.get().checked_sub(rounds.saturating_add(cost::take()));
         self.rounds.set(left.unwrap_or_default());
         left.map(drop).ok_or_else(|| self.runaway())
     }
 
-    /// Returns the memory of an object; null for no object or a destroyed object.
+    /// Returns the memory of an object. Returns null for no object or a destroyed object.
     #[inline]
     pub(crate) fn memory_of(&self, world: &World, object: ObjectHandle) -> *mut u8 {
         world.objects.memory(object).unwrap_or(std::ptr::null_mut())
@@ -179,8 +178,7 @@ impl Machine {
         ))
     }
 
-    /// Logs a problem without ending the script. Repetitions at one location are logged with their number, at 10, 100, 1000 times
-    /// and so on.
+    /// Logs a problem. The script continues. Repetitions at one location are logged with their number, at 10, 100, 1000 times and so on.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {
         cost::add(cost::LINE);

@@ -1,9 +1,9 @@
-//! Restores the machine after an operation, even if the operation fails or panics. Otherwise the collector would visit a call that
-//! remains in the list although its frame is reused.
+//! Restores the machine after an operation, even after an error or panic. Otherwise, the list would keep a call whose frame is reused, and
+//! the collector would visit this call.
 
 use crate::machine::Machine;
 
-/// Saved state of the machine. Dropping it ends all calls that began later and frees their memory.
+/// Saved state of the machine. The drop ends all calls that began later, and frees their memory.
 pub(crate) struct Mark<'a> {
     machine: &'a Machine,
     depth: usize,
@@ -18,7 +18,7 @@ impl Machine {
         self.mark_at(self.frames.depth())
     }
 
-    /// Saves the current state with the given number of calls.
+    /// Saves the current state. `depth` is the number of calls to keep.
     #[inline]
     pub(crate) fn mark_at(&self, depth: usize) -> Mark<'_> {
         Mark { machine: self, depth, top: self.frames.top(), entries: self.entries.get() }
@@ -26,7 +26,7 @@ impl Machine {
 }
 
 impl Mark<'_> {
-    /// Consumes the mark without ending calls. Restores only the number of entries.
+    /// Consumes the mark without an end of calls. Restores only the number of entries.
     #[inline]
     pub(crate) fn keep(mut self) {
         self.depth = usize::MAX;

@@ -10,8 +10,8 @@ impl Move {
     /// Copies a value from the caller's frame to the parameters at `params`.
     ///
     /// # Safety
-    /// `caller` must point to the frame of the caller, whose code contains this move. `params` must point to the parameters of the
-    /// call.
+    /// `caller` must point to the frame of the caller. The code of the caller must contain this move. `params` must point to the parameters
+    /// of the call.
     #[inline]
     pub(crate) unsafe fn over(&self, caller: *const u8, params: *mut u8) {
         let from = self.from(caller);
@@ -87,7 +87,7 @@ impl Move {
     }
 }
 
-/// Copies a value of `size` bytes, which is usually small.
+/// Copies a value of `size` bytes. Optimized for small sizes.
 ///
 /// # Safety
 /// Both pointers must point to values of `size` bytes that own no memory. `to` must be valid for writes.

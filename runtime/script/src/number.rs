@@ -8,7 +8,7 @@ const NEAR: f64 = 0.0001;
 
 /// Operators on one number kind.
 pub(crate) trait Number: Copy + PartialOrd {
-    /// Computes `op`; the `bool` is true for a division by zero.
+    /// Computes `op`. The second result is true for a division by zero.
     fn binary(op: Op, left: Self, right: Self, places: i32) -> (Self, bool);
 
     /// Compares with the tolerance of `~=`.
@@ -115,11 +115,11 @@ macro_rules! with_num {
 }
 pub(crate) use with_num;
 
-/// Computes `to = left op right`; returns true for a division by zero.
+/// Computes `to = left op right`. Returns true for a division by zero.
 ///
 /// # Safety
-/// `left` and `right` must point to numbers of the kind; for shifts, `right` must point to an `i32`. `to` must be valid for writes
-/// of a number of the kind, or of a `bool` for comparisons.
+/// `left` and `right` must point to numbers of the kind. For shifts, `right` must point to an `i32`. `to` must be valid for writes of a
+/// number of the kind. For comparisons, `to` must be valid for writes of a `bool`.
 pub(crate) unsafe fn arithmetic(op: Op, num: Num, to: *mut u8, left: *const u8, right: *const u8) -> bool {
     // SAFETY: the caller promised numbers of this kind.
     unsafe {

@@ -24,9 +24,9 @@ pub(crate) struct Registers {
     base: *mut u8,
     /// The `self` object, or none.
     pub(crate) object: ObjectHandle,
-    /// Memory of the object; null for no object or a destroyed object.
+    /// Memory of the object. Null for no object or a destroyed object.
     memory: *mut u8,
-    /// Class on which a static function was called.
+    /// Class that a static function was called on.
     pub(crate) class: Name,
 }
 
@@ -43,9 +43,9 @@ enum Resolved<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Read,
-    /// Writes a value; arrays grow to include the index.
+    /// Writes a value. Arrays grow to include the index.
     Write,
-    /// Changes a value in place; arrays do not grow.
+    /// Changes a value in place. Arrays do not grow.
     Change,
 }
 
@@ -53,15 +53,15 @@ impl Registers {
     /// Creates the registers of the frame at `base`.
     ///
     /// # Safety
-    /// `base` must point to a frame of the code that contains the slots, sources and places used later. Each register of the frame
-    /// must hold a value of the register's type. `memory` must be the memory of `object`, or null. `object` must be of the class of
-    /// that code. All these conditions must hold while the returned value is used.
+    /// `base` must point to a frame whose code contains the slots, sources and places used later. Each register of the frame must hold a
+    /// value of the register's type. `memory` must be the memory of `object`, or null. `object` must be of the class of that code. All
+    /// these conditions must hold while the returned value is used.
     #[inline]
     pub(crate) unsafe fn new(base: *mut u8, object: ObjectHandle, memory: *mut u8, class: Name) -> Self {
         Self { base, object, memory, class }
     }
 
-    /// Updates the memory of the object after a call of native or plugin code, which may have destroyed the object.
+    /// Updates the memory of the object after a call of native or plugin code. The call may have destroyed the object.
     pub(crate) fn refreshed(self, world: &World) -> Self {
         Self { memory: world.objects.memory(self.object).unwrap_or(std::ptr::null_mut()), ..self }
     }
@@ -144,7 +144,7 @@ impl Registers {
         unsafe { triple_op.put(place, self.address(left), self.address(right)) };
     }
 
-    /// Computes an operator on two numbers into a register; returns true for a division by zero.
+    /// Computes an operator on two numbers into a register. Returns true for a division by zero.
     pub(crate) fn arithmetic(&self, op: Op, num: Num, to: &Slot, left: &Source, right: &Source) -> bool {
         let place = self.base.wrapping_add(usize::from(to.offset));
         // SAFETY: the caller of `new` promised that each register holds a value of the register's type; the loader checked the
@@ -271,7 +271,7 @@ impl Registers {
     }
 }
 
-/// Returns the memory of a property in another object; `None` if the object is destroyed.
+/// Returns the memory of a property in another object. Returns `None` if the object is destroyed.
 ///
 /// # Errors
 /// Returns [`CallError::WrongClass`] if the class lacks the property.

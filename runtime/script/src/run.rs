@@ -1,8 +1,8 @@
-//! Interpreter loop. Calls between scripts stay in the loop. [`call_out`](crate::call_out) contains the calls to native or plugin
-//! code, and [`call_in`](crate::call_in) the calls from native or plugin code to scripts.
+//! Interpreter loop. Calls between scripts stay in the loop. The module [`call_out`](crate::call_out) contains the calls from scripts to
+//! native or plugin code, and [`call_in`](crate::call_in) contains the calls in the opposite direction.
 //!
-//! The loop relies on the checks of the loader: registers are inside of their frame and have their types, jumps target
-//! instructions, and table indices are valid.
+//! The loop relies on the checks of the loader. Registers are inside their frame and have their types, jump targets are instructions, and
+//! table indices are valid.
 #![expect(unsafe_code, reason = "runs verified instructions over raw frames")]
 
 use std::rc::Rc;
@@ -44,11 +44,11 @@ impl Machine {
 
     fn run_instructions(&self, world: &World, floor: usize) -> Result<(), CallError> {
         let mut depth = self.frames.depth();
-        // The innermost call exists, since the caller of this function pushed it.
+        // The innermost call exists: the caller of this function pushed it.
         let top = || self.frames.innermost();
         let mut rounds = self.rounds.get();
         let mut is_free = Self::is_free(world);
-        // Calls below this depth were active during the last call of native or plugin code, which may have destroyed their objects.
+        // Calls below this depth were active during the last call of native or plugin code. That call may have destroyed their objects.
         let mut stale = depth;
         // SAFETY: the innermost call exists and owns the code that it runs.
         let (mut pc, mut base, mut memory, mut code) = unsafe {
@@ -143,7 +143,7 @@ impl Machine {
                 .cast::<ArrayRaw>()
             };
         }
-        // Reloads everything that native or plugin code may have changed.
+        // Reloads all variables that native or plugin code may have changed.
         macro_rules! reload {
             ($running:expr) => {{
                 is_free = Self::is_free(world);
@@ -200,7 +200,7 @@ impl Machine {
                 (*running).next = pc;
                 let registers = Registers::new(base, (*running).object, memory, (*running).class);
                 self.rounds.set(rounds);
-                // If the call fails, the callee has already updated the counter.
+                // If the call fails, `call` has already updated the counter.
                 let transfer = self.call(world, site, &registers)?;
                 if transfer != Transfer::In {
                     rounds = self.rounds.get().saturating_sub(cost::take());

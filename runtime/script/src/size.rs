@@ -1,8 +1,8 @@
-//! Memory limits of script values: of one value, and of all values that a run creates. Checks run before an array grows, a string
-//! is built or a library function returns a value. A further check follows each operation that may have allocated memory. A script
-//! therefore fails with an error before the process runs out of memory.
+//! Memory limits of script values. One limit applies to one value, and another limit applies to all values that a run creates. Checks run
+//! before an array grows, a string is built or a library function returns a value. A further check follows each operation that may have
+//! allocated memory. A script therefore fails with an error before the process runs out of memory.
 //!
-//! The limits are stored per thread by the running machine, since library functions have no access to the machine.
+//! The running machine stores the limits per thread, because library functions have no access to the machine.
 
 use std::cell::Cell;
 
@@ -11,7 +11,7 @@ use alcedo_reflect::containers::Keyed;
 use alcedo_reflect::held;
 use alcedo_reflect::values::ptr::Ptr;
 
-/// Limit of one value while no machine runs, which is also the default limit of a machine.
+/// Limit of one value while no machine runs. Also the default limit of a machine.
 pub(crate) const DEFAULT: usize = 256 << 20;
 
 /// Default limit of all values together.
@@ -39,10 +39,10 @@ thread_local! {
     static LIMIT: Cell<Limit> = const { Cell::new(Limit { one: DEFAULT, all: usize::MAX, base: 0 }) };
 }
 
-/// Guard that restores the previous limits when dropped.
+/// Guard of the limits. The drop restores the previous limits.
 pub(crate) struct Limited(Limit);
 
-/// Sets the limits of one value and of all values; `base` is the number of bytes held at the start of the run.
+/// Sets the limits of one value and of all values. `base` is the number of bytes held at the start of the run.
 #[inline]
 pub(crate) fn limited(one: usize, all: usize, base: usize) -> Limited {
     Limited(LIMIT.replace(Limit { one, all, base }))
@@ -57,7 +57,7 @@ impl Drop for Limited {
 /// Checks the size of a value that grew by `more` bytes.
 ///
 /// # Errors
-/// Returns [`CallError::TooLarge`] beyond a limit.
+/// Returns [`CallError::TooLarge`] if a limit is exceeded.
 #[inline]
 fn check(what: &str, bytes: u64, more: u64) -> Result<(), CallError> {
     let limit = LIMIT.get();
@@ -94,10 +94,10 @@ fn too_large(what: &str, bytes: u64, limit: usize, setting: &str) -> CallError {
     CallError::TooLarge { what: what.to_owned(), bytes, limit: limit as u64, setting: setting.to_owned() }
 }
 
-/// Checks that a container may grow by `more` elements, and adds the cost.
+/// Checks that a container may grow by `more` elements. Adds the cost of the growth.
 ///
 /// # Errors
-/// Returns [`CallError::TooLarge`] beyond a limit.
+/// Returns [`CallError::TooLarge`] if a limit is exceeded.
 pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError> {
     if more == 0 {
         return Ok(());
@@ -108,19 +108,19 @@ pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError>
     Ok(())
 }
 
-/// Checks the size of a temporary copy of all elements, which a sort makes.
+/// Checks the size of the temporary copy of all elements for a sort.
 ///
 /// # Errors
-/// Returns [`CallError::TooLarge`] beyond a limit.
+/// Returns [`CallError::TooLarge`] if a limit is exceeded.
 pub(crate) fn copies(count: u32, size: usize) -> Result<(), CallError> {
     let bytes = u64::from(count) * size as u64;
     check("copies of all elements", bytes, bytes)
 }
 
-/// Checks the growth of a set or map by one element, unless the key exists already.
+/// Checks the growth of a set or map by one element. An existing key needs no check.
 ///
 /// # Errors
-/// Returns [`CallError::TooLarge`] beyond a limit.
+/// Returns [`CallError::TooLarge`] if a limit is exceeded.
 pub(crate) fn one_more(found: Keyed<'_>, key: Ptr<'_>, size: usize) -> Result<(), CallError> {
     rows(found.len(), 1, size).or_else(|error| found.find(key).map(drop).ok_or(error))
 }
@@ -128,7 +128,7 @@ pub(crate) fn one_more(found: Keyed<'_>, key: Ptr<'_>, size: usize) -> Result<()
 /// Checks the size of a string and adds its cost.
 ///
 /// # Errors
-/// Returns [`CallError::TooLarge`] beyond a limit.
+/// Returns [`CallError::TooLarge`] if a limit is exceeded.
 pub(crate) fn text(bytes: usize) -> Result<(), CallError> {
     check("a text", bytes as u64, bytes as u64)?;
     crate::cost::add(crate::cost::of_text(bytes));

@@ -1,5 +1,5 @@
-//! Operations that take more than a few machine instructions: strings, structs, conversions, casts, places with several steps, and
-//! new objects. [`intrinsic`](crate::intrinsic) contains the operations on containers.
+//! Operations that need more than a few machine instructions: strings, structs, conversions, casts, places with several steps, and new
+//! objects. The module [`intrinsic`](crate::intrinsic) contains the operations on containers.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::{CallError, catch_panics};
@@ -153,7 +153,7 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
             }
             Ok(not(left.read() == right.read()))
         }
-        // The loader compiles operators on these operands to other instructions.
+        // The loader compiles operators on these operands to dedicated instructions.
         Operand::Num(_)
         | Operand::Enum(_)
         | Operand::Triple(_)
@@ -220,7 +220,7 @@ fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {
     }
 }
 
-/// Returns the class of an object, or `other` for a missing object.
+/// Returns the class of an object. Returns `other` for a missing object.
 fn class_of(world: &World, object: ObjectHandle, other: Name) -> Value {
     let class = world.objects.class(object);
     Value::SubclassOf(class.map_or(other, |class| world.names.intern(&class.path)))
@@ -324,7 +324,7 @@ fn convert(
             put(&Value::Object(object.unwrap_or_default()))
         }
         Conversion::ToOptional => put(&Value::Optional(Some(Box::new(value)))),
-        // The loader compiles these conversions to other instructions.
+        // The loader compiles these conversions to dedicated instructions.
         Conversion::VectorToRotator(..)
         | Conversion::RotatorToVector(..)
         | Conversion::Triple(..)

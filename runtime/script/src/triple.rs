@@ -32,7 +32,7 @@ pub(crate) enum TripleOp {
     RotatorOf(Num, Num),
     /// Unit vector of the second kind along a rotator of the first kind.
     DirectionOf(Num, Num),
-    /// True if any component is not zero.
+    /// True if a component is nonzero.
     IsNotZero(Num),
 }
 
@@ -51,8 +51,8 @@ impl TripleOp {
     /// Computes the operation.
     ///
     /// # Safety
-    /// `left` and `right` must point to values of the types that the variant states; unary operations do not use `right`. `to` must
-    /// be valid for writes of the result, and may overlap an operand.
+    /// `left` and `right` must point to values of the types that the variant specifies. Unary operations do not use `right`. `to` must be
+    /// valid for writes of the result, and may overlap an operand.
     pub(crate) unsafe fn put(self, to: *mut u8, left: *const u8, right: *const u8) {
         // SAFETY: the caller promised values of these types, and all operands are read before the result is written.
         unsafe {
@@ -154,7 +154,7 @@ pub(crate) fn axes(rotator: [f64; 3], num: Num) -> [[f64; 3]; 3] {
     ]
 }
 
-/// Returns the rotator that points along a vector, with angles of this kind.
+/// Returns the rotator that points along a vector. `num` is the kind of its angles.
 fn rotator_of([x, y, z]: [f64; 3], num: Num) -> [f64; 3] {
     let angle = |radians: f64| match num.is_float() {
         true => radians.to_degrees(),

@@ -1,4 +1,4 @@
-//! Conversions of values: constants of the checked tree, numbers between kinds, strings.
+//! Conversions of values: constants of the checked tree, numbers of all kinds, and strings.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::{Name, ObjectHandle};
@@ -34,7 +34,7 @@ pub(crate) fn number(value: &Value) -> Option<Number> {
     })
 }
 
-/// Converts a number to a value of this kind. Integers keep the low bits; floats round toward zero and saturate.
+/// Converts a number to a value of this kind. Integers keep the low bits. Floats round toward zero and saturate.
 pub(crate) fn to_num(number: Number, num: Num) -> Value {
     macro_rules! cast {
         ($($num:ident, $ty:ty;)*) => {
@@ -50,7 +50,7 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
 /// Converts a constant to a value of this type.
 ///
 /// # Errors
-/// Returns a message if the constant does not fit the type.
+/// Returns a message if the constant has no value in the type.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
     let refuse = || Err(format!("{value:?} is not a {ty}"));
     Ok(match (value, ty) {
@@ -113,7 +113,7 @@ pub(crate) fn text_value(text: &str, ty: &PropertyType, world: &World) -> Option
     })
 }
 
-/// Returns the string in a value of a string type or a name.
+/// Returns the string in a value of a string type, or the text of a name.
 pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     Some(match value {
         Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => text.clone(),
@@ -123,7 +123,7 @@ pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     })
 }
 
-/// Returns the number kind of a struct of three numbers, which is a vector or a rotator.
+/// Returns the number kind of a vector or rotator: a struct of three numbers.
 pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     let [one, two, three] = of.fields() else { return None };
     let num = Num::of(one.ty.kind())?;

@@ -1,4 +1,4 @@
-//! Syntax tree of a file, before names are resolved. Every node has its span.
+//! Syntax tree of a file, before the resolution of names. Every node has its span.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ pub struct Ident {
 }
 
 impl Ident {
-    /// Compares the text with `word`, ignoring case.
+    /// Returns true if the text equals `word`, ignoring case.
     pub fn is(&self, word: &str) -> bool {
         self.text.eq_ignore_ascii_case(word)
     }
@@ -27,7 +27,7 @@ pub struct File {
     pub class: Option<ClassHead>,
     /// Declarations before and after the class header, in order.
     pub items: Vec<Item>,
-    /// True if part of the file could not be parsed; missing declarations may be in that part.
+    /// True if some text of the file could not be parsed. Missing declarations may be in that text.
     pub is_partial: bool,
 }
 
@@ -78,7 +78,7 @@ pub enum Item {
     Outside(Outside),
 }
 
-/// An unsupported construct: a state, `replication`, `cpptext`, a line with `#`, a macro.
+/// An unsupported construct: a state, `replication`, `cpptext`, a line with `#`, or a macro.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outside {
     /// Kind of construct.
@@ -102,7 +102,7 @@ pub enum OutsideKind {
     CppText,
     /// A line `#exec …`.
     Exec,
-    /// Line that starts with `#` and any other keyword.
+    /// Line that starts with `#` and a keyword that is not `exec`.
     Directive,
     /// A macro between declarations.
     Macro,
@@ -111,7 +111,7 @@ pub enum OutsideKind {
 /// `var(Category) config int A, B[4];`
 #[derive(Clone, PartialEq, Debug)]
 pub struct Var {
-    /// Text in parentheses after `var`; empty for `var()`.
+    /// Text in parentheses after `var`. Empty for `var()`.
     pub category: Option<String>,
     /// Specifiers before the type.
     pub modifiers: Vec<Modifier>,
@@ -149,7 +149,7 @@ pub struct Struct {
     pub base: Option<Vec<Ident>>,
     /// Fields and nested types.
     pub items: Vec<Item>,
-    /// True if part of the struct could not be parsed.
+    /// True if some text of the struct could not be parsed.
     pub is_partial: bool,
     /// Comment before the declaration.
     pub doc: String,
@@ -215,7 +215,7 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Specifiers after the parameters: `const`.
     pub trailing: Vec<Modifier>,
-    /// Statements of the body; `None` if a semicolon replaces the body. The checker moves the statements out, which limits peak
+    /// Statements of the body. `None` if a semicolon replaces the body. The checker moves the statements out of the tree to limit peak
     /// memory.
     pub body: RefCell<Option<Vec<Stmt>>>,
     /// Comment before the declaration.
@@ -268,7 +268,7 @@ pub enum TypeKind {
 pub struct Stmt {
     /// Kind of statement.
     pub kind: StmtKind,
-    /// Span of an expression, `return` or `assert`. For every other statement, span of its first token.
+    /// Span of an expression, `return` or `assert`. For all other statements, span of the first token.
     pub span: Span,
 }
 
@@ -327,7 +327,7 @@ pub enum DoEnd {
 /// An arm of a `switch`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arm {
-    /// Value; `None` for `default`.
+    /// Value of the `case`. `None` for `default`.
     pub value: Option<Expr>,
     /// Statements of the arm.
     pub body: Vec<Stmt>,
@@ -349,7 +349,7 @@ pub struct Expr {
 /// Kinds of expressions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
-    /// Integer as written, with its value; `None` if it does not fit in 64 bits.
+    /// Integer as written, with its value. The value is `None` if 64 bits do not suffice.
     Int(String, Option<u64>),
     /// Floating-point number as written, with its value.
     Float(String, f64),
@@ -393,7 +393,7 @@ pub enum ExprKind {
     Postfix(bool, Box<Expr>),
     /// An operator between its operands.
     Infix(Infix, Span, Box<Expr>, Box<Expr>),
-    /// Operator that a class declares, with its operands.
+    /// An operator that a class declares, with its operands.
     Operator(Ident, Vec<Expr>),
     /// A conditional `a ? b : c`.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
@@ -401,9 +401,9 @@ pub enum ExprKind {
     Assign(Box<Expr>, Box<Expr>),
     /// Parentheses around an expression.
     Paren(Box<Expr>),
-    /// `` `log(…) ``: name of the macro and the text in parentheses after it.
+    /// `` `log(…) ``: name of the macro, and text in the parentheses after the name.
     Macro(String, Option<String>),
-    /// Text that could not be parsed; its error is already reported.
+    /// Text that could not be parsed. Its error is already reported.
     Broken,
 }
 
@@ -436,8 +436,8 @@ macro_rules! infix {
                 match self { $(Self::$name => $sign,)* }
             }
 
-            /// Returns the precedence number of the operator as the language declares it: smaller numbers bind tighter. All
-            /// operators are left-associative.
+            /// Returns the precedence number of the operator, as in the language definition. Operators with smaller numbers bind tighter.
+            /// All operators are left-associative.
             pub fn binding(self) -> u8 {
                 match self { $(Self::$name => $binding,)* }
             }
@@ -597,15 +597,15 @@ pub enum DefaultValueKind {
     Object(Ident, String),
     /// Identifiers separated by dots: `true`, `ROLE_Authority`, `None`, `Page.OnClick`.
     Word(Vec<Ident>),
-    /// `(A=1, B(0)=2)`; may be empty.
+    /// A struct: `(A=1, B(0)=2)`. May be empty.
     Struct(Vec<(Ident, Option<DefaultIndex>, DefaultValue)>),
     /// A list: `(1, 2)`.
     Array(Vec<DefaultValue>),
-    /// Text that could not be parsed; its error is already reported.
+    /// Text that could not be parsed. Its error is already reported.
     Broken,
 }
 
-/// Returns the metadata between `<` and `>` as pairs of a lower-case key and a value.
+/// Returns the metadata between `<` and `>` as pairs of a lower-case key and its value.
 pub(crate) fn meta_in(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
     let parts = text.unwrap_or_default().split('|').map(str::trim).filter(|part| !part.is_empty());
     parts.map(|part| {

@@ -25,14 +25,14 @@ pub enum Snippet {
     Value,
     /// Statements.
     Statements,
-    /// An open brace, parenthesis or bracket: more lines are expected.
+    /// Text with an open brace, parenthesis or bracket. Further lines are expected.
     Unfinished,
-    /// Neither a value nor statements; contains the messages of parsing the text as statements, for file 0.
+    /// Neither a value nor statements. Contains the messages of the attempt to parse the text as statements, for file 0.
     Invalid(Vec<Diagnostic>),
 }
 
-/// Classifies a text by its syntax. To run a value, compile `function string Run() { return string(…); }` in a class. To run
-/// statements, compile `function Run() { … }`. The checker then treats the class like any other class.
+/// Classifies a text by its syntax. To run a value, compile `function string Run() { return string(…); }` in a class. To run statements,
+/// compile `function Run() { … }`. The checker applies its usual rules to this class.
 ///
 /// # Examples
 /// ```
@@ -65,8 +65,8 @@ fn is_open(text: &str) -> bool {
     }
 }
 
-/// Returns the sorted completions of the last identifier of a text. After a dot, completes members of the value before the dot;
-/// otherwise, members of the class and library functions. This function must run on the game thread.
+/// Returns the sorted completions of the last identifier in a text. After a dot, completes members of the value before the dot. Otherwise,
+/// completes members of the class and library functions. Must be called on the game thread.
 pub fn complete(text: &str, class: &str, types: &Types, options: &Options) -> Vec<String> {
     let word_start = text
         .rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')

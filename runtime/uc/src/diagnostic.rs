@@ -21,7 +21,7 @@ use crate::source::{Source, Span};
 pub enum Severity {
     /// Prevents compilation of the package.
     Error,
-    /// Does not prevent compilation; part of the source has no effect.
+    /// Allows compilation of the package. Some text of the source has no effect.
     Warning,
 }
 
@@ -53,11 +53,11 @@ pub struct Diagnostic {
     pub column: u32,
     /// Text of the message.
     pub message: String,
-    /// Label at the span; may be empty.
+    /// Label at the span. May be empty.
     pub label: String,
     /// Related location: index of the file, span and label.
     pub other: Option<(usize, Span, String)>,
-    /// Help text; may be empty.
+    /// Help text. May be empty.
     pub hint: String,
 }
 
@@ -73,8 +73,8 @@ impl Diagnostic {
         Self { id, severity, file, span, line: 0, column: 0, message, label, other: None, hint }
     }
 
-    /// Creates an error of a host at the first occurrence of a name after the start of a line. `at` is the index of the source and
-    /// the line, from 1.
+    /// Creates an error of a host. The location is the first occurrence of `name` after the start of a line. `at` is the index of the
+    /// source, and the line, from 1.
     #[must_use]
     pub fn at_name(id: &'static str, sources: &[Source], at: (usize, u32), name: &str, message: String) -> Self {
         let (file, line) = at;
@@ -101,7 +101,7 @@ impl Diagnostic {
         Self { hint: hint.into(), ..self }
     }
 
-    /// Adds a similar name as help, if there is one.
+    /// Adds a similar name as help. Does nothing for `None`.
     #[must_use]
     pub(crate) fn similar(self, near: Option<impl fmt::Display>) -> Self {
         match near {
@@ -110,7 +110,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a related location, if there is one.
+    /// Adds a related location. Does nothing for `None`.
     #[must_use]
     pub(crate) fn other(self, at: impl Into<Option<(usize, Span)>>, label: impl Into<String>) -> Self {
         let at: Option<(usize, Span)> = at.into();
@@ -129,8 +129,8 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// Renders the message with its source line as plain text, without a trailing line break. `sources` must be the sources of
-    /// the check, in the same order.
+    /// Renders the message with its source line as plain text, without a trailing line break. `sources` must be the sources of the check,
+    /// in their original order.
     ///
     /// # Examples
     /// ```
@@ -162,7 +162,7 @@ impl Diagnostic {
         }
         let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(MAX_LINE_LEN + 40);
         let drawn = renderer.render(&[group]);
-        // Rendered lines have expanded tabs and may be truncated, so the columns of the source replace the rendered columns.
+        // Rendered lines have expanded tabs and may be truncated. The columns of the source therefore replace the rendered columns.
         let others = other.iter().map(|(other, _)| other.column);
         let mut columns = std::iter::once(place.column).chain(others);
         let lines: Vec<_> = drawn.lines().map(|line| with_column(line.trim_end(), &mut columns)).collect();
@@ -170,7 +170,7 @@ impl Diagnostic {
     }
 }
 
-/// Replaces the column in a rendered line that names a location.
+/// Replaces the column in a rendered line that contains a location.
 fn with_column(line: &str, columns: &mut impl Iterator<Item = u32>) -> String {
     let names_place = ["--> ", "::: "].iter().any(|mark| line.trim_start().starts_with(mark));
     if names_place
@@ -182,7 +182,7 @@ fn with_column(line: &str, columns: &mut impl Iterator<Item = u32>) -> String {
     line.to_owned()
 }
 
-/// First line of a span, prepared for rendering: tabs are expanded, control characters are replaced, long lines are truncated.
+/// First line of a span, prepared for rendering: tabs are expanded, control characters are replaced, and long lines are truncated.
 struct Drawn<'a> {
     name: &'a str,
     line: usize,

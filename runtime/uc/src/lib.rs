@@ -1,5 +1,5 @@
-//! Front end for a subset of UnrealScript: converts source files to a tree whose names and types are resolved against reflection.
-//! This crate depends neither on the machine that runs the tree nor on modules.
+//! Front end for a subset of UnrealScript. Converts source files to a tree whose names and types are resolved against reflection. This
+//! crate is independent of the machine that runs the tree, and of modules.
 //!
 //! [`Source::decode`] decodes bytes, [`parse`] builds the syntax tree. All functions are pure and perform no I/O.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Names that a package declares and mentions, collected before the package is checked. Hosts use these names to order the
+//! Names that a package declares and mentions. They are collected before the check of the package. Hosts use these names to order the
 //! declaration of packages.
 
 use std::collections::BTreeSet;
@@ -29,12 +29,11 @@ pub struct Outline {
     pub classes: Vec<hir::Path>,
     /// Paths of declared delegates: `/Script/Package.Class:Name`.
     pub delegates: Vec<hir::Path>,
-    /// Names by which other packages refer to the declarations, in lower case: types, each with and without the package name and a
-    /// dot; delegates, enum entries, and entry counts.
+    /// Names that other packages use for the declarations, in lower case. Contains types (each with and without the package name and a
+    /// dot), delegates, enum entries, and entry counts.
     pub names: BTreeSet<String>,
-    /// All identifiers and parts of quoted names in the files, in lower case, and pairs of identifiers joined by a dot. A name
-    /// outside of this set cannot be a dependency. The package's own type names are omitted, since an unqualified name refers to
-    /// the package's own type.
+    /// All identifiers and components of quoted names in the files, in lower case, and pairs of identifiers joined by a dot. A name outside
+    /// this set cannot be a dependency. The package's own type names are omitted, because they refer to the package's own types.
     pub mentions: BTreeSet<String>,
 }
 
@@ -126,7 +125,7 @@ impl Outline {
 /// Adds the identifiers of a file.
 fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
     let mut tokens = Tokens::new(&source.text);
-    // The previous identifier, and the identifier before the last dot.
+    // The last identifier, and the identifier before the last dot.
     let (mut last, mut before): (Option<&str>, Option<&str>) = (None, None);
     let mut lower = String::new();
     let mut mention = |parts: [&str; 2]| {
@@ -167,7 +166,7 @@ fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
                     last = part;
                 }
             }
-            // The tree keeps arguments such as those of `implements(…)` as strings, but their identifiers are separate tokens.
+            // The tree stores arguments such as those of `implements(…)` as strings. Their identifiers are nevertheless separate tokens.
             _ => {}
         }
         (last, before) = (None, None);

@@ -1,6 +1,6 @@
-//! Source text of a file, decoded from its bytes. Old class files are Latin-1 or UTF-16; new class files are UTF-8.
+//! Source text of a file, decoded from the bytes of the file. Old class files are Latin-1 or UTF-16; new class files are UTF-8.
 
-/// Maximum size of a file in bytes. Larger files are rejected without being decoded.
+/// Maximum size of a file in bytes. Larger files are rejected without decoding.
 pub const MAX_FILE_SIZE: usize = 8 << 20;
 
 /// Encoding of a file.
@@ -42,7 +42,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Creates the span from `start` to `end`, exclusive.
+    /// Creates the span from `start` to `end`. `end` is exclusive.
     pub const fn new(start: usize, end: usize) -> Self {
         Self { start: start as u32, end: end as u32 }
     }
@@ -79,9 +79,9 @@ pub struct Source {
     pub text: String,
     /// Encoding of the bytes.
     pub encoding: Encoding,
-    /// Offset of the first invalid character. Each invalid character is replaced by `U+FFFD`.
+    /// Offset of the first invalid character. Decoding replaces each invalid character by `U+FFFD`.
     pub broken: Option<u32>,
-    /// Size in bytes of a file that exceeds [`MAX_FILE_SIZE`]. The text is empty in this case.
+    /// Size in bytes of a file that exceeds [`MAX_FILE_SIZE`]. The text of such a file is empty.
     pub too_large: Option<usize>,
     lines: Vec<u32>,
 }
@@ -155,7 +155,7 @@ impl Source {
         self.text.get(start..end).map_or(0, |before| before.chars().count()) as u32 + 1
     }
 
-    /// Returns the offset of the start of a line, or the length of the text if the line does not exist.
+    /// Returns the offset of the start of a line. Returns the length of the text if the line does not exist.
     pub(crate) fn line_start(&self, line: u32) -> u32 {
         let at = (line as usize).saturating_sub(1);
         self.lines.get(at).copied().unwrap_or(self.text.len() as u32)
@@ -182,7 +182,7 @@ impl Source {
     }
 }
 
-/// Replaces each carriage return without a line feed (the line end of classic Mac OS) by a line feed. Offsets do not change.
+/// Replaces each carriage return without a line feed (the line end of classic Mac OS) by a line feed. All offsets stay valid.
 fn with_line_feeds(text: String) -> String {
     let mut made = String::new();
     let mut rest = text.as_str();

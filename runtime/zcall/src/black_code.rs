@@ -9,7 +9,7 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host_direct::{DirectCallee, EachCode};
 
-/// Code of a leaf function, which takes no context. Callable on any thread.
+/// Code of a leaf function. A leaf function has no context. Callable on any thread.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafCode(fn() -> *const ());
 
@@ -17,8 +17,8 @@ impl LeafCode {
     /// Makes a leaf function from a function that returns the address of the code.
     ///
     /// # Safety
-    /// The code has the form that [`BlackCode::new`] requires. The code needs neither context nor runtime, and may be called at any
-    /// time on any thread.
+    /// The code has the form that [`BlackCode::new`] requires. It needs neither context nor runtime, and may be called at any time on any
+    /// thread.
     #[must_use]
     pub unsafe fn new(address: fn() -> *const ()) -> Self {
         Self(address)
@@ -44,10 +44,10 @@ impl BlackCode {
     /// Wraps `code`. The first argument of `code` is the address of the value in `context`, or null.
     ///
     /// # Safety
-    /// `code` has the form that [`DirectBits::Code`](alcedo_abi::host_direct::DirectBits::Code) defines for the number of arguments
-    /// of its signature. `code` must be registered with this signature, and all values of the signature fit in slots. `code` may be
-    /// called with values of the signature and with any object, on the game thread and outside the pre-commit phase. `code` may be
-    /// called while the runtime whose table contains `code` exists.
+    /// `code` has the form that [`DirectBits::Code`](alcedo_abi::host_direct::DirectBits::Code) defines for the number of arguments of its
+    /// signature. `code` must be registered with this signature, and all values of the signature fit in slots. `code` may be called with
+    /// any values of the signature and with any object, on the game thread and outside the pre-commit phase, while the runtime whose table
+    /// contains `code` exists.
     #[must_use]
     pub unsafe fn new(code: *const (), context: Option<Rc<dyn Any>>) -> Self {
         Self { code, each: None, context, is_leaf: false }
@@ -59,18 +59,18 @@ impl BlackCode {
         Self { code: code.address(), each: None, context: None, is_leaf: true }
     }
 
-    /// Adds code that runs the function on several objects.
+    /// Adds code that runs the function on several objects in one call.
     ///
     /// # Safety
-    /// `each` has the same effect on every object as the code for one object.
+    /// On every object, `each` has the effect of the code for one object.
     #[must_use]
     pub unsafe fn with_each(self, each: EachCode) -> Self {
         Self { each: Some(each), ..self }
     }
 
-    /// Calls the function on the objects in order and stops at the first call that is not done. Returns the status of the last call
-    /// and the number of calls done before it, and writes the results of these calls in order. The status is
-    /// [`DirectStatus::NOT_DONE`] if no code for several objects was added.
+    /// Calls the function on the objects in order. Stops at the first call with a status that is not `DONE`. Writes the results of the
+    /// successful calls in order. Returns the last status and the number of successful calls. If no code for several objects was added, the
+    /// status is [`DirectStatus::NOT_DONE`].
     ///
     /// # Safety
     /// The caller is on the game thread, outside the pre-commit phase, and `bits` holds values of the signature.
@@ -87,8 +87,8 @@ impl BlackCode {
         unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr().cast()) }
     }
 
-    /// Returns the code in the form that plugins receive, with `version` as the version of the direct calls. The context lives as
-    /// long as the call handle.
+    /// Returns the code in the form that plugins receive. `version` is the version of the direct calls. The context remains valid as long
+    /// as the call handle.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
         let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };

@@ -1,5 +1,5 @@
-//! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length, and its slots hold strings and
-//! structs as addresses. This file converts these addresses to borrows and copies; no other file of this crate dereferences them.
+//! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length, and its slots contain strings and
+//! structs as addresses. This file converts these addresses to borrows and copies. Only this file of the crate dereferences them.
 #![expect(unsafe_code, reason = "follows the addresses that a ZCall buffer is made of")]
 
 use std::ptr;
@@ -14,8 +14,8 @@ use crate::signature::{CallSignature, Kinds};
 
 /// Slots of one call, borrowed until the call returns: parameters first, then the result, if any.
 ///
-/// Slot indices start at zero. Type bytes are checked if the feature `slot-types` is enabled. The slot of a result that is not yet
-/// written is empty and accepts any type.
+/// Slot indices start at zero. Type bytes are checked if the feature `slot-types` is enabled. Before the result is written, its slot is
+/// empty and accepts any type.
 ///
 /// # Examples
 /// ```
@@ -44,8 +44,8 @@ impl<'a> BufferMut<'a> {
     /// Borrows the slots of `raw`.
     ///
     /// # Safety
-    /// Unless its length is zero, `raw` points to that number of initialized slots, which are live and unshared for `'a`. The
-    /// pointer slots of `raw` match the signature of the call for `'a`.
+    /// If its length is not zero, `raw` points to that number of initialized slots. The slots are live and unshared for `'a`. The pointer
+    /// slots of `raw` match the signature of the call for `'a`.
     #[inline]
     pub unsafe fn from_raw(raw: &'a mut ZCallBuffer) -> Self {
         if raw.len == 0 || raw.slots.is_null() {
@@ -95,7 +95,7 @@ impl<'a> BufferMut<'a> {
     /// Returns the value in a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist or holds another type.
+    /// [`CallError::Buffer`] if the slot does not exist or holds a different type.
     #[inline]
     pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots, index)
@@ -104,7 +104,7 @@ impl<'a> BufferMut<'a> {
     /// Writes a value to a slot that is empty or holds a value of the same type.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist or holds another type; the slot is unchanged then.
+    /// [`CallError::Buffer`] if the slot does not exist or holds a different type. The slot is then unchanged.
     #[inline]
     pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         let slot = slot_mut(self.slots, index)?;
@@ -122,8 +122,8 @@ impl<'a> BufferMut<'a> {
         self.slots
     }
 
-    /// Overwrites a slot. Neither the old nor the new slot may hold an address. Untyped slots (without the feature `slot-types`)
-    /// accept any slot.
+    /// Overwrites a slot. The old slot and the new slot must not contain addresses. Without the feature `slot-types`, slots have no type
+    /// and accept any slot.
     ///
     /// # Errors
     /// [`CallError::Buffer`] if the slot does not exist, or if the old or new slot is an address.
@@ -147,10 +147,10 @@ impl<'a> BufferMut<'a> {
         slot_at(self.slots, index)
     }
 
-    /// Returns the address in a pointer slot; never null.
+    /// Returns the address in a pointer slot. The address is never null.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist, holds another type, or holds a null address.
+    /// [`CallError::Buffer`] if the slot does not exist, holds a different type, or holds a null address.
     #[inline]
     pub fn pointer(&self, index: usize) -> Result<*mut u8, CallError> {
         let slot = self.slot(index)?;
@@ -183,7 +183,7 @@ impl<'a> BufferMut<'a> {
             .map_err(|error| buffer_error(format!("slot {index} lends a text that is not UTF-8: {error}")))
     }
 
-    /// Passes `text` to the sink that the caller put into a slot.
+    /// Passes `text` to the sink in a slot. The caller has put the sink there.
     ///
     /// # Safety
     /// The signature of the call has a string result in this slot: its address points to a live [`TextSink`].
@@ -296,8 +296,7 @@ pub(super) fn sink_into(text: &mut String) -> TextSink {
     TextSink { context: ptr::from_mut(text).cast(), put: put_text }
 }
 
-/// Calls `write` with a sink. Returns the result of `write` and the string written to the sink, which is empty if nothing was
-/// written.
+/// Calls `write` with a sink. Returns the result of `write` and the string in the sink. The string is empty if `write` wrote nothing.
 pub fn collect_text<R>(write: impl FnOnce(&TextSink) -> R) -> (R, String) {
     let mut text = String::new();
     let result = write(&sink_into(&mut text));

@@ -1,4 +1,4 @@
-//! Functions behind call names: body, metadata, and the data of one call.
+//! Functions that call names resolve to: body, metadata, and the data of one call.
 
 use std::any::Any;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::signature::CallSignature;
 
 /// Body of a function that is called by name. Game thread only.
 ///
-/// A panic in the body becomes an error that the caller receives. The body may call any function by name, including itself.
+/// If the body panics, the caller receives an error. The body may call any function by name, including itself.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ pub trait Dispatcher {
     /// Returns the reason for a failure. The caller of the function receives this error.
     fn call(&self, call: Call<'_>) -> Result<(), CallError>;
 
-    /// Returns the implementation, for callers that can use a faster path.
+    /// Returns the implementation. Some callers use it for a fast path.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn Any> {
         None
@@ -52,8 +52,8 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
     }
 }
 
-/// A call: the arguments of the caller, and the slot for the result. The signature of the call was compared with the caller's
-/// signature.
+/// A call: the arguments of the caller, and the slot for the result. The caller's signature was already compared with the signature of the
+/// function.
 ///
 /// # Examples
 /// ```
@@ -83,11 +83,10 @@ impl<'a> Call<'a> {
         &self.callee.name
     }
 
-    /// Returns the argument at index `at`, which must fit in a slot: a number, a `bool`, a name or an object. Indices start at
-    /// zero.
+    /// Returns the argument at index `at`. The argument must fit in a slot: a number, a `bool`, a name or an object. Indices start at zero.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the argument does not exist or is of another type.
+    /// [`CallError::Buffer`] if the argument does not exist or has a different type.
     #[inline]
     pub fn argument<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
         self.buffer.check_argument(&self.callee.signature, at, |kind| kind.fits_slot())?;
@@ -97,7 +96,7 @@ impl<'a> Call<'a> {
     /// Returns the string argument at index `at`.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the argument does not exist or is of another type.
+    /// [`CallError::Buffer`] if the argument does not exist or has a different type.
     ///
     /// # Examples
     /// ```
@@ -118,7 +117,7 @@ impl<'a> Call<'a> {
     /// Sets a result that fits in a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the function has no result, or a result of another type.
+    /// [`CallError::Buffer`] if the function has no result, or a result of a different type.
     #[inline]
     pub fn set_result<T: SlotValue>(&mut self, value: T) -> Result<(), CallError> {
         let at = self.buffer.check_result(&self.callee.signature, |kind| kind.fits_slot())?;
@@ -128,14 +127,14 @@ impl<'a> Call<'a> {
     /// Sets a result that is a string.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the function has no result, or a result of another type.
+    /// [`CallError::Buffer`] if the function has no result, or a result of a different type.
     #[inline]
     pub fn set_text_result(&mut self, text: &str) -> Result<(), CallError> {
         self.buffer.set_text_result(&self.callee.signature, text)
     }
 
-    /// Returns the slots. The signature specifies the types to which their addresses point. Code that dereferences an address
-    /// vouches for its type.
+    /// Returns the slots. The signature specifies the types that their addresses point to. Code that dereferences an address is responsible
+    /// for its type.
     ///
     /// # Examples
     /// ```
@@ -183,7 +182,7 @@ impl fmt::Display for Implementer {
     }
 }
 
-/// Side effects of a host function. Before its commit, new code may call only functions with the effect `Effect::Pure`.
+/// Side effects of a host function. Before the commit, new code may call only functions with the effect `Effect::Pure`.
 ///
 /// # Examples
 /// ```
@@ -265,26 +264,26 @@ impl Resolved {
         Self { effect: Effect::Pure, ..self }
     }
 
-    /// Marks the function as implemented by `module`. The function ends when the module ends.
+    /// Marks the function as implemented by `module`. The function is removed when the module ends.
     #[must_use]
     pub fn by_module(self, module: ModuleId) -> Self {
         Self { side: Implementer::Module(module), module, ..self }
     }
 
-    /// Ends the function when `module` ends.
+    /// Removes the function when `module` ends.
     #[must_use]
     pub fn of_module(self, module: ModuleId) -> Self {
         Self { module, ..self }
     }
 
-    /// Sets the assignment of values to slots. A [`Call`] reads slots only in the default assignment.
+    /// Sets the assignment of values to slots. A [`Call`] supports only the default assignment.
     #[must_use]
     #[doc(hidden)]
     pub fn with_slots(self, slots: Slots) -> Self {
         Self { slots, signature: self.signature.without_kinds(), ..self }
     }
 
-    /// Adds code for direct calls from plugins without slots.
+    /// Adds code for direct calls from plugins. Direct calls need no slots.
     #[must_use]
     #[doc(hidden)]
     pub fn with_black_code(self, black_code: Option<BlackCode>) -> Self {
@@ -382,13 +381,13 @@ impl Callee {
         self.black_code.as_ref()
     }
 
-    /// Returns the implementation of the dispatcher, for callers that can use a faster path.
+    /// Returns the implementation of the dispatcher. Some callers use it for a fast path.
     #[must_use]
     pub fn inner(&self) -> Option<&dyn Any> {
         self.dispatcher.inner()
     }
 
-    /// Returns the signature as parsed by the resolver of the name, if the parsed form has type `T`.
+    /// Returns the signature that the name's resolver has parsed. Returns `None` if the type of the parsed form is not `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

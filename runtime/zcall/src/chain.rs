@@ -1,6 +1,5 @@
-//! Resolution of unknown names. The protocol parses a name, then the resolvers of the protocol are called in order until one
-//! returns a function. Errors list the called resolvers. Names without a function are not cached, so the next lookup calls the
-//! resolvers again.
+//! Resolution of names. The protocol parses a name. The chain then calls the protocol's resolvers in order until a resolver returns a
+//! function. Errors list the called resolvers. Names without a function are not cached: the next lookup calls the resolvers again.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,13 +16,12 @@ use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameErrorKind};
 
-/// Maximum nesting of lookups, since a resolver may look up other names.
+/// Maximum nesting of lookups. A resolver may look up further names.
 const DEEPEST: usize = 64;
 
 /// Resolves names of a protocol. Game thread only.
 ///
-/// A panic in a resolver becomes an error that the caller receives. A resolver may look up other names, and add protocols and
-/// resolvers.
+/// If a resolver panics, the caller receives an error. A resolver may look up further names, and add protocols and resolvers.
 ///
 /// # Examples
 /// ```
@@ -43,7 +41,7 @@ const DEEPEST: usize = 64;
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 pub trait Resolver {
-    /// Resolves `name`. A returned function is stored under its handle, so its name is resolved once. A declined name is resolved
+    /// Resolves `name`. A returned function is stored under its handle, and its name is not resolved again. A declined name is resolved
     /// again at each lookup.
     ///
     /// # Errors
@@ -79,7 +77,7 @@ impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
 pub enum Answer {
     /// The name resolves to this function.
     Function(Resolved),
-    /// The resolver has no function of that name. Contains the reason, which may be empty. The next resolver is called.
+    /// The resolver has no function of that name. Contains the reason, or an empty string. The chain calls the next resolver.
     Declined(String),
 }
 
@@ -93,7 +91,7 @@ impl Answer {
 /// Origin of a protocol or resolver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Built into the runtime. Only the runtime adds resolvers to these protocols; the resolvers look up no other names.
+    /// Built into the runtime. Only the runtime adds resolvers to these protocols. The resolvers look up no further names.
     BuiltIn,
     /// The host registered the entry.
     Host,
@@ -102,7 +100,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Returns the module whose end removes the entry; for other origins, the host's own module.
+    /// Returns the module whose end removes the entry. Returns the host's own module for the host and the runtime.
     fn module(self) -> ModuleId {
         match self {
             Self::BuiltIn | Self::Host => ModuleId::HOST,
@@ -132,7 +130,7 @@ impl Origin {
 /// ```
 #[derive(Default)]
 pub struct ResolverChain {
-    /// Entries in order of addition. The slice is replaced as a whole, so running lookups keep their snapshot. A protocol has two
+    /// Entries in order of addition. The slice is replaced as a whole, so that running lookups keep their snapshot. A protocol has two
     /// entries only while the module of the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
     /// Names that are being looked up, outermost first. Excludes names of built-in protocols.
@@ -169,7 +167,7 @@ impl ResolverChain {
     /// Adds a protocol without resolvers.
     ///
     /// # Errors
-    /// The protocol name is already in use or invalid, the protocol panics, or its module is suspended or has ended.
+    /// Fails if the protocol name is invalid or already in use, if the protocol panics, or if its module is suspended or has ended.
     ///
     /// # Examples
     /// ```
@@ -208,12 +206,12 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Adds a resolver to a protocol of the same origin, or a resolver of a module to a protocol of the host. The resolver with the
-    /// lowest priority is called first; equal priorities are called in order of addition. Errors name the resolver by its label.
-    /// Lookups that are already running do not call the new resolver.
+    /// Adds a resolver to a protocol of the same origin, or a module's resolver to a protocol of the host. The resolver with the lowest
+    /// priority is called first. Resolvers with equal priorities are called in order of addition. Errors name the resolver by its label.
+    /// Running lookups do not call the new resolver.
     ///
     /// # Errors
-    /// The protocol does not exist, or has a resolver with this label.
+    /// Fails if the protocol does not exist, or already has a resolver with this label.
     pub fn add(
         &self,
         word: &str,
@@ -261,13 +259,13 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Sets the name by which errors refer to a module, until the module ends.
+    /// Sets the name of a module for errors. The name is used until the module ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.titles.borrow_mut().insert(module, title.into());
     }
 
-    /// Suspends the protocols and resolvers of a module until the module is resumed. Until then, other modules may use the same
-    /// names and labels.
+    /// Suspends the protocols and resolvers of a module until the module is resumed. Until then, other modules may use their names and
+    /// labels.
     pub fn suspend(&self, module: ModuleId) {
         self.statuses.borrow_mut().suspend(module);
     }
@@ -282,7 +280,7 @@ impl ResolverChain {
         self.statuses.borrow_mut().pass_over(after, before);
     }
 
-    /// Removes the protocols and resolvers of a module, even if it is suspended. The host's own module never ends.
+    /// Removes the protocols and resolvers of a module, even of a suspended module. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -303,7 +301,7 @@ impl ResolverChain {
             let remaining = entries.iter().filter(|entry| !is_its(entry.origin)).map(without).collect();
             std::mem::replace(&mut *entries, remaining)
         };
-        // Dropping a resolver may run code that calls this chain, so no borrow is held here.
+        // The drop of a resolver may run code that calls this chain. No borrow is held here.
         drop(ended);
     }
 
@@ -338,7 +336,7 @@ impl ResolverChain {
     /// Parses a name.
     ///
     /// # Errors
-    /// The string is not a valid name.
+    /// Fails if the string is not a valid name.
     pub fn read(&self, text: &str) -> Result<ZCallName, CallError> {
         let entry = text.split_once(':').and_then(|(word, _)| self.entry(word));
         match entry {
@@ -353,11 +351,11 @@ impl ResolverChain {
         }
     }
 
-    /// Resolves `name` by the first resolver that returns a function or an error.
+    /// Resolves `name`. Stops at the first resolver that returns a function or an error.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] with all called resolvers and their reasons, or the error of the resolver that failed. Also fails if
-    /// a resolver panics, or if the lookup of this name is already in progress.
+    /// [`CallError::NotFound`] with all called resolvers and their reasons, or the error of the failed resolver. Also fails if a resolver
+    /// panics, or if a lookup of this name is already in progress.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let Some(entry) = self.entry(name.protocol()) else {
             let message = format!("`{name}` leads nowhere: no such protocol");
@@ -381,7 +379,7 @@ impl ResolverChain {
     /// The resolved function is not called.
     ///
     /// # Errors
-    /// The string is not a valid name.
+    /// Fails if the string is not a valid name.
     pub fn explain(&self, text: &str) -> Result<Explanation, CallError> {
         let name = self.read(text)?;
         let entry = self.entry(name.protocol());
@@ -458,7 +456,7 @@ impl ResolverChain {
     }
 }
 
-/// Guard of a running lookup; ends the lookup when dropped.
+/// Guard of a running lookup. The drop ends the lookup.
 struct InProgress<'a>(&'a ResolverChain);
 
 impl Drop for InProgress<'_> {

@@ -1,5 +1,5 @@
-//! Storage of call entries. Handle numbers are assigned in sequence and never reused. Ended numbers can therefore be distinguished
-//! from unused numbers without a list of ended numbers.
+//! Storage of call entries. Handle numbers are assigned in sequence and never reused. This distinguishes ended numbers from unused numbers
+//! without a list of ended numbers.
 
 use std::rc::Rc;
 
@@ -7,14 +7,14 @@ use super::call::Callee;
 use crate::handles::ModuleId;
 use crate::id_table::IdTable;
 
-/// Entries whose handles have the same sign, indexed by the absolute value of the handle.
+/// Entries whose handles have one sign, indexed by the absolute value of the handle.
 #[derive(Default)]
 pub(super) struct EntryTable {
     /// Entries by number. All numbers below the next number have been assigned.
     entries: IdTable<Rc<Callee>>,
 }
 
-/// Result of a handle lookup. A dead handle was assigned earlier and has ended.
+/// Result of a handle lookup. A dead handle was assigned, but its function has ended.
 pub(super) enum Found<'a> {
     Alive(&'a Rc<Callee>),
     Dead,

@@ -32,7 +32,7 @@ pub struct Explanation {
     pub protocol: String,
     /// Resolvers in call order.
     pub steps: Vec<Step>,
-    /// Help for unresolved names of this protocol; may be empty.
+    /// Help for unresolved names of this protocol. May be empty.
     pub help: String,
 }
 
@@ -72,18 +72,18 @@ pub struct Step {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum StepAnswer {
-    /// The name resolves to a function of this resolver; no further resolver is called.
+    /// The name resolves to a function of this resolver. The chain calls no further resolver.
     Found {
         /// Signature as a string.
         signature: String,
         /// Side that implements the function.
         by: Implementer,
     },
-    /// The resolver has no function of that name. Contains the reason, which may be empty.
+    /// The resolver has no function of that name. Contains the reason, or an empty string.
     Declined(String),
-    /// The name is invalid, or the resolver panicked. No further resolver is called.
+    /// The name is invalid, or the resolver panicked. The chain calls no further resolver.
     Failed(CallError),
-    /// The resolver was not called, since an earlier resolver returned a function or an error.
+    /// The resolver was not called: an earlier resolver returned a function or an error.
     NotCalled,
     /// The module of the resolver is suspended.
     SetAside,

@@ -1,5 +1,5 @@
-//! Resolver of the protocol `ex`: functions that the host or a module registered under a name of its choice. A name has one owner
-//! at a time. The error of a second registration names the first owner.
+//! Resolver of the protocol `ex`. The host and modules register functions under names of their choice. A name has one owner at a time. The
+//! error of a second registration names the first owner.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -119,9 +119,9 @@ impl From<RegisterError> for CallError {
 }
 
 impl Explicit {
-    /// Registers `function` as `ex:/name` until its module ends.
+    /// Registers `function` as `ex:/name`. The registration ends when the function's module ends.
     ///
-    /// Returns the reason as a [`RegisterError`]. The registry is unchanged then.
+    /// Returns the reason as a [`RegisterError`]. The registry is then unchanged.
     pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
         let (module, implementer) = (function.module, function.side);
@@ -137,7 +137,7 @@ impl Explicit {
         Ok(())
     }
 
-    /// Sets the name by which errors refer to a module, until the module ends.
+    /// Sets the name of a module for errors. The name is used until the module ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.state.borrow_mut().titles.insert(module, title.into());
     }
@@ -157,7 +157,7 @@ impl Explicit {
         lines
     }
 
-    /// Suspends the functions of a module until the module is resumed. Until then, other modules may use the same names.
+    /// Suspends the functions of a module until the module is resumed. Until then, other modules may use their names.
     pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
     }
@@ -172,7 +172,7 @@ impl Explicit {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    /// Removes the functions of a module, even if it is suspended. The host's own module never ends.
+    /// Removes the functions of a module, even of a suspended module. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -187,7 +187,7 @@ impl Explicit {
                 !functions.is_empty()
             });
         }
-        // Dropping a dispatcher may run code that calls this registry, so no borrow is held here.
+        // The drop of a dispatcher may run code that calls this registry. No borrow is held here.
         drop(ended);
     }
 }

@@ -1,5 +1,5 @@
-//! Calls by name from modules that are not bound to a thread. These modules do not use the table of the game thread. Each module
-//! has its own access to the functions of its context.
+//! Calls by name from modules that are not bound to a thread. These modules do not use the table of the game thread: each module has its
+//! own access to the functions of its context.
 
 use std::sync::atomic::AtomicU64;
 
@@ -21,17 +21,17 @@ pub trait FreeCalls: Send + Sync {
     /// Calls the function of `handle` on the current thread.
     ///
     /// # Errors
-    /// [`CallError::Unavailable`] if the context of the function is unloading, or the error of the callee.
+    /// [`CallError::Unavailable`] if the context of the function is unloading. Otherwise, returns the error of the callee.
     fn call(&self, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), CallError>;
 
-    /// Returns the code for direct calls of `handle` if it is a host function whose signature has this fingerprint. Code and
-    /// context live as long as `self`.
+    /// Returns the code for direct calls of `handle`, if the handle refers to a host function whose signature has this fingerprint. The
+    /// code and its context are valid as long as `self`.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the handle has no code for direct calls, [`CallError::Signature`] if the fingerprints differ.
     fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError>;
 
-    /// Returns the version that the module compares before each direct call. The version is
-    /// [`CLOSED`](alcedo_abi::host_direct::CLOSED) after the host has ended.
+    /// Returns the version that the module compares before each direct call. After the host has ended, the version is
+    /// [`CLOSED`](alcedo_abi::host_direct::CLOSED).
     fn direct_word(&self) -> &AtomicU64;
 }

@@ -1,9 +1,9 @@
-//! Calls by name. A chain of resolvers looks a name up once. Later calls use a handle and a buffer of slots. This crate is
-//! independent of classes and objects; crates with classes and objects register resolvers.
+//! Calls by name. A chain of resolvers looks up each name once. Later calls use a handle and a buffer of slots. This crate is independent
+//! of classes and objects. Crates with classes and objects register resolvers here.
 //!
 //! Part of `alcedo-runtime`, the crate that hosts depend on.
 
-// Modules of `alcedo-base` under their names in this crate.
+// Modules of `alcedo-base`, available in this crate under their own names.
 use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table};
 
 pub mod black_code;

@@ -1,5 +1,5 @@
-//! Status of modules, which determines if their entries accept calls. A reload suspends an old module without changing its entries,
-//! so resuming the module costs nothing. Registries that store entries by module check the status here.
+//! Status of modules. The status determines if a module's entries accept calls. A reload suspends an old module and keeps its entries, so
+//! that resuming the module costs nothing. Registries with entries of modules check the status here.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,8 @@ pub struct ModuleStatuses {
     ended: Ranges,
 }
 
-/// Set of numbers, stored as sorted, disjoint, non-adjacent ranges (first and last number). Only live modules split ranges, so the
-/// number of ranges exceeds the number of live modules by at most one.
+/// Set of numbers, stored as sorted, disjoint, non-adjacent ranges (first and last number). Only live modules split ranges. The number of
+/// ranges therefore exceeds the number of live modules by at most one.
 #[derive(Clone, Default, Debug)]
 struct Ranges(Vec<(u64, u64)>);
 
@@ -58,7 +58,7 @@ impl Ranges {
 }
 
 impl ModuleStatuses {
-    /// Returns the status of `module`. A module that was never suspended or ended is running.
+    /// Returns the status of `module`. A module without a recorded status is running.
     #[must_use]
     #[inline]
     pub fn status(&self, module: ModuleId) -> ModuleStatus {
@@ -85,7 +85,7 @@ impl ModuleStatuses {
         self.suspended.remove(&module);
     }
 
-    /// Ends a module, even if it is suspended. The host's own module never ends.
+    /// Ends a module, even a suspended module. The host's own module never ends.
     pub fn end(&mut self, module: ModuleId) {
         self.suspended.remove(&module);
         if module != ModuleId::HOST {
@@ -93,8 +93,8 @@ impl ModuleStatuses {
         }
     }
 
-    /// Marks the modules strictly between these two ids as ended, since they never have entries. Otherwise each of these modules
-    /// would split a range.
+    /// Marks the modules strictly between these two ids as ended. These modules never have entries, and each of them would otherwise split
+    /// a range.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.ended.add(after.0 + 1, before.0.saturating_sub(1));
     }
@@ -172,7 +172,7 @@ mod tests {
         for _ in 0..2000 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let (first, length) = ((seed >> 33) % 500 + 1, (seed >> 20) % 4);
-            // Includes empty ranges, which occur between two consecutive modules.
+            // Includes empty ranges. They occur between two consecutive modules.
             let last = first + length - 1;
             pieces.add(first, last);
             set.extend(first..=last);

@@ -1,6 +1,6 @@
-//! Names of calls. A name consists of a protocol and an address, which the protocol parses. Names come from plugins, tools and
-//! configuration, so the error of an invalid name contains the position of the fault and the expected form. A valid name has one
-//! canonical spelling, which lookups use.
+//! Names of calls. A name consists of a protocol and an address. The protocol parses the address. Names come from plugins, tools and
+//! configuration, so errors about invalid names contain the position of the fault and the expected form. A valid name has one canonical
+//! spelling. Lookups use the canonical spelling.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ impl ZCallName {
     /// Parses a name that begins with the name of `protocol` and a colon.
     ///
     /// # Errors
-    /// The protocol cannot parse the address, or the address contains a character that no name may contain.
+    /// Fails if the protocol cannot parse the address, or if the address contains a character that names may not contain.
     ///
     /// # Examples
     /// ```
@@ -59,19 +59,19 @@ impl ZCallName {
         Ok(Self { address: word.len() + 1, text: format!("{word}:{address}").into() })
     }
 
-    /// Returns the part before the colon.
+    /// Returns the protocol: the text before the colon.
     #[must_use]
     pub fn protocol(&self) -> &str {
         &self.text[..self.address - 1]
     }
 
-    /// Returns the part after the colon, in the canonical spelling of the protocol.
+    /// Returns the address: the text after the colon, in the canonical spelling of the protocol.
     #[must_use]
     pub fn address(&self) -> &str {
         &self.text[self.address..]
     }
 
-    /// Returns the address without its leading `/`, if there is one.
+    /// Returns the address without a leading `/`.
     #[must_use]
     pub fn rest(&self) -> &str {
         self.address().strip_prefix('/').unwrap_or(self.address())
@@ -128,7 +128,7 @@ mod tests {
         check_refused(&db, "db:/two words", 7, NameErrorKind::Unexpected(' '));
     }
 
-    /// Protocol of `at:/row.column`, where the row may have leading zeros.
+    /// Protocol of `at:/row.column`. The row may have leading zeros.
     struct Cells;
 
     impl Protocol for Cells {

@@ -1,5 +1,5 @@
-//! Observation of calls: counts and times by name, and tracing spans. Counters and spans are usually disabled, and then cost one
-//! comparison per call; see [`ZCallTable`](crate::table::ZCallTable).
+//! Observation of calls: counts and times by name, and tracing spans. Observation is usually disabled, and then costs one comparison per
+//! call; see [`ZCallTable`](crate::table::ZCallTable).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -107,13 +107,13 @@ impl Histogram {
         self.0[at.min(Self::BUCKETS - 1)] += 1;
     }
 
-    /// Returns the upper bound and the number of calls of each bucket, shortest times first. The lower bound of a bucket is half
-    /// its upper bound.
+    /// Returns the upper bound and the number of calls of each bucket. The bucket with the shortest times is first. The lower bound of a
+    /// bucket is half its upper bound.
     pub fn buckets(&self) -> impl Iterator<Item = (Duration, u64)> {
         self.0.iter().enumerate().map(|(at, calls)| (Duration::from_nanos(1 << at), *calls))
     }
 
-    /// Returns the time that `of_hundred` percent of the calls do not exceed, rounded up to a power of two of nanoseconds.
+    /// Returns an upper bound of the times of the fastest `of_hundred` percent of the calls. The bound is a power of two of nanoseconds.
     #[must_use]
     pub fn percentile(&self, of_hundred: u64) -> Duration {
         let all: u64 = self.0.iter().sum();
@@ -248,7 +248,7 @@ mod tests {
             let call = || if fails { Err(CallError::other("no")) } else { Ok(()) };
             assert_eq!(observer.around("ex", "a", call).is_err(), fails);
         }
-        // Nested calls are counted as well.
+        // Nested calls are also counted.
         let inner = || observer.around("ex", "b", || Ok(7));
         assert_eq!(observer.around("uf", "a", inner), Ok(7));
         let counted: Vec<_> =

@@ -1,6 +1,6 @@
-//! Buffers that a host caller owns: on the stack if the number of slots is known at compile time, in a vector otherwise. Strings
-//! are passed by address. The buffer stores them and writes their addresses when it is borrowed and can no longer move. Safe code
-//! fills slots without handling addresses; callers vouch for the addresses of values outside of the buffer.
+//! Buffers that a host caller owns: on the stack if the number of slots is known at compile time, otherwise in a vector. Strings are passed
+//! by address. The buffer stores the strings, and writes their addresses when it is borrowed and can no longer move. Safe code therefore
+//! fills slots without addresses. Callers are responsible for the addresses of values outside the buffer.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;
@@ -17,11 +17,10 @@ pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [SlotBackin
 /// Buffer with any number of slots. Borrows input strings for `'a`.
 pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 
-/// Slots, and the data to which their addresses point. A buffer is created as a [`SlotBuffer`] or a [`DynBuffer`].
+/// Slots, and the data that their addresses point to. Created as a [`SlotBuffer`] or a [`DynBuffer`].
 ///
-/// A callee receives a string or struct as an address without a type. The signature fingerprint passed to
-/// [`super::table::ZCallTable::resolve`] proves that the callee expects the type that the caller passes. A caller that resolved
-/// without a fingerprint compares the slots with the signature itself.
+/// A callee receives a string or struct as an address without a type. The fingerprint passed to [`super::table::ZCallTable::resolve`]
+/// proves that caller and callee use equal types. A caller without a fingerprint must compare its slots with the signature.
 ///
 /// # Examples
 /// ```
@@ -41,7 +40,7 @@ pub struct OwnedBuffer<'a, S, L> {
     texts: PhantomData<&'a str>,
 }
 
-/// Data to which the address in one slot points.
+/// Data that the address in one slot points to.
 pub struct SlotBacking<'a>(Behind<'a>);
 
 enum Behind<'a> {
@@ -89,13 +88,13 @@ impl DynBuffer<'_> {
     }
 }
 
-/// All methods fail with [`CallError::Buffer`] if the slot does not exist.
+/// Slots and their backing data. All methods fail with [`CallError::Buffer`] if the slot does not exist.
 impl<'a, S, L> OwnedBuffer<'a, S, L>
 where
     S: AsRef<[Slot]> + AsMut<[Slot]>,
     L: AsRef<[SlotBacking<'a>]> + AsMut<[SlotBacking<'a>]>,
 {
-    /// Writes a plain value to a slot, regardless of the previous content.
+    /// Writes a plain value to a slot. The previous content of the slot has no effect.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -113,7 +112,7 @@ where
         self.put(index, UNLENT, Behind::TextIn(TextView::of(text), PhantomData))
     }
 
-    /// Prepares the slot for a string result, which [`Self::take_text`] returns after the call.
+    /// Prepares the slot for a string result. [`Self::take_text`] returns the string after the call.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -125,8 +124,8 @@ where
     /// Passes the value at `at` to the callee, or uses it as storage for a result.
     ///
     /// # Safety
-    /// Until the last borrow of this buffer ends, `at` points to a value of the type that the signature of the call has in this
-    /// slot. No other code accesses the value.
+    /// Until the last borrow of this buffer ends, `at` points to a value of the slot's type in the signature of the call. No other code
+    /// accesses the value.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -137,13 +136,13 @@ where
 
     /// Returns the plain value in a slot.
     ///
-    /// [`CallError::Buffer`] if the slot does not exist or holds another type.
+    /// [`CallError::Buffer`] if the slot does not exist or holds a different type.
     #[inline]
     pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots.as_ref(), index)
     }
 
-    /// Takes the string that the callee returned, which is empty if the callee returned none.
+    /// Removes and returns the string result. The string is empty if the callee returned no string.
     ///
     /// # Errors
     /// [`CallError::Buffer`] if the slot does not exist or is not prepared for a string result.
@@ -177,7 +176,7 @@ where
     #[inline]
     fn put(&mut self, index: usize, slot: Slot, behind: Behind<'a>) -> Result<(), CallError> {
         *slot_mut(self.slots.as_mut(), index)? = slot;
-        // Both constructors create `slots` and `backing` with the same length.
+        // Both constructors create `slots` and `backing` with equal lengths.
         if let Some(backing) = self.backing.as_mut().get_mut(index) {
             backing.0 = behind;
         }
@@ -185,7 +184,7 @@ where
     }
 }
 
-/// Pointer slot whose address is not written until the buffer is borrowed.
+/// Pointer slot without its address. The address is written when the buffer is borrowed.
 const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
 
 impl std::fmt::Debug for SlotBacking<'_> {

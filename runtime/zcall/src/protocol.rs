@@ -1,5 +1,5 @@
-//! Protocols of names: the scheme, and the parser of the address. Built-in protocols and protocols of a host are registered in the
-//! same way, see [`crate::chain`].
+//! Protocols of names: the scheme, and the parser of the address. Built-in protocols and protocols of a host use one registration, see
+//! [`crate::chain`].
 
 use crate::reader::{NameError, NameErrorKind, Reader};
 
@@ -37,21 +37,20 @@ pub trait Protocol {
     /// Returns the form of names for errors, such as `` `db:/table.column` ``.
     fn form(&self) -> &str;
 
-    /// Returns the help that errors contain if a name does not resolve, such as `register a function of that name first`. The
-    /// default is empty.
+    /// Returns help for the error of a name that does not resolve, such as `register a function of that name first`. The default is empty.
     fn help(&self) -> &str {
         ""
     }
 
-    /// Parses the address, which is the part after the colon, and returns its canonical spelling. Parsing the canonical spelling
-    /// must return the same spelling. Unread input is an error.
+    /// Parses the address (the text after the colon), and returns its canonical spelling. Parsing the canonical spelling must return this
+    /// spelling again. Unread input is an error.
     ///
     /// # Errors
-    /// The address is invalid: see [`Reader::error`].
+    /// Fails if the address is invalid: see [`Reader::error`].
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError>;
 }
 
-/// Protocol that only has a scheme. The names are `word:/` and any string without spaces, which the resolver parses.
+/// Protocol that consists only of a scheme. Its names are `word:/` followed by any string without spaces. The resolver parses this string.
 ///
 /// # Examples
 /// ```
@@ -89,10 +88,10 @@ impl Protocol for PlainProtocol {
     }
 }
 
-/// Reads the remaining part of the address. The part must not begin with `/`, since `ex://name` would also spell `ex:/name`.
+/// Reads the remaining text of the address. The text must not begin with `/`: `ex://name` would be a second spelling of `ex:/name`.
 ///
 /// # Errors
-/// The remaining part is empty or begins with `/`.
+/// Fails if the remaining text is empty or begins with `/`.
 pub(crate) fn free(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
     if address.rest().starts_with('/') {
         return Err(address.error(NameErrorKind::Unexpected('/')));

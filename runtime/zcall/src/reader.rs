@@ -1,4 +1,4 @@
-//! Reader of names from left to right, and the errors of invalid names.
+//! Reader of names from left to right, and errors of invalid names.
 
 use alcedo_abi::names::shows_itself;
 use thiserror::Error;
@@ -46,16 +46,16 @@ pub enum NameErrorKind {
     /// No registered protocol has the scheme of the string.
     #[error("no known protocol")]
     Protocol,
-    /// A fixed part is missing.
+    /// A fixed string is missing.
     #[error("`{0}` is missing")]
     Missing(&'static str),
-    /// A required part is empty.
+    /// A required component is empty.
     #[error("the {0} is missing")]
     Empty(&'static str),
-    /// A character that names may not contain.
+    /// The name contains a character that names may not contain.
     #[error("{0:?} is unexpected")]
     Unexpected(char),
-    /// Other fault, with the message of the protocol.
+    /// A fault that only the protocol can describe. Contains the message of the protocol.
     #[error("{}", line(.0))]
     Other(String),
 }
@@ -66,7 +66,7 @@ impl From<NameError> for CallError {
     }
 }
 
-/// Address of a name, which its protocol reads from left to right. Contains neither spaces nor invisible characters.
+/// Address of a name. The protocol reads the address from left to right. The address contains neither spaces nor invisible characters.
 ///
 /// # Examples
 /// ```
@@ -90,7 +90,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the part of the address that was not read yet.
+    /// Returns the unread text of the address.
     #[must_use]
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Returns the part that was read since offset `at`.
+    /// Returns the text that was read since offset `at`.
     #[must_use]
     pub fn since(&self, at: usize) -> &'a str {
         self.text.get(at..self.at).unwrap_or_default()
@@ -127,10 +127,10 @@ impl<'a> Reader<'a> {
         NameError { text: self.text.to_owned(), at: self.at, kind, form: self.form.to_owned() }
     }
 
-    /// Reads a part that must be equal to `part`.
+    /// Reads the string `part`.
     ///
     /// # Errors
-    /// The remaining part does not begin with `part`.
+    /// Fails if the unread text does not begin with `part`.
     pub fn fixed(&mut self, part: &'static str) -> Result<(), NameError> {
         self.fixed_as(part, NameErrorKind::Missing(part))
     }
@@ -143,20 +143,20 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads up to the next `/`, `:` or `.`. `what` is the name of the part in errors.
+    /// Reads up to the next `/`, `:` or `.`. Errors use `what` as the name of the component.
     ///
     /// # Errors
-    /// The part is empty.
+    /// Fails if the component is empty.
     pub fn word(&mut self, what: &'static str) -> Result<&'a str, NameError> {
         let rest = self.rest();
         let len = rest.find(['/', ':', '.']).unwrap_or(rest.len());
         self.take(len, what)
     }
 
-    /// Reads the remaining part of the address. `what` is the name of the part in errors.
+    /// Reads all unread text of the address. Errors use `what` as the name of the component.
     ///
     /// # Errors
-    /// The remaining part is empty.
+    /// Fails if no text is left.
     pub fn all(&mut self, what: &'static str) -> Result<&'a str, NameError> {
         self.take(self.rest().len(), what)
     }
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Checks for characters that no name may contain: spaces and invisible characters.
+/// Returns true for characters that names may not contain: spaces and invisible characters.
 pub(crate) fn is_no_part(c: char) -> bool {
     c.is_whitespace() || !shows_itself(c)
 }

@@ -1,5 +1,5 @@
-//! Signature of a callee, parsed once. A signature contains the fingerprint that is compared with the fingerprints of callers, the
-//! kinds of the slots, and the types that the resolver parsed. No call parses the signature string.
+//! Signature of a callee, parsed once. A signature contains the kinds of the slots, the types that the resolver parsed, and a fingerprint.
+//! The fingerprint is compared with the fingerprints of callers. Calls do not parse the signature string.
 #![expect(unsafe_code, reason = "declares the function by which a resolver vouches for the contents of slots")]
 
 use std::any::Any;
@@ -40,25 +40,25 @@ pub struct Kinds {
 }
 
 impl CallSignature {
-    /// Makes a signature whose slots only the dispatcher can interpret. `types` is the parsed form of `words`, which
-    /// [`Self::types`] returns. A `fingerprint` of zero matches no caller with a fingerprint: see
+    /// Makes a signature whose slots only the dispatcher can interpret. `types` is the parsed form of `words`; [`Self::types`] returns
+    /// `types`. A `fingerprint` of zero matches no caller with a fingerprint: see
     /// [`ZCallTable::resolve`](crate::table::ZCallTable::resolve).
     pub fn new(words: String, fingerprint: u64, types: impl Any) -> Self {
         Self(Rc::new(Read { words, fingerprint, types: Rc::new(types), kinds: None }))
     }
 
-    /// Adds the kinds of the slots, so that a [`Call`](crate::call::Call) can read the slots.
+    /// Adds the kinds of the slots. A [`Call`](crate::call::Call) needs them to read the slots.
     ///
     /// # Safety
-    /// If a call has as many slots as `kinds`, its slots match `kinds`, both for callers with this fingerprint and for callers that
-    /// check each value. The slot of a string argument holds the address of a view, and the slot of a string result the address of
-    /// a sink.
+    /// If a call has as many slots as `kinds`, its slots match `kinds`. This is true for callers with this fingerprint, and for callers
+    /// that check each value. The slot of a string argument contains the address of a view. The slot of a string result contains the
+    /// address of a sink.
     #[must_use]
     pub unsafe fn with_kinds(self, kinds: Kinds) -> Self {
         Self(Rc::new(Read { kinds: Some(kinds), ..(*self.0).clone() }))
     }
 
-    /// Removes the kinds, so that only the dispatcher can interpret the slots.
+    /// Removes the kinds. Only the dispatcher can then interpret the slots.
     #[must_use]
     pub fn without_kinds(self) -> Self {
         match self.0.kinds {
@@ -86,7 +86,7 @@ impl CallSignature {
         self.0.types.downcast_ref()
     }
 
-    /// Returns the kinds that [`Self::with_kinds`] added; `None` if only the dispatcher can interpret the slots.
+    /// Returns the kinds that [`Self::with_kinds`] added. Returns `None` if only the dispatcher can interpret the slots.
     #[inline]
     pub(crate) fn kinds(&self) -> Option<&Kinds> {
         self.0.kinds.as_ref()

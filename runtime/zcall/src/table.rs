@@ -1,7 +1,7 @@
-//! Handles of calls. A name is resolved once and then called by handle. Handles are never reused: after the end of its module, a
-//! handle causes an error and never calls another function.
+//! Handles of calls. A name is resolved once and then called by handle. Handles are never reused. After the end of its module, a call of a
+//! handle is an error.
 //!
-//! The table holds no borrow while resolvers and dispatchers run, since they may call the table.
+//! Resolvers and dispatchers may call the table. The table holds no borrow while they run.
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -52,13 +52,13 @@ use crate::handles::{ModuleId, ZCallHandle};
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may refer to another function or to no function. Shut while calls are observed, so one comparison
+    /// Changes when a handle may refer to a different function or to no function. Shut while calls are observed: one comparison then
     /// detects both a changed table and an observer.
     epoch: Rc<Epoch>,
     observer: Observer,
 }
 
-/// Cached handle with its callee. Calls need no lookup while the table is unchanged. Does not keep the callee alive.
+/// Cached handle with its callee. Calls need no lookup while the table is unchanged. The callee is a weak reference.
 #[derive(Clone, Debug)]
 pub struct KeptHandle {
     handle: ZCallHandle,
@@ -74,7 +74,7 @@ impl KeptHandle {
     }
 }
 
-/// Counts of the handles that were assigned before a point in time, for the host and for modules.
+/// Counts of the handles that were assigned before a point in time. The host and the modules have separate counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Issued {
     host: u64,
@@ -83,9 +83,9 @@ pub struct Issued {
 
 #[derive(Default)]
 struct State {
-    /// Entries of handles 1, 2, …, which the host implements.
+    /// Entries of handles 1, 2, … for functions of the host.
     host: EntryTable,
-    /// Entries of handles -1, -2, …, which modules implement.
+    /// Entries of handles -1, -2, … for functions of modules.
     module: EntryTable,
     /// Handles by name, oldest first. A name has two handles only while the module of the first handle is suspended.
     names: HashMap<ZCallName, Vec<ZCallHandle>>,
@@ -105,9 +105,9 @@ impl ZCallTable {
         Self { epoch, ..Self::default() }
     }
 
-    /// Returns the handle of `name`. For a new name, assigns a handle to the function that the chain returns. `fingerprint`
-    /// identifies the signature by which the caller dereferences slot addresses. Callers that check each value pass zero; only
-    /// these callers can call a callee without a signature.
+    /// Returns the handle of `name`. For a new name, assigns a handle to the function that the chain returns. `fingerprint` identifies the
+    /// caller's signature; the caller dereferences slot addresses by this signature. Callers that check each value pass zero. Only these
+    /// callers can call a callee without a signature.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the string is not a valid name or does not resolve; [`CallError::Signature`] if the fingerprints
@@ -144,7 +144,7 @@ impl ZCallTable {
             return known;
         }
         let resolved = chain.resolve(&name)?;
-        // If the resolver has resolved the name itself, the handle of that lookup is used.
+        // If the resolver has resolved the name itself, uses the handle of that lookup.
         if let Some(known) = self.resolved_before(&name, fingerprint) {
             return known;
         }
@@ -156,9 +156,9 @@ impl ZCallTable {
         }
     }
 
-    /// Calls the function of `handle`. Catches panics of host code; a module catches its own panics.
+    /// Calls the function of `handle`. Catches panics of host code. A module catches its own panics.
     ///
-    /// An error is returned with its ABI status. The slots are unchanged unless the dispatcher fails.
+    /// Returns an error with its ABI status. The slots are unchanged unless the dispatcher itself fails.
     #[inline]
     pub fn dispatch(
         &self,
@@ -176,22 +176,22 @@ impl ZCallTable {
         }
     }
 
-    /// Makes a cached handle. The module of the handle must accept calls.
+    /// Makes a cached handle. The module of the function must accept calls.
     ///
     /// # Errors
-    /// Returns the error that a call of the handle would return.
+    /// Returns the error of a call of the handle.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), cached_at: self.epoch.count() })
     }
 
-    /// Returns the callee of a cached handle, or `None` if the table has changed since the handle was cached.
+    /// Returns the callee of a cached handle. Returns `None` if the table has changed since `keep` returned the handle.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
         if kept.cached_at == self.epoch.count() { kept.callee.upgrade() } else { None }
     }
 
-    /// Calls a callee that [`Self::fresh`] has just returned, in the same way as [`Self::dispatch`].
+    /// Calls a callee that [`Self::fresh`] has just returned, with the behavior of [`Self::dispatch`].
     ///
     /// # Errors
     /// Returns the errors of [`Self::dispatch`].
@@ -212,7 +212,7 @@ impl ZCallTable {
         self.epoch.change();
     }
 
-    /// Returns the epoch, which changes when a handle may refer to another function.
+    /// Returns the epoch. The epoch changes when a handle may refer to a different function.
     #[inline]
     pub fn epoch(&self) -> &Rc<Epoch> {
         &self.epoch
@@ -248,8 +248,8 @@ impl ZCallTable {
         self.observer.clear();
     }
 
-    /// Executes a call that this table does not dispatch. The call is also observed if observations are enabled. `kind` is the
-    /// kind of call in the statistics.
+    /// Executes a call that this table does not dispatch. If observation is enabled, the call is observed. `kind` is the kind of call in
+    /// the statistics.
     ///
     /// # Errors
     /// Returns the errors of the call.
@@ -266,7 +266,7 @@ impl ZCallTable {
     /// Returns the callee of `handle` if its module accepts calls and the fingerprints match.
     ///
     /// # Errors
-    /// Returns the error that a call of the handle would return, or [`CallError::Signature`] if the fingerprints differ.
+    /// Returns the error of a call of the handle, or [`CallError::Signature`] if the fingerprints differ.
     pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         agree(&callee.name, &callee.signature, fingerprint)?;
@@ -276,14 +276,14 @@ impl ZCallTable {
     /// Returns the code for direct calls of `handle` if the fingerprint matches and is not zero.
     ///
     /// # Errors
-    /// Returns the error that a call of the handle would return.
+    /// Returns the error of a call of the handle.
     pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
         Ok(callee.black_code.clone().filter(|_| is_its))
     }
 
-    /// Returns the callee of `handle`, even while its module is suspended; `None` after the module has ended.
+    /// Returns the callee of `handle`, even while its module is suspended. Returns `None` after the module has ended.
     #[inline]
     pub fn callee(&self, handle: ZCallHandle) -> Option<Rc<Callee>> {
         match self.state.borrow().find(handle) {
@@ -342,14 +342,14 @@ impl ZCallTable {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Resumes a suspended module, so that its names resolve to its handles again. If another module was loaded to replace it, the
-    /// caller must end that module ([`Self::end_module`]).
+    /// Resumes a suspended module. Its names then resolve to its handles again. If a replacement of the module was loaded, the caller must
+    /// end the replacement ([`Self::end_module`]).
     pub fn resume(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Ends all handles of a module, even if it is suspended, and drops their dispatchers. Later registrations of the module are
+    /// Ends all handles of a module, even of a suspended module, and drops their dispatchers. Later registrations of the module are
     /// rejected. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
@@ -357,7 +357,7 @@ impl ZCallTable {
         }
         self.change();
         let ended = self.state.borrow_mut().end(module);
-        // Dropping a dispatcher may run code that calls this table, so no borrow is held here.
+        // The drop of a dispatcher may run code that calls this table. No borrow is held here.
         drop(ended);
     }
 
@@ -440,7 +440,7 @@ impl State {
     }
 }
 
-/// Adds the called name to an error of the dispatcher, which names only the slot.
+/// Adds the called name to an error. The dispatcher's error names only the slot.
 #[cold]
 fn with_name(callee: &Callee, error: CallError) -> CallError {
     match error {

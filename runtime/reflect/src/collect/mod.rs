@@ -1,14 +1,14 @@
 //! Garbage collector: finds unreachable objects in one step or incrementally. An incremental collection runs in slices, and the
 //! world runs between slices. The caller destroys the unreachable objects.
 //!
-//! An incremental mark misses no reachable object, because every change is tracked. An object is scanned again after the
-//! host or a plugin writes to it; plugins call the host before each write. New objects and new roots are also scanned. The final
-//! slice is not interrupted: it calls the hooks of native objects again, and shades the objects of other holders. Objects that
-//! become unreachable during a mark may survive until the next mark.
+//! An incremental mark finds every reachable object, because it tracks every change. Plugins notify the host before each write. An object
+//! is scanned again after the host or a plugin writes to it. New objects and new roots are also scanned. The final slice runs without
+//! interruption. It calls the hooks of native objects again, and marks the objects that other holders keep alive. An object that becomes
+//! unreachable during a mark may survive until the next mark.
 //!
-//! The sweep of an incremental collection continues the mark. Between slices, code can reach an unreachable object by its name, a list
-//! or a weak handle, and make it reachable again. Changes are therefore tracked until the end of the sweep, and each slice of the
-//! sweep first completes the mark like the final slice of the mark. The sweep destroys only objects that are still unmarked.
+//! The sweep of an incremental collection continues the mark. Between slices, code can find an unreachable object by name, in a list or by
+//! a weak handle, and make it reachable again. Changes are therefore tracked until the end of the sweep. Each slice of the sweep first
+//! completes the mark. The sweep destroys only objects that are still unmarked.
 
 #[cfg(test)]
 #[path = "tests/random.rs"]
@@ -24,10 +24,10 @@ use crate::objects::Objects;
 
 pub use crate::marker::{RootSource, Sweep};
 
-/// Returns the objects that are unreachable from the root set, the CDOs of all classes, running calls of the host, and
-/// `others`, in order of creation. Strong edges are references in properties (also inside structs and containers), from an
-/// object to its subobjects, and from an object to its outer. An outer does not otherwise keep the objects inside it alive.
-/// Aborts an incremental mark in progress. Call at safe points only; runs no code except `add_references` of natives.
+/// Returns the unreachable objects in order of creation. The roots are the root set, the CDOs of all classes, running calls of the host,
+/// and `others`. Strong edges are references in properties (also inside structs and containers), references from an object to its
+/// subobjects, and from an object to its outer. An outer keeps only its subobjects alive. Aborts an incremental mark in progress. Call at
+/// safe points only. The only code that runs is `add_references` of native classes.
 ///
 /// # Errors
 /// Fails if an `add_references` hook panics, or returns an error, as it does while a method borrows the Rust fields exclusively
@@ -40,8 +40,8 @@ pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectH
     Ok(end_mark(world))
 }
 
-/// Starts an incremental mark if the mode is normal and no mark is in progress. From then on, every write is reported to the
-/// mark first. Call at safe points only.
+/// Starts an incremental mark if the mode is normal and no mark is in progress. From then on, the mark receives a report before every
+/// write. Call at safe points only.
 pub fn begin(world: &World, others: &dyn RootSource) {
     if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
         return;
@@ -52,8 +52,8 @@ pub fn begin(world: &World, others: &dyn RootSource) {
     world.mode.set(mode::MARKING);
 }
 
-/// Continues the mark until it is complete or `has_time`, which is polled, returns false. Returns `true` if the mark is complete. A
-/// complete mark remains in progress for [`next_dead`] or [`end_mark`]; a later call completes it again. Call at safe points only.
+/// Continues the mark until it is complete or `has_time` returns false; `has_time` is polled. Returns `true` if the mark is complete. A
+/// complete mark remains in progress for [`next_dead`] or [`end_mark`]; a further call marks again. Call at safe points only.
 ///
 /// # Errors
 /// Returns the errors of [`unreachable`]; the mark is then aborted.
@@ -65,8 +65,8 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     if !run(world, has_time)? {
         return Ok(false);
     }
-    // The mark does not track new roots of `others` and changed references of native objects, so both are read again. The
-    // loop is needed because the hooks of native objects can add roots.
+    // The mark tracks neither new roots of `others` nor changed references of native objects. Both are therefore read again. Hooks of
+    // native objects can add roots, so this runs in a loop.
     world.objects.with_marker(|marker| marker.requeue_natives());
     while world.objects.with_marker(|marker| shade_roots(world, others, marker)) == Some(true) {
         run(world, &mut || true)?;
@@ -82,9 +82,9 @@ pub fn end_mark(world: &World) -> Vec<ObjectHandle> {
     dead.unwrap_or_default()
 }
 
-/// Returns the next object to destroy, in order of creation. Marks the objects that became reachable since the last step, so that
-/// code that runs during the destruction of an object can keep another object alive, by a property or the root set. Call only after
-/// [`mark`] has returned true in the same slice.
+/// Returns the next object to destroy, in order of creation. First marks the objects that became reachable since the last step: code that
+/// runs during the destruction of an object can keep another object alive, by a property or the root set. Call only after [`mark`] has
+/// returned true in the same slice.
 ///
 /// # Errors
 /// Returns the errors of [`unreachable`]; the mark is then aborted.
@@ -98,8 +98,8 @@ pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sw
     Ok(next.unwrap_or(Sweep::More))
 }
 
-/// Shades all roots except the root set: the CDOs of all classes, objects held by running calls, and `others`. Returns `true` if any
-/// object is queued for scanning.
+/// Marks all roots outside the root set: the CDOs of all classes, objects held by running calls, and `others`. Returns `true` if any object
+/// is queued for scanning.
 fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> bool {
     let store = world.objects.store.borrow();
     marker.shade_roots(&store.slots, |visit| {
@@ -112,9 +112,9 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
 /// Continues the mark until no object is queued and no hook of a native object is pending, or `has_time` returns false. Returns `true`
 /// if the queue is empty.
 ///
-/// The hook of a native object is arbitrary host code. A hook therefore runs like code between two slices: no store is borrowed, and
-/// the mark tracks all writes, new objects and new roots. An object that a hook writes to is scanned again, but its own hooks are not
-/// called again.
+/// The hook of a native object is arbitrary host code. It runs under the conditions of code between two slices: no store is borrowed, and
+/// the mark tracks all writes, new objects and new roots. If a hook writes to an object, the object is scanned again, without a second call
+/// of the object's own hooks.
 ///
 /// # Errors
 /// Fails if a hook panics or returns an error, because the references of the hook's object are then unknown, or if hooks create too
@@ -148,7 +148,7 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
     }
 }
 
-/// Returns the references that the hooks of an object's class and its bases report.
+/// Returns the references that the hooks of the class and its bases report for an object.
 fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
     let mut found = Vec::new();
     let called = catch_panics(|| {
@@ -295,7 +295,7 @@ mod tests {
         world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
     }
 
-    /// Renames the object; the mark must track this change.
+    /// Renames the object. The mark must track this change.
     fn rename(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
         world.counters.constructions.bump();
         world.objects.rename(object, "again", ObjectHandle::NONE).expect("the name is unused");

@@ -7,7 +7,7 @@ use alcedo_base::boundary::{CallError, SourcePlace};
 
 use crate::path::short;
 
-/// Failure of a construction step. Boxed, because every construction step returns a `Result` with this error.
+/// Failure of a construction step. Boxed to keep the `Result` of every construction step small.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StepError(Box<StepFacts>);
 
@@ -42,7 +42,7 @@ pub struct ConstructionFailed {
     pub class: String,
     /// Failed step and its class.
     pub step: ConstructionStep,
-    /// Name of the object whose step failed: the requested object, one of its subobjects, or a CDO that it needs.
+    /// Name of the object whose step failed. The object can be the requested object, one of its subobjects, or a required CDO.
     pub object: String,
     /// Error or panic message.
     pub message: String,

@@ -1,4 +1,4 @@
-//! Construction during a reload: adding a subobject to an existing object, and reconstructing an object under its handle.
+//! Construction during a reload. Adds a subobject to an existing object, or reconstructs an object under its handle.
 
 use std::rc::Rc;
 
@@ -12,10 +12,10 @@ use crate::construction::{
 };
 use crate::value::Value;
 
-/// Adds to an existing object a subobject that a reload added to the object's class. Game thread only.
+/// Adds a subobject to an existing object, after a reload added the subobject to the object's class. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step of the subobject's construction fails; the owner is unchanged then.
+/// [`ConstructionFailed`] if a step of the subobject's construction fails. The owner is then unchanged.
 pub fn add_subobject(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -52,11 +52,11 @@ pub fn add_subobject(
     })
 }
 
-/// Constructs an object a second time under its handle, in a zeroed staged body, after a reload changed its native base
+/// Constructs an object a second time under its handle, in a zeroed staged body. Used after a reload changed the object's native base
 /// class. Keeps the subobjects that the class still has. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step fails. The object is not destroyed, because the shadow still has its old body.
+/// [`ConstructionFailed`] if a step fails. The object remains, because the shadow still has its old body.
 pub fn reconstruct(
     world: &World,
     hooks: &dyn ConstructionHooks,

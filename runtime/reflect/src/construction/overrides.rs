@@ -1,5 +1,5 @@
-//! Overridden defaults of inherited properties, of fields in structs, and of properties of subobjects. These defaults are
-//! written to the class default object only; other objects copy the defaults from the CDO.
+//! Overridden defaults of inherited properties, of fields in structs, and of properties of subobjects. Only the class default object
+//! receives these defaults directly; instances copy them from the CDO.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::class::Class;
 use crate::property::PropertyType;
 use crate::value::Value;
 
-/// Writes the overridden defaults of `turn` to an object whose subobjects exist.
+/// Writes the overridden defaults of class `turn` to an object. The subobjects of the object must exist.
 pub(super) fn set_default_overrides(world: &World, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), StepError> {
     turn.default_overrides.iter().try_for_each(|(path, text)| set(world, object, path, text))
 }

@@ -1,7 +1,6 @@
-//! Fast path of construction for a class with subobjects, when the CDO of the class is the template. The subobjects, their
-//! classes, their templates and the offsets of the references are found once. Runs the hooks in the order of the general path.
-//! Only constructors can observe the steps of the store. Steps after the last constructor are therefore omitted; the final copy
-//! of the values has their effect.
+//! Fast path of construction for a class with subobjects, if the template is the CDO of the class. A plan caches the subobjects with their
+//! classes, templates and reference offsets. The hooks run in the order of the general path. Only constructors can observe the steps of the
+//! store. Steps after the last constructor are omitted: the final copy of the values replaces them.
 
 use std::rc::Rc;
 
@@ -17,25 +16,25 @@ use crate::construction::{
 use crate::objects::object_flags;
 use crate::property::Property;
 
-/// Constructed members of a plan, with their classes.
+/// Objects that a plan has constructed, with their classes.
 type Made = SmallVec<[(ObjectHandle, Rc<Class>); 4]>;
 
-/// Plan in progress.
+/// Plan that is being computed.
 #[derive(Default)]
 struct Draft {
     members: Vec<Member>,
     steps: Vec<PartStep>,
     inits: Vec<usize>,
     dynamic: u64,
-    /// Number of steps up to the last constructor.
+    /// Number of steps up to and including the last constructor.
     observed: usize,
     /// Classes of the current member and of its owners.
     around: Vec<ClassId>,
 }
 
 impl Constructor<'_> {
-    /// Returns the plan for objects of the requested class; `None` if the object needs the general path: `template` is not the
-    /// CDO, or a subobject of the CDO is missing or of another class than the new subobject.
+    /// Returns the plan for objects of the requested class. Returns `None` if the object needs the general path: `template` differs from
+    /// the CDO, or a subobject of the CDO is missing or has an unexpected class.
     pub(super) fn parts_plan(&self, template: ObjectHandle) -> Option<Rc<PartsPlan>> {
         let class = self.requested;
         if !class.has_subobjects() || template != class.cdo.get() {
@@ -58,7 +57,7 @@ impl Constructor<'_> {
         plan
     }
 
-    /// Adds a member and its subobjects to a plan. Returns the index of the member, or `None` if the general path is needed.
+    /// Adds a member and its subobjects to the plan. Returns the index of the member, or `None` if the object needs the general path.
     fn plan_member(
         &self,
         class: &Rc<Class>,
@@ -83,7 +82,7 @@ impl Constructor<'_> {
         });
         draft.dynamic += if plan.has_constructors { 0 } else { plan.dynamic };
         draft.steps.push(PartStep::Begin(at));
-        // The owner has no values yet that its own red constructor could observe.
+        // The owner has no values yet that its red constructor could observe.
         if class.has_plugin_part() && part.is_some() {
             draft.observed = draft.steps.len();
         }
@@ -113,7 +112,7 @@ impl Constructor<'_> {
         let class = self.world.types.class_by_path(&owner_class.subobject_class(subobject))?;
         let template = objects.subobject(owner_template, &subobject.name)?;
         let offset = subobject.property.offset;
-        // The general path reports the errors, or finds another template.
+        // The general path reports these errors, or finds another template.
         let is_plain = class.flags & class_flags::ABSTRACT == 0
             && objects.class_id(template) == Some(class.id)
             && !draft.around.contains(&class.id)
@@ -171,14 +170,14 @@ impl Constructor<'_> {
                 if constructs { self.construct(*object, turn) } else { Ok(()) }
             }
             PartStep::End(at) => {
-                // All later members are inside this member. These members are copied again with their mutual references.
+                // All later members are inside this member. Copies them again with their mutual references.
                 self.copy_members(plan, at, made)?;
                 self.refer_to_member(&plan.members[at], at, made)
             }
         }
     }
 
-    /// Allocates a member, unless it is the first, and builds its plugin part.
+    /// Allocates a member and builds its plugin part. The first member is already allocated.
     #[inline]
     fn begin_member(&self, member: &Member, made: &mut Made) -> Result<(), ConstructionFailed> {
         let (object, class) = match member.part {
@@ -243,7 +242,7 @@ impl Constructor<'_> {
         }
     }
 
-    /// Returns the error of a subobject whose construction fails because `missing` was destroyed.
+    /// Returns the error for a subobject after `missing` was destroyed.
     #[cold]
     fn part_failed(&self, part: PartLocation, missing: ObjectHandle, made: &Made) -> ConstructionFailed {
         let (owner, class) = &made[part.owner];
@@ -252,7 +251,7 @@ impl Constructor<'_> {
         self.failed_for(*owner, step, StepError::from(CallError::Stale { handle: missing }))
     }
 
-    /// Destroys a member whose step failed, then its owners, as the general path does.
+    /// Destroys a member whose step failed, then its owners, in the order of the general path.
     #[cold]
     fn destroy_with_owners(&self, plan: &PartsPlan, failed: usize, made: &Made) {
         let owner = |at: &usize| plan.members[*at].part.map(|part| part.owner);
@@ -264,7 +263,8 @@ impl Constructor<'_> {
     }
 }
 
-/// Returns the number of classes that count as constructed when the member is allocated. Without constructors, all count.
+/// Returns the number of classes that count as constructed when the member is allocated. If the chain has no constructors, all classes
+/// count.
 fn constructed_at_start(member: &Member, class: &Class) -> usize {
     if member.has_constructors { 0 } else { class.depth() }
 }
@@ -278,7 +278,7 @@ impl PartStep {
 }
 
 impl Draft {
-    /// Removes the steps that no constructor can observe, and calls of PostInitProperties if no class has any.
+    /// Removes the steps that no constructor can observe. If no class has PostInitProperties, also removes these calls.
     fn finish(self, key: (u64, ObjectHandle)) -> PartsPlan {
         let Self { mut members, steps, mut inits, dynamic, observed, .. } = self;
         let needed = |(at, step): (usize, PartStep)| match step {

@@ -24,7 +24,7 @@ const OBJECT: &str = "/Script/Engine.Object";
 const ACTOR: &str = "/Script/Engine.Actor";
 const COMPONENT: &str = "/Script/Engine.Component";
 
-/// Records each hook call, and fails or acts at configured steps.
+/// Records each hook call. Fails or acts at configured steps.
 struct Recorder {
     world: World,
     order: RefCell<Vec<String>>,
@@ -39,7 +39,7 @@ struct Recorder {
 }
 
 thread_local! {
-    /// Native hooks are plain functions, so they record their calls here.
+    /// Calls of native hooks. Native hooks are plain functions and record their calls here.
     static NATIVE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -238,7 +238,7 @@ fn an_object_starts_with_its_defaults_and_its_own_subobjects() {
 #[test]
 fn a_class_constructor_shapes_the_cdo_and_instances_follow_the_cdo() {
     let (recorder, big) = garage();
-    // The CDO keeps what its constructor writes. For an instance, the CDO's values overwrite what the constructor writes.
+    // The CDO keeps the values that its constructor writes. In an instance, the CDO's values overwrite these values.
     recorder.writes.borrow_mut().extend([("class Big", "speed", 240.0), ("class Big", "mass", 7.0)]);
     let first = recorder.construct(&big).unwrap();
     recorder.writes.borrow_mut().clear();

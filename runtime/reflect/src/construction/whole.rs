@@ -1,5 +1,5 @@
-//! Fast path of construction for a class without subobjects and a template of exactly that class, which is the common case.
-//! Runs the steps in the order of the general path, and omits steps without a visible effect.
+//! Fast path of construction for a class without subobjects, with a template of exactly that class. This is the common case. Runs the steps
+//! in the order of the general path, and omits steps without a visible effect.
 
 use std::rc::Rc;
 
@@ -47,8 +47,7 @@ impl Constructor<'_> {
         }
         if plan.has_constructors {
             for turn in class.lineage() {
-                // Sets the defaults only because constructors may observe them: the template's values overwrite the
-                // defaults below.
+                // Sets the defaults only if constructors may observe them. The template's values overwrite the defaults below.
                 if has_defaults(turn) {
                     let step = || ConstructionStep::Defaults(turn.path.to_string());
                     self.step(object, step, || self.set_defaults(object, turn))?;
@@ -99,7 +98,7 @@ impl Constructor<'_> {
         }
     }
 
-    /// Rejects a name if another object in the same outer already has it.
+    /// Rejects the requested name if an object in the requested outer already has this name.
     pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
         let Some(name) = args.name else { return Ok(()) };
         let name = self.world.names.text(name);

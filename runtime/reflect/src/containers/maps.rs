@@ -12,13 +12,13 @@ use crate::values::set::Set;
 /// Maximum number of rows of a container without a hash table. A scan of few rows is cheaper than a hash lookup.
 const INDEX_THRESHOLD: u32 = 8;
 
-/// Returns read access to a set or map; `None` for other types.
+/// Returns read access to a set or map. Returns `None` for other types.
 #[inline]
 pub fn keyed(at: Ptr<'_>) -> Option<Keyed<'_>> {
     at.to::<Set>().map(Ref::keyed).or_else(|| at.to::<Map>().map(Ref::keyed))
 }
 
-/// Returns write access to a set or map; `None` for other types.
+/// Returns write access to a set or map. Returns `None` for other types.
 #[inline]
 pub fn keyed_mut(at: PtrMut<'_>) -> Option<KeyedMut<'_>> {
     at.try_to::<Set>().map(Mut::keyed).or_else(|at| at.try_to::<Map>().map(Mut::keyed)).ok()
@@ -66,13 +66,13 @@ impl<'a> Keyed<'a> {
         self.rows().len()
     }
 
-    /// Returns the key in row `at`, with its value in a map; `None` if the row does not exist.
+    /// Returns the key in row `at`, with its value in a map. Returns `None` if the row does not exist.
     #[inline]
     pub fn get(self, at: u32) -> Option<(Ptr<'a>, Option<Ptr<'a>>)> {
         self.rows().span().get(at).map(RowPtr::parts)
     }
 
-    /// Compares two containers of the same type, ignoring the order of rows.
+    /// Compares two containers of equal types. The order of rows is ignored.
     pub(crate) fn equal(self, other: Keyed<'_>) -> bool {
         let (one, two) = (self.rows(), Keyed { at: other.at, row: self.row });
         one.len() == two.len()
@@ -101,11 +101,11 @@ impl<'a> KeyedMut<'a> {
         Keyed { at: self.at, row: self.row }
     }
 
-    /// Returns the row of a key, and true if the row is new. Inserts a copy of a missing key, with a zero value. `key` may
+    /// Returns the row of a key, and true if the row is new. If the key is missing, inserts a copy of the key with a zero value. `key` may
     /// point into a value of this container.
     ///
     /// # Errors
-    /// Fails if memory is exhausted or there would be too many rows; the container is then unchanged.
+    /// Fails if memory is exhausted, or if the row count would exceed the maximum. The container is then unchanged.
     ///
     /// # Panics
     /// Panics if the type of `key` is not the key type.
@@ -116,7 +116,7 @@ impl<'a> KeyedMut<'a> {
         }
         let mut rows = self.rows();
         let ArrayRaw { len: at, capacity, .. } = rows.raw();
-        // Growth moves the rows, and `key` may point into a row.
+        // Copies the key, because growth moves the rows and `key` may point into a row.
         let copied = (at == capacity).then(|| OwnedValue::copy_of(key));
         let key = copied.as_ref().map_or(key, OwnedValue::as_ptr);
         rows.splice(at, 0, 1)?;
@@ -133,7 +133,7 @@ impl<'a> KeyedMut<'a> {
         Ok((at, true))
     }
 
-    /// Returns the value in row `at`; `None` in a set.
+    /// Returns the value in row `at`. Returns `None` in a set.
     ///
     /// # Panics
     /// Panics if the row does not exist.
@@ -142,7 +142,7 @@ impl<'a> KeyedMut<'a> {
         row.parts_mut().1
     }
 
-    /// Removes row `at` and moves the last row to this index.
+    /// Removes row `at`, and moves the last row to index `at`.
     ///
     /// # Errors
     /// Fails if the row does not exist.
@@ -191,7 +191,7 @@ impl<'a> KeyedMut<'a> {
         self.rows().destroy();
     }
 
-    /// Rebuilds the index after keys were changed in place. Keeps the first of several rows with equal keys.
+    /// Rebuilds the index after keys were changed in place. Of several rows with equal keys, keeps the first.
     pub(crate) fn rekey(&mut self) {
         self.set_index(None);
         let rows = self.span();
@@ -206,7 +206,7 @@ impl<'a> KeyedMut<'a> {
             }
         }
         for at in twice.into_iter().rev() {
-            // Removes the rows in descending order, so that the remaining rows to be removed keep their index.
+            // Removes the rows in descending order: the indices of rows that are removed later stay valid.
             let _done = self.remove(at);
         }
         self.build_index_if_large();

@@ -203,7 +203,7 @@ fn invalid_operations_are_refused_without_changes() {
     let removed = keyed_mut(set.as_mut()).unwrap().remove(0);
     assert_eq!(removed, Err(ContainerError::OutOfRange { at: 0, count: 1, len: 0 }));
 
-    // The system may grant this allocation of 64 GiB, which is freed immediately.
+    // The system may succeed with this allocation of 64 GiB. The allocation is freed immediately.
     let mut huge = OwnedValue::zero(type_of(wide));
     let reserved = array_in(&mut huge).reserve(u32::MAX);
     assert!(matches!(reserved, Ok(()) | Err(ContainerError::NoMemory { .. })), "{reserved:?}");

@@ -1,5 +1,5 @@
-//! State that objects keep outside their memory: the state of a missing class, and values that properties cannot hold. Reloads and
-//! saved worlds maintain this state, so it is kept apart from the access to objects and their values.
+//! State that objects keep outside their memory: the state of a missing class, and values that properties cannot hold. Only reloads and
+//! saved worlds maintain this state. Its access functions are therefore separate from the access to objects.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::objects::Objects;
 use crate::slots::Tenant;
 
 impl Objects {
-    /// Returns the path of the class that a dormant object waits for; `None` if the object is not dormant.
+    /// Returns the path of the missing class of a dormant object. Returns `None` if the object is not dormant.
     #[inline]
     pub fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
         self.inspect(object, |tenant| tenant.visible_body().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
@@ -23,7 +23,7 @@ impl Objects {
         self.is_alive(object) && self.store.borrow().slots.is_dormant(object.index())
     }
 
-    /// Returns the number of dormant objects that wait for the class with path `class`.
+    /// Returns the number of dormant objects whose missing class has the path `class`.
     pub fn waiting_for(&self, class: &str) -> u64 {
         let store = self.store.borrow();
         let waits =
@@ -31,7 +31,7 @@ impl Objects {
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
-    /// Makes the object dormant; `dormant` contains the state of its missing class.
+    /// Makes the object dormant. `dormant` contains the state of its missing class.
     pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
@@ -40,7 +40,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Keeps `value` for a property that currently has another value.
+    /// Keeps `value` for a property that currently has a different value.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist.
@@ -77,7 +77,7 @@ impl Objects {
         value
     }
 
-    /// Replaces the kept fields and returns the previous kept fields. Does nothing if the object does not exist.
+    /// Replaces the kept fields. Returns the previous kept fields. Does nothing if the object does not exist.
     pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
         let mut store = self.store.borrow_mut();
         let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };

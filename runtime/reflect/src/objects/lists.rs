@@ -19,7 +19,7 @@ pub enum ListEdit {
     Added(usize, ObjectHandle),
 }
 
-/// Maximum number of changed slots that a list follows, since each slot costs a search of the list.
+/// Maximum number of changed slots for an update of a list. Each slot costs a search of the list.
 const MAX_FOLLOWED: usize = 16;
 
 impl Objects {
@@ -42,21 +42,21 @@ impl Objects {
         self.store.borrow().slots.count_living()
     }
 
-    /// Returns the instances of a class and of derived classes, in order of creation. Excludes CDOs, their subobjects, and
-    /// dormant objects.
+    /// Returns the instances of a class and of its derived classes, in order of creation. Excludes CDOs, their subobjects, and dormant
+    /// objects.
     pub fn of_class(&self, class: &Class) -> Vec<ObjectHandle> {
         let is_kept = |tenant: &Tenant| !tenant.is_template() && tenant.visible_body().dormant.is_none();
         self.list(|found| found.is_a(class), |_, _| false, is_kept)
     }
 
-    /// Returns all objects, including CDOs, of the classes that `is_listed` accepts, in order of creation. Calls `is_listed`
-    /// once per class; the call must not change the store.
+    /// Returns all objects, including CDOs, of the classes that `is_listed` accepts, in order of creation. Calls `is_listed` once per
+    /// class. `is_listed` must not change the store.
     pub fn of_classes(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
         self.list(is_listed, |_, _| false, |_| true)
     }
 
-    /// Returns all objects, including CDOs, whose class has a property that `is_listed` accepts, in order of creation, and these
-    /// properties by class. The calls of `is_listed` must not change the store.
+    /// Returns all objects, including CDOs, whose class has a property that `is_listed` accepts. The objects are in order of creation. Also
+    /// returns these properties by class. `is_listed` must not change the store.
     pub fn with_properties(
         &self,
         is_listed: impl Fn(&Property) -> bool,
@@ -71,14 +71,14 @@ impl Objects {
         (objects, listed)
     }
 
-    /// Returns the objects of the classes that `is_listed` accepts, and all dormant objects, in order of creation. Excludes
-    /// CDOs and their subobjects. Calls `is_listed` once per class; the call must not change the store.
+    /// Returns the objects of the classes that `is_listed` accepts, and all dormant objects, in order of creation. Excludes CDOs and their
+    /// subobjects. Calls `is_listed` once per class. `is_listed` must not change the store.
     pub fn living_of(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
         self.list(is_listed, Slots::is_dormant, |tenant| !tenant.is_template())
     }
 
-    /// Returns the objects whose class is listed or whose slot `is_also` accepts, and whose tenant `is_kept` accepts. Scans
-    /// the compact column of classes; the large tenants of other objects are not read.
+    /// Returns the objects whose class is listed or whose slot `is_also` accepts. `is_kept` filters them by their records in the slots.
+    /// Scans the compact column of classes, and reads the large records only of these objects.
     fn list(
         &self,
         is_listed: impl FnMut(&Rc<Class>) -> bool,
@@ -105,8 +105,8 @@ impl Objects {
         in_order(found)
     }
 
-    /// Updates a list that [`Objects::of_class`] returned when the counter of changes was `since`. Returns the edits in order; `None`,
-    /// with the list unchanged, if too many slots have changed.
+    /// Updates a list that [`Objects::of_class`] returned. `since` is the counter of changes at that time. Returns the edits in order. If
+    /// too many slots have changed, returns `None` and leaves the list unchanged.
     pub fn follow(&self, class: &Class, list: &mut Vec<ObjectHandle>, since: u64) -> Option<Vec<ListEdit>> {
         let changed = self.columns.changed_since(since).filter(|changed| changed.len() <= MAX_FOLLOWED)?;
         let store = self.store.borrow();
@@ -118,7 +118,7 @@ impl Objects {
                 edits.push(ListEdit::Removed(at));
             }
         }
-        // The remaining objects of the list have not changed, so they are alive.
+        // The objects that remain in the list have not changed and are alive.
         for object in changed.into_iter().map(|index| slots.handle(index)) {
             let Some(tenant) = slots.get(object) else { continue };
             let body = tenant.visible_body();
@@ -138,7 +138,7 @@ impl Objects {
 /// Classes of a list. Calls `check` once per class.
 struct Listed<F> {
     check: F,
-    /// Result of the latest check, because objects of one class are mostly adjacent.
+    /// Result of the latest check. Reused because adjacent objects mostly have one class.
     last: (ClassId, bool),
     known: FxHashMap<ClassId, bool>,
 }
@@ -148,7 +148,7 @@ impl<F: FnMut(&Rc<Class>) -> bool> Listed<F> {
         Self { check, last: (ClassId::NONE, false), known: FxHashMap::default() }
     }
 
-    /// Checks the class of an object. Reads the object only if its class was not checked before.
+    /// Checks the class of an object. Reads the object only at the first check of its class.
     #[inline]
     fn has(&mut self, class: ClassId, slots: &Slots, object: ObjectHandle) -> bool {
         if class != self.last.0 {
@@ -165,7 +165,7 @@ impl<F: FnMut(&Rc<Class>) -> bool> Listed<F> {
     }
 }
 
-/// Uses a stable sort, which is fast for slots, because slots are mostly filled in order of creation.
+/// Sorts by construction number. The stable sort is fast here, because slots are mostly filled in order of creation.
 fn in_order(mut found: Vec<(u64, ObjectHandle)>) -> Vec<ObjectHandle> {
     found.sort_by_key(|(construction, _)| *construction);
     found.into_iter().map(|(_, object)| object).collect()

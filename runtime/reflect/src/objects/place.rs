@@ -1,4 +1,4 @@
-//! Names and outers of objects, and lookup of objects by name and outer.
+//! Names and outers of objects. Looks up objects by name and outer.
 
 use std::fmt;
 use std::rc::Rc;
@@ -63,7 +63,7 @@ pub enum RenameError {
         /// Object with that name.
         holder: ObjectHandle,
     },
-    /// The new outer is the object itself or inside of the object.
+    /// The new outer is the object itself or is inside the object.
     #[error("{object} cannot be moved into {outer}, which is the same object or inside it: move {outer} out first")]
     Circle {
         /// Object to move.
@@ -106,25 +106,24 @@ impl Objects {
         Some(store.naming.name(&self.names, label))
     }
 
-    /// Formats an object for messages: `Game.Cube (Cube_1)`, or the handle of an object that does not exist. The result is
-    /// evaluated only when formatted.
+    /// Formats an object for messages: `Game.Cube (Cube_1)`. Formats an object that does not exist as its handle. The text is built only
+    /// when the result is formatted.
     #[inline]
     pub fn display(&self, object: ObjectHandle) -> ObjectDisplay<'_> {
         ObjectDisplay { objects: self, object }
     }
 
-    /// Returns the object with that name in `outer`, in constant time. If `outer` is none, returns the object without an
-    /// outer that has the name.
+    /// Returns the object with that name in `outer`, in constant time. If `outer` is none, searches the objects without an outer.
     #[inline]
     pub fn find(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         self.store.borrow().find(self, outer, name)
     }
 
-    /// Renames an object and moves it to `outer`. References remain valid. The paths of the object and of the objects inside
-    /// it change.
+    /// Renames an object and moves it to `outer`. References remain valid. The paths of the object and of all objects inside the object
+    /// change.
     ///
     /// # Errors
-    /// [`RenameError`] with the reason; the object is then unchanged.
+    /// [`RenameError`] with the reason. The object is then unchanged.
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         if let Some(problem) = name_problem(name, outer.is_none()) {
             return Err(RenameError::BadName { object, name: name.into(), problem });
@@ -133,8 +132,8 @@ impl Objects {
         self.put(object, self.names.intern(name), outer)
     }
 
-    /// Moves an object to `outer` and keeps its name, without checks. This function is used when a world is loaded, because
-    /// loading creates objects before their outers.
+    /// Moves an object to `outer` without checks. The object keeps its name. Used while a world is loaded, because loading creates objects
+    /// before their outers.
     ///
     /// # Errors
     /// [`RenameError::Stale`] if the object does not exist.
@@ -171,7 +170,7 @@ impl Objects {
         if self.predates_shadow(object) {
             return Err(RenameError::DuringReload { object });
         }
-        // The iteration terminates, because no object is inside itself.
+        // The iteration terminates: no object is inside itself.
         let mut around = std::iter::successors(Some(outer), |around| self.outer(*around));
         if around.any(|around| around == object) {
             return Err(RenameError::Circle { object, outer });

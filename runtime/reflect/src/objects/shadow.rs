@@ -1,8 +1,8 @@
-//! Shadow of a reload: a transaction of staged bodies, constructions and destructions, which is committed or rolled back as
-//! a whole.
+//! Shadow of a reload: a transaction of staged bodies, constructions and destructions. The transaction is committed or rolled back as a
+//! whole.
 //!
-//! An object whose class has an unchanged layout can keep its body. The body gets another binding to its class, and its values
-//! are copied before their first write in the shadow.
+//! If the layout of its class is unchanged, an object can keep its body. The body receives a new binding to the class. Its values are
+//! copied before their first write in the shadow.
 
 use std::fmt;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::objects::{CopyCheck, Objects, Rebound, Shadow, Store, object_flags};
 use crate::slots::TenantState;
 use crate::storage::Storage;
 
-/// Data that a shadow has replaced. Dropping the data drops bodies, and may drop classes.
+/// Data that a shadow has replaced. The drop destroys old bodies, and can destroy classes.
 pub struct Replaced {
     #[expect(clippy::vec_box, reason = "the bodies were staged in these boxes, and are not moved")]
     pub(super) bodies: Vec<Box<Body>>,
@@ -33,7 +33,7 @@ impl fmt::Debug for Replaced {
 }
 
 impl Objects {
-    /// Starts a shadow: from now on bodies are staged, and constructions and destructions can be rolled back.
+    /// Starts a shadow. From then on, bodies are staged, and constructions and destructions can be rolled back.
     ///
     /// # Panics
     /// Panics if a shadow is already active.
@@ -51,8 +51,8 @@ impl Objects {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Checks that a shadow is active and the object was created before the shadow. An object that predates the shadow must not be
-    /// destroyed, because its plugin part could not be restored.
+    /// Checks that a shadow is active and the object was created before the shadow. Such an object must not be destroyed in the shadow,
+    /// because its plugin part could not be restored.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -61,8 +61,8 @@ impl Objects {
         store.shadow.as_ref().is_some_and(is_older)
     }
 
-    /// Checks that a rollback discards writes to the object: it was created in the shadow, has a staged body, or has a body that
-    /// stays in place and is copied before its first write.
+    /// Checks that a rollback discards writes to the object. This is true for an object that was created in the shadow, for a staged body,
+    /// and for a body that stays in place and is copied before its first write.
     pub(crate) fn is_staged(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
         let (Some(shadow), Some(tenant)) = (&store.shadow, store.slots.get(object)) else { return false };
@@ -70,16 +70,16 @@ impl Objects {
         is_new || tenant.staged.is_some() || shadow.in_place.get(object.index())
     }
 
-    /// Keeps the body of an object in place, and binds it to `class`, which has the layout of its current class. The body has no
-    /// conjugate until another conjugate is set. All classes of the chain count as constructed. A rollback restores the previous
+    /// Keeps the body of an object in place, and binds it to `class`. The layouts of `class` and of the current class are equal. The body
+    /// has no conjugate until another conjugate is set. All classes of the chain count as constructed. A rollback restores the previous
     /// binding and the values.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
-    /// Panics if no shadow is active, the layouts differ, the object was created or staged in the shadow, or it keeps values
-    /// outside of its memory.
+    /// Panics if no shadow is active, the layouts differ, the object was created or staged in the shadow, or the object keeps values
+    /// outside its memory.
     pub fn keep_body(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let Store { slots, shadow, .. } = &mut *store;
@@ -102,10 +102,10 @@ impl Objects {
         Ok(())
     }
 
-    /// Copies the values of an object whose body stays in place, before their first write.
+    /// Copies the values of an object before their first write, if its body stays in place.
     ///
     /// # Errors
-    /// Returns the error of the function that [`Objects::check_copies`] has set.
+    /// Returns the error of the function set by [`Objects::check_copies`].
     #[cold]
     pub(super) fn copy_before_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         {
@@ -120,13 +120,13 @@ impl Objects {
         self.copy_check.get()()
     }
 
-    /// Sets the function that runs when the values of an object were copied, before their first write. For fault injection.
+    /// Sets the function that runs after the copy of an object's values, before their first write. For fault injection.
     pub fn check_copies(&self, check: CopyCheck) {
         self.copy_check.set(check);
     }
 
-    /// Stages a new body for an object, which is used until the shadow ends; the old body remains unchanged. All classes of
-    /// the new chain count as constructed, because an inserted base does not construct existing objects.
+    /// Stages a new body for an object. The new body is used until the shadow ends; the old body remains unchanged. All classes of the new
+    /// chain count as constructed: an inserted base does not construct existing objects.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist.
@@ -150,8 +150,8 @@ impl Objects {
         Ok(())
     }
 
-    /// Commits the shadow: swaps in all staged bodies. Returns the old bodies with their conjugates, and the old bindings of the
-    /// bodies that stay in place. The commit cannot fail and calls no foreign code.
+    /// Commits the shadow by a swap of all staged bodies. Returns the old bodies with their conjugates, and the old bindings of the bodies
+    /// that stay in place. The commit always succeeds and calls no foreign code.
     ///
     /// # Panics
     /// Panics if no shadow is active.

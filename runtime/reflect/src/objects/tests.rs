@@ -191,8 +191,8 @@ fn a_released_objects_memory_remains_until_the_graveyard_is_freed() {
     assert!(weak.upgrade().is_some(), "the class is not the object's");
 }
 
-/// Creates two objects of the old class, and then one object in the shadow. The first object has a staged body, and the
-/// second object is destroyed.
+/// Creates two objects of the old class, and then one object in the shadow. The first object has a staged body. The second object is
+/// destroyed.
 fn shadowed() -> (World, [ObjectHandle; 3]) {
     let (world, class) = cube(&properties());
     let (kept, ended) = (new(&world, &class), new(&world, &class));
@@ -261,7 +261,7 @@ fn a_body_staged_twice_is_the_last_one() {
     assert_eq!(world.objects.conjugate(kept), Some(33));
 }
 
-/// Creates an object, declares its class again in a shadow with the same layout, and keeps the object's body.
+/// Creates an object, and declares its class again in a shadow with an equal layout. The object keeps its body.
 fn kept_in_place() -> (World, ObjectHandle, Rc<Class>) {
     let (world, class) = cube(&properties());
     let object = new(&world, &class);
@@ -419,7 +419,7 @@ fn the_directory_agrees_with_the_store_through_constructions_ends_and_shadows() 
     let (world, objects) = shadowed();
     world.objects.commit_shadow();
     check(&world, &objects);
-    // Exceeds the capacity: the entries are reallocated, but the head is not.
+    // Exceeds the capacity. The entries are reallocated, and the head stays in place.
     let (head, class) = (world.objects.directory(), world.objects.class(objects[2]).unwrap());
     let crowd: Vec<_> = (0..1000).map(|_| new(&world, &class)).collect();
     check(&world, &crowd);

@@ -1,5 +1,5 @@
 //! Operations on objects under construction; `construction.rs` defines their order. These operations skip the check of
-//! [`Objects::may_write`], so they are kept apart from the access to finished objects.
+//! [`Objects::may_write`]. They are therefore separate from the access to finished objects.
 
 use std::rc::Rc;
 
@@ -13,14 +13,14 @@ use crate::slots::TenantState;
 use crate::value::Value;
 
 impl Objects {
-    /// Overwrites a property without a write check, because the object is under construction.
+    /// Overwrites a property of an object under construction, without a write check.
     #[inline]
     pub fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
         self.will_write(object)?;
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Copies the property bytes of `from` to an object under construction, if both objects have the same schema, and its values
+    /// Copies the property bytes of `from` to an object under construction. Requires that both objects have one schema, and that its values
     /// own no memory and name no objects. Otherwise, returns false and writes nothing.
     #[inline]
     pub(crate) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
@@ -30,8 +30,8 @@ impl Objects {
         to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.visible_body().view())
     }
 
-    /// Copies `properties` from `from`. Replaces each reference that is on the left of a pair in `pairs` by the reference on
-    /// the right. Keeps properties that refer to the object's own subobjects.
+    /// Copies `properties` from `from`. In each pair of `pairs`, the left reference is replaced by the right reference. Keeps properties
+    /// that refer to the object's own subobjects.
     pub(crate) fn copy_values(
         &self,
         object: ObjectHandle,
@@ -65,11 +65,11 @@ impl Objects {
         Ok(())
     }
 
-    /// Copies all values of `from`, whose body has the same schema, except the references at the offsets `own`. Replaces
-    /// references as [`Objects::copy_values`] does, if `pairs` is not empty.
+    /// Copies all values of `from`, except the references at the offsets `own`. The body of `from` has the object's schema. If `pairs` is
+    /// not empty, replaces references as [`Objects::copy_values`] does.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if an object does not exist, or if the schemas differ, since `from` is then not the expected object.
+    /// [`CallError::Stale`] if an object does not exist, or if the schemas differ: `from` is then not the expected object.
     pub(crate) fn copy_whole(
         &self,
         object: ObjectHandle,
@@ -98,8 +98,8 @@ impl Objects {
         Ok(())
     }
 
-    /// Overwrites the strong reference at an offset of the object's memory. Returns false and writes nothing if the object does
-    /// not exist or has no reference at the offset.
+    /// Overwrites the strong reference at an offset of the object's memory. If the object does not exist or has no reference at the offset,
+    /// returns false and writes nothing.
     pub(crate) fn put_reference(&self, object: ObjectHandle, offset: u32, to: ObjectHandle) -> bool {
         self.rescan(object);
         self.inspect(object, |tenant| tenant.visible_body().view().put_reference(offset, to)) == Some(true)
@@ -118,8 +118,8 @@ impl Objects {
         self.inspect(object, |tenant| tenant.visible_body().constructed).unwrap_or(0)
     }
 
-    /// Marks the first `count` classes of the chain as constructed. Returns two flags: these classes were already
-    /// constructed; the object is a CDO or belongs to a CDO.
+    /// Marks the first `count` classes of the chain as constructed. Returns two flags: true if these classes were already constructed; true
+    /// if the object is a CDO or belongs to a CDO.
     pub(crate) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
         self.change(object, |tenant| {
             let constructed = &mut tenant.visible_body_mut().constructed;

@@ -1,11 +1,11 @@
-//! Data of types that contain other types: inner types, layout and text. The data is computed once, because every
-//! access to a value needs it.
+//! Data of types that contain other types: inner types, layout and text. The data is computed once, because every access to a value uses
+//! it.
 
 use std::rc::Rc;
 
 use crate::property::PropertyType;
 
-/// Element of an array or a set, or the delegate of a multicast delegate.
+/// Element type of an array or a set, or the delegate type of a multicast delegate.
 #[derive(Debug)]
 pub struct ElementType {
     ty: PropertyType,
@@ -14,7 +14,7 @@ pub struct ElementType {
     align: usize,
 }
 
-/// Key and value of a map.
+/// Key type and value type of a map.
 #[derive(Debug)]
 pub struct EntryType {
     key: PropertyType,
@@ -39,7 +39,7 @@ pub struct OptionalType {
 pub struct Row<'a> {
     /// Type of the key.
     pub key: &'a PropertyType,
-    /// Type and offset of the value; `None` in a set.
+    /// Type and offset of the value. `None` in a set.
     pub value: Option<(&'a PropertyType, usize)>,
     /// Stride in bytes.
     pub size: usize,
@@ -53,7 +53,7 @@ impl ElementType {
         Self::with_text(ty.to_string().into(), ty)
     }
 
-    /// Creates an element of a multicast delegate, whose text is only the signature.
+    /// Creates the element type of a multicast delegate. Its text is only the signature.
     #[inline]
     pub fn delegate(signature: &Rc<str>) -> Self {
         Self::with_text(Rc::clone(signature), PropertyType::Delegate(Rc::clone(signature)))
@@ -118,7 +118,7 @@ impl EntryType {
 }
 
 impl OptionalType {
-    /// Creates an optional of that type.
+    /// Creates an optional type with values of type `ty`.
     pub fn new(ty: PropertyType) -> Self {
         let at = 1usize.next_multiple_of(ty.align());
         let size = (at + ty.size()).next_multiple_of(ty.align());

@@ -1,5 +1,5 @@
-//! Redirects from earlier names of types and members, and path resolution by redirects. A redirect applies in both directions: after an
-//! undo, a type or member has its earlier name again, and the later name resolves to the earlier name.
+//! Redirects from earlier names of types and members, and path resolution with redirects. A redirect applies in both directions: after an
+//! undo, a type or member has its earlier name again, and the later name resolves to this earlier name.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use crate::decl::Batch;
 use crate::meta::Meta;
 use crate::path::MemberPath;
 
-/// Metadata key of a member for its earlier names.
+/// Metadata key for the earlier names of a member.
 const WAS: &str = "was";
 
-/// Redirects by old name, and the old names by new name.
+/// Redirects by old name. A second table lists the old names by new name.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects {
     to: FxHashMap<Rc<str>, Rc<str>>,
@@ -30,7 +30,7 @@ impl Redirects {
         }
     }
 
-    /// Adds the redirects of a shadow. The added redirects replace existing redirects with the same old names.
+    /// Adds the redirects of a shadow. They replace existing redirects from equal old names.
     pub(crate) fn extend(&mut self, later: Self) {
         for (new, mut olds) in later.from {
             olds.retain(|old| later.to.get(old) == Some(&new));
@@ -38,7 +38,7 @@ impl Redirects {
         }
     }
 
-    /// Redirects the names `olds` to `new`. The list of old names of `new` begins with `olds` afterwards.
+    /// Redirects the names `olds` to `new`, and moves them to the start of the old names of `new`.
     fn add_list(&mut self, new: &Rc<str>, olds: Vec<Rc<str>>) {
         self.to.extend(olds.iter().map(|old| (Rc::clone(old), Rc::clone(new))));
         let listed: FxHashSet<Rc<str>> = olds.iter().cloned().collect();
@@ -77,16 +77,15 @@ impl Redirects {
 /// Links from each name to other names.
 type Links<'a> = FxHashMap<&'a str, Vec<&'a str>>;
 
-/// Current and earlier names of members, connected by redirects. If two names were redirected to the same new name, neither of the two
-/// resolves to the other.
+/// Current and earlier names of members, connected by redirects. Two names with a redirect to one new name do not resolve to each other.
 #[derive(Debug)]
 pub struct OldNames<'a> {
     current: Directions<'a>,
-    /// All redirects, including replaced redirects; `None` if no redirect was replaced.
+    /// All redirects, including replaced redirects. `None` if no redirect was replaced.
     all: Option<Directions<'a>>,
 }
 
-/// Names in use, each with all names that resolve to that name.
+/// Names in use. Each has a list of all names that resolve to it.
 #[derive(Debug)]
 pub struct CurrentNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
 
@@ -100,8 +99,8 @@ struct Directions<'a> {
 }
 
 impl<'a> OldNames<'a> {
-    /// Creates the table from pairs of old and new name. If several pairs have the same old name, the first pair is the current redirect.
-    /// The other pairs are replaced redirects, which apply only to names that cannot be resolved otherwise.
+    /// Creates the table from pairs of old and new name. If several pairs have equal old names, the first pair is the current redirect. The
+    /// other pairs are replaced redirects. Replaced redirects apply only to names that the current redirects cannot resolve.
     pub fn new(redirects: &'a [(String, String)]) -> Self {
         let mut targets: FxHashMap<&str, &str> = FxHashMap::default();
         let (mut current, mut replaced) = (Vec::new(), Vec::new());
@@ -114,13 +113,13 @@ impl<'a> OldNames<'a> {
         Self { current: Directions::new(current.into_iter()), all }
     }
 
-    /// Returns the name of a member and its later and earlier names, nearest first.
+    /// Returns the name of a member with its later and earlier names, nearest first.
     pub fn of(&self, member: &'a str) -> Vec<String> {
         self.resolve(&[member]).of(member).iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// Resolves each name to the nearest of the names in use, either along later names or along earlier names. The cost is linear in the
-    /// number of redirects.
+    /// Resolves each name to the nearest of the names in use, along later names or along earlier names. The cost is linear in the number of
+    /// redirects.
     pub fn resolve(&self, in_use: &[&'a str]) -> CurrentNames<'a> {
         let mut names: FxHashMap<&'a str, Vec<&'a str>> = in_use.iter().map(|name| (*name, vec![*name])).collect();
         let mut resolved: FxHashSet<&'a str> = in_use.iter().copied().collect();
@@ -145,8 +144,8 @@ impl<'a> Directions<'a> {
         directions
     }
 
-    /// Returns pairs of a name and the name in use that it resolves to, nearest first. If a later and an earlier name in use are equally
-    /// near, the later name wins. Among pairs of equal distance, names that resolve to an earlier name are first.
+    /// Returns pairs: a name, and the name in use that it resolves to. The nearest pairs are first. If a later and an earlier name in use
+    /// are equally near, uses the later name. Among pairs of equal distance, pairs that resolve to an earlier name are first.
     fn resolve(&self, in_use: &[&'a str]) -> Vec<(&'a str, &'a str)> {
         let along_later = reach(in_use, &self.earlier, &self.later);
         let along_earlier = reach(in_use, &self.later, &self.earlier);
@@ -160,9 +159,9 @@ impl<'a> Directions<'a> {
     }
 }
 
-/// Returns the names from which `onward` links reach a name of `from`. Each result is a name, the nearest name of `from` and the
-/// distance, sorted by distance. If several names of `from` are equally near, the first link of the name decides. `backward` contains the
-/// links of `onward` in the other direction.
+/// Returns the names from which `onward` links reach a name of `from`. Each result is a name, the nearest name of `from`, and the distance.
+/// The results are sorted by distance. If several names of `from` are equally near, the first link of the name decides. `backward` contains
+/// the links of `onward` in the reverse direction.
 fn reach<'a>(from: &[&'a str], backward: &Links<'a>, onward: &Links<'a>) -> Vec<(&'a str, &'a str, usize)> {
     let mut found: FxHashMap<&'a str, (&'a str, usize)> = from.iter().map(|name| (*name, (*name, 0))).collect();
     let mut reached = from.to_vec();
@@ -187,7 +186,7 @@ fn reach<'a>(from: &[&'a str], backward: &Links<'a>, onward: &Links<'a>) -> Vec<
 }
 
 impl<'a> CurrentNames<'a> {
-    /// Returns the names that resolve to the name in use `current`: `current` itself, then the other names, nearest first.
+    /// Returns the names that resolve to `current`, a name in use. The first is `current` itself, then the nearest names first.
     pub fn of(&self, current: &str) -> &[&'a str] {
         self.0.get(current).map(Vec::as_slice).unwrap_or_default()
     }
@@ -210,7 +209,7 @@ impl Registry {
         from_shadow.or_else(|| self.live.redirects.to.get(path))
     }
 
-    /// Iterates over the chain of redirect targets from `path`. Stops at a target that was already returned, which closes a cycle.
+    /// Iterates over the chain of redirect targets from `path`. A repeated target closes a cycle and ends the iteration.
     pub(crate) fn redirect_chain(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
         let mut next = self.redirect_target(path);
         let mut seen = FxHashSet::default();
@@ -221,11 +220,11 @@ impl Registry {
         })
     }
 
-    /// Returns the paths that are redirected to `path`, nearest first, each once.
+    /// Returns the paths with a redirect to `path`, nearest first. Each path is listed once.
     fn origins(&self, path: &str) -> Vec<&Rc<str>> {
         let olds = |new: &str| {
             let olds = self.tables().filter_map(|table| table.redirects.from.get(new)).flatten();
-            // Skips names that have been redirected elsewhere since.
+            // Skips names that a later redirect has redirected elsewhere.
             olds.filter(|old| self.redirect_target(old).is_some_and(|to| **to == *new)).collect::<Vec<_>>()
         };
         let (mut found, mut seen) = (Vec::new(), FxHashSet::from_iter([path]));
@@ -239,8 +238,8 @@ impl Registry {
         found
     }
 
-    /// Resolves a path to the declaration at that path, else to the first declaration along its redirects. Otherwise resolves to the
-    /// declaration at an earlier path, if there is exactly one.
+    /// Resolves a path to the declaration at that path, or else to the first declaration along its redirects. If neither exists, resolves
+    /// to the declaration at an earlier path, if exactly one earlier path has a declaration.
     pub(crate) fn resolve_with<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         find(path).or_else(|| self.redirect_chain(path).find_map(|target| find(target))).or_else(|| {
             // After an undo, the earlier name is in use again. If two earlier names have declarations, the path is ambiguous.
@@ -249,8 +248,8 @@ impl Registry {
         })
     }
 
-    /// Returns pairs of old and new names of the members of these types. Redirects under earlier and later names of the types are
-    /// included. The old names of a member have the order of their list. Replaced redirects are last.
+    /// Returns pairs of old and new names of the members of these types. Redirects under earlier and later names of the types are included.
+    /// The old names of a member are in list order. Replaced redirects are last.
     pub(crate) fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
         let mut known: FxHashMap<Rc<str>, usize> = FxHashMap::default();
         for owner in owners {
@@ -268,7 +267,7 @@ impl Registry {
         for (table, at) in self.tables().zip(0..) {
             lists.extend(table.redirects.from.iter().filter_map(|(new, olds)| Some((member(new)?, at, new, olds))));
         }
-        // The order of the map is random.
+        // The iteration order of the map is random, so the lists are sorted.
         lists.sort_by(|(one, one_table, ..), (two, two_table, ..)| (one, one_table).cmp(&(two, two_table)));
         let (mut pairs, mut replaced) = (Vec::new(), Vec::new());
         for ((_, name), _, new, olds) in lists {
@@ -295,26 +294,26 @@ impl Registry {
     }
 }
 
-/// State of a search for a member. Chains of redirects may share links. Results are cached per path, so that the cost of a search is
-/// linear in the number of redirects.
+/// State of a search for a member. Chains of redirects may share links. Results are cached per path to keep the cost linear in the number
+/// of redirects.
 struct MemberSearch<'a, F> {
     registry: &'a Registry,
     find: F,
     /// Resolved paths of classes.
     classes: FxHashMap<Rc<str>, Option<Rc<Class>>>,
-    /// Member paths that were already tried without success.
+    /// Member paths that were searched without success.
     tried: FxHashSet<Rc<str>>,
 }
 
 impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
-    /// Returns the member with that path, or the member to which that member was renamed.
+    /// Returns the member with that path, or else the member that this member was renamed to.
     fn at(&mut self, path: &str) -> Option<T> {
         let MemberPath { owner, member } = path.parse().ok()?;
         let class = self.class(&owner.to_string())?;
         if let Some(found) = (self.find)(&class, &member) {
             return Some(found);
         }
-        // If the class was renamed first, the redirect of the member contains the new class path.
+        // If the class was renamed before the member, the redirect of the member contains the new class path.
         let mut at = self.registry.redirect_target(&format!("{}:{member}", class.path));
         while let Some(target) = at.filter(|target| self.tried.insert(Rc::clone(target))) {
             let found = target.split_once(':').and_then(|(owner, member)| {
@@ -329,7 +328,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
         None
     }
 
-    /// Returns the class with that path, or the class to which that class was renamed.
+    /// Returns the class with that path, or else the class that this class was renamed to.
     fn class(&mut self, path: &str) -> Option<Rc<Class>> {
         let mut walked: Vec<Rc<str>> = Vec::new();
         let mut at: Rc<str> = path.into();
@@ -337,7 +336,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
             if let Some(known) = self.classes.get(&at) {
                 break known.clone();
             }
-            // Provisional result, which ends cycles.
+            // The provisional result ends cycles.
             self.classes.insert(Rc::clone(&at), None);
             walked.push(Rc::clone(&at));
             if let Some(class) = self.registry.visible(|table| &table.classes, &at) {

@@ -1,5 +1,5 @@
-//! Transfers the values of many bodies of one layout into bodies of another layout. The properties of both layouts are matched once, so a
-//! body costs a comparison and a copy for each property, without a lookup.
+//! Transfers the values of many bodies of one layout into bodies of another layout. The properties of both layouts are matched once. For
+//! each body, a property then costs a comparison and a copy, without a lookup.
 #![expect(unsafe_code, reason = "accesses values at offsets that were found once")]
 
 use std::rc::Rc;
@@ -10,19 +10,20 @@ use super::{Schema, View, member};
 use crate::property::{Property, PropertyType};
 use crate::values::ptr::{Ptr, PtrMut};
 
-/// Source of one value of the new layout. `from` is a property of the old layout, and `to` a property of the new layout with its type.
+/// Source of one value of the new layout. `from` is a property of the old layout, and `to` is a property of the new layout. `to` has the
+/// type of `from`.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule<P> {
-    /// Copies the own value, or the new default if the own value equals the old default.
+    /// Copies the object's own value. If this value equals the old default, copies the new default instead.
     #[expect(missing_docs, reason = "see the enum")]
     Follow { from: P, to: P },
-    /// Copies the own value. If `is_distinct` is set, the transfer fails for a value that equals the new default.
+    /// Copies the object's own value. If `is_distinct` is set, the transfer fails for a value that equals the new default.
     #[expect(missing_docs, reason = "see the enum")]
     Own { from: P, to: P, is_distinct: bool },
     /// Copies the new default.
     #[expect(missing_docs, reason = "see the enum")]
     Default { to: P },
-    /// Copies no value: the transfer fails for a value other than the old default.
+    /// Copies no value. The transfer fails if the value differs from the old default.
     #[expect(missing_docs, reason = "see the enum")]
     Gone { from: P },
 }
@@ -62,9 +63,9 @@ impl Transfer {
         Ok(Self { from: Rc::clone(old), to: Rc::clone(new), steps })
     }
 
-    /// Writes the values of `own` into the separate body `target`, with the defaults in `old` and `new`. Replaces the content of
-    /// `are_own` by one entry for each rule: true if the value is the own value. Returns false if a rule fails, or a body has another
-    /// layout; `target` then has some of the values.
+    /// Writes the values of `own` into the separate body `target`. `old` and `new` contain the defaults. Replaces the content of `are_own`
+    /// by one entry for each rule: true if the target has the object's own value. Returns false if a rule fails, or if a body has an
+    /// unexpected layout. `target` then has only some of the values.
     pub fn apply(
         &self,
         target: View<'_>,
@@ -75,7 +76,8 @@ impl Transfer {
         self.run(Some(target), own, (old, new), are_own)
     }
 
-    /// Checks that each value has the same offset in both layouts, which share their memory, and that no other value exists.
+    /// Checks that the layouts share their memory pool, that each value has equal offsets in both layouts, and that the rules cover all
+    /// values.
     pub fn is_in_place(&self) -> bool {
         let stays = |rule: &Rule<usize>| match *rule {
             Rule::Follow { from, to } | Rule::Own { from, to, .. } => from == to,
@@ -85,7 +87,7 @@ impl Transfer {
         is_complete && self.from.shares_pool(&self.to) && self.steps.iter().all(|(rule, _)| stays(rule))
     }
 
-    /// Checks that `old` and `new` have equal defaults for all values that follow a default.
+    /// Checks that `old` and `new` have equal defaults for all values with the rule `Follow`.
     pub fn has_equal_defaults(&self, (old, new): (View<'_>, View<'_>)) -> bool {
         let equal = |(rule, ty): &(Rule<usize>, PropertyType)| {
             let Rule::Follow { from, to } = *rule else { return true };
@@ -98,7 +100,7 @@ impl Transfer {
         old.is_of(&self.from) && new.is_of(&self.to) && self.steps.iter().all(equal)
     }
 
-    /// Compares the values of `own` with the defaults as [`Transfer::apply`] does, and writes no value.
+    /// Compares the values of `own` with the defaults as [`Transfer::apply`] does, without writing.
     pub fn compare(&self, own: View<'_>, defaults: (View<'_>, View<'_>), are_own: &mut Vec<bool>) -> bool {
         self.run(None, own, defaults, are_own)
     }

@@ -1,4 +1,4 @@
-//! Scanner shared by the parsers of all kinds. Errors name the invalid part of the text.
+//! Scanner shared by the parsers of all kinds. Errors quote the invalid section of the text.
 
 use std::collections::HashSet;
 use std::str::CharIndices;
@@ -64,7 +64,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads up to a character and trims spaces. Consumes the character too, but does not return it.
+    /// Reads up to a character and trims spaces. Consumes the character, and returns the text before it.
     pub(crate) fn up_to(&mut self, letter: char) -> Option<&'a str> {
         let found = self.split(self.rest.find(letter)?).trim();
         self.rest = &self.rest[letter.len_utf8()..];
@@ -109,8 +109,7 @@ impl<'a> Scanner<'a> {
         self.split(self.rest.find(ends).unwrap_or(self.rest.len())).trim()
     }
 
-    /// Skips leading spaces and consumes `token`. Returns false and consumes nothing if the text does not continue with
-    /// `token`.
+    /// Skips leading spaces and consumes `token`. If the text does not continue with `token`, returns false and consumes nothing.
     pub(crate) fn take(&mut self, token: &str) -> bool {
         let rest = self.rest.trim_start().strip_prefix(token);
         self.rest = rest.unwrap_or(self.rest);

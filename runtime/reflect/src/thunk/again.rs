@@ -1,5 +1,5 @@
-//! Argument access for thunks that may run arbitrary code between two accesses, such as the thunks of plugins. The argument
-//! is evaluated again at each access.
+//! Argument access for thunks that may run arbitrary code between two accesses, such as the thunks of plugins. Each access evaluates the
+//! argument again.
 
 use alcedo_base::boundary::CallError;
 
@@ -9,11 +9,11 @@ use crate::slices::BorrowedSlices;
 use crate::values::ptr::{Ptr, PtrMut};
 
 impl<'a> Frame<'a> {
-    /// Steps to the next parameter, and returns its index for [`Frame::read_again`] and [`Frame::change_again`], which
-    /// evaluate the parameter again.
+    /// Steps to the next parameter, and returns its index for [`Frame::read_again`] and [`Frame::change_again`]. These methods evaluate the
+    /// parameter again.
     ///
     /// # Errors
-    /// [`CallError::Other`] if no parameter is left, and the error of the evaluation.
+    /// [`CallError::Other`] if all parameters were taken, and the error of the evaluation.
     pub fn step_again(&mut self) -> Result<usize, CallError> {
         self.next(Use::Copy)?;
         self.at += 1;
@@ -23,7 +23,7 @@ impl<'a> Frame<'a> {
     /// Evaluates a parameter that the frame has stepped to, and passes it to `read`. The value cannot change during `read`.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the frame has not stepped to the parameter; the error of the evaluation, and the error of
+    /// [`CallError::Other`] if the frame has not stepped to the parameter. Also returns the error of the evaluation and the error of
     /// `read`.
     pub fn read_again<R>(
         &mut self,
@@ -38,8 +38,8 @@ impl<'a> Frame<'a> {
     /// Evaluates an out parameter and passes it to `change` for writing.
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::read_again`]; [`CallError::Other`] before [`Frame::finish`], and if the parameter is
-    /// not an out parameter.
+    /// Returns the errors of [`Frame::read_again`]. Returns [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an
+    /// out parameter.
     pub fn change_again<R>(
         &mut self,
         at: usize,

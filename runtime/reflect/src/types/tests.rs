@@ -326,7 +326,7 @@ fn script(name: &str, base: &str, functions: Vec<FunctionDecl>) -> ClassDecl {
     with_functions(ClassDecl::new("Game", name, base, Origin::Script), functions)
 }
 
-/// Returns the error of declaring `class` after the engine and `before`.
+/// Returns the error of a declaration of `class`. The engine and `before` are declared first.
 fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
     let world = engine();
     declare(&world, before);

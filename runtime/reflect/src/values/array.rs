@@ -29,12 +29,12 @@ impl Rowed for Array {
     }
 }
 
-/// Returns the nature of a container, derived from the nature of its elements.
+/// Returns the nature of a container. It follows from the nature of the elements.
 pub(super) fn nature_around(inner: Nature) -> Nature {
     Nature { owns_memory: true, can_be_key: false, has_defaults: false, ..inner }
 }
 
-/// Implements the methods that arrays and sets share.
+/// Implements the methods that are common to arrays and sets.
 macro_rules! elements {
     () => {
         fn path(of: &Rc<ElementType>) -> &str {

@@ -1,4 +1,4 @@
-//! Booleans: read from memory as bytes, because a plugin may have written any byte.
+//! Booleans. Memory is read as bytes, because a plugin may have written any byte.
 
 use std::hash::{Hash, Hasher};
 

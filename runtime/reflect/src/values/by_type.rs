@@ -1,4 +1,4 @@
-//! Operations on types, implemented by their kinds: sizes, names, and conversion of text and other values to values of a type.
+//! Operations on types. The kinds implement them: sizes, names, and conversions of text and values to a type.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::text::{ParseError, fail};
 use crate::value::{Value, WrongType};
 
 impl PropertyType {
-    /// Returns the type of a kind without parameters; `None` for other kinds and unknown numbers.
+    /// Returns the type of a kind without parameters. Returns `None` for kinds with parameters and for unknown numbers.
     ///
     /// # Examples
     /// ```
@@ -32,7 +32,7 @@ impl PropertyType {
         Entry::of(kind)?.plain.clone()
     }
 
-    /// Returns the type of a kind without parameters by the name of the kind.
+    /// Returns the type of a kind without parameters. `kind` is the name of the kind.
     ///
     /// # Examples
     /// ```
@@ -53,7 +53,7 @@ impl PropertyType {
         of_type!(self, K, _of => K::KIND)
     }
 
-    /// Returns the parameters of the type as text: the path of a struct or class, the types in a container, the signature of a delegate.
+    /// Returns the parameters of the type as text: the path of a struct or class, the types in a container, or the signature of a delegate.
     /// The text is empty for plain kinds.
     pub fn type_path(&self) -> &str {
         of_type!(self, K, of => K::path(of))
@@ -71,12 +71,12 @@ impl PropertyType {
         of_type!(self, K, of => K::align(of).max(align_of::<<K as Kind>::Raw>()))
     }
 
-    /// Returns the properties shared by all values of the type.
+    /// Returns the characteristics that all values of the type have in common.
     pub(crate) fn nature(&self) -> Nature {
         of_type!(self, K, of => K::nature(of))
     }
 
-    /// Calls `visit` with the types of the values that a value contains.
+    /// Calls `visit` with the types of the values that a value of this type contains.
     pub fn inner_types(&self, visit: &mut dyn FnMut(&Self)) {
         of_type!(self, K, of => K::inner_types(of, visit));
     }
@@ -96,7 +96,7 @@ impl PropertyType {
         of_type!(self, K, of => K::references(of, self, offset, found));
     }
 
-    /// Converts a value to the type, if nothing of the value is lost. An optional type accepts any value of its inner type.
+    /// Converts a value to the type if the conversion is lossless. An optional type accepts any value of its inner type.
     pub(crate) fn convert(&self, value: &Value, cx: &Conversion<'_>) -> Option<Value> {
         of_type!(self, K, of => K::convert(value, of, cx).map(K::wrap))
     }
@@ -117,14 +117,14 @@ impl Value {
         of_type!(ty, K, of => K::wrap(K::zero(of)))
     }
 
-    /// Returns the initial value of a property without a default. The initial value is zero, but fields of structs have the defaults of
-    /// the struct.
+    /// Returns the initial value of a property without a default. The initial value is zero. Inside it, struct fields have the defaults of
+    /// their struct.
     pub fn initial(ty: &PropertyType) -> Self {
         of_type!(ty, K, of => K::wrap(K::initial(of)))
     }
 
-    /// Replaces each value that the value directly contains by the result of `map`, which receives the type and the contained value. Keys
-    /// are unchanged. A value of a type other than `ty` is unchanged.
+    /// Replaces each directly contained value by the result of `map`. `map` receives the type and the contained value. Keys are unchanged.
+    /// If the type of the value differs from `ty`, the value is unchanged.
     pub fn map_parts(self, ty: &PropertyType, map: &mut dyn FnMut(&PropertyType, Self) -> Self) -> Self {
         of_type!(ty, K, of => match K::take(self) {
             Ok(content) => K::wrap(K::with_parts(of, content, map)),
@@ -132,12 +132,12 @@ impl Value {
         })
     }
 
-    /// Parses a value. Strings, names and paths are plain or quoted. Plain text extends to the end of the input; inside another value, to
-    /// the next comma or parenthesis. Quoted text may contain the escapes `\" \\ \n \r \t \0 \u{7f}`. Fields that the text of a struct
-    /// omits have their defaults.
+    /// Parses a value. Strings, names and paths are plain or quoted. Plain text extends to the end of the input; inside another value,
+    /// plain text extends to the next comma or parenthesis. Quoted text may contain the escapes `\" \\ \n \r \t \0 \u{7f}`. Omitted fields
+    /// of a struct have their defaults.
     ///
     /// # Errors
-    /// Returns `ParseError` if the text cannot be parsed as the type.
+    /// Returns `ParseError` if the text is not a valid value of the type.
     ///
     /// # Examples
     /// ```
@@ -177,7 +177,7 @@ impl Scanner<'_> {
 /// Checks that the value can be written to a property of that type.
 ///
 /// # Errors
-/// Returns [`WrongType`] for the first part that does not fit.
+/// Returns [`WrongType`] for the first contained value that does not match its type.
 pub fn fits(ty: &PropertyType, value: &Value) -> Result<(), WrongType> {
     of_type!(ty, K, of => match K::get(value) {
         Some(content) => K::fits(of, ty, content),
@@ -203,7 +203,7 @@ impl fmt::Display for PropertyType {
     }
 }
 
-/// Structs are equal if the path and all fields are equal, because two generations may have different structs with the same path.
+/// Two structs are equal if the paths and all fields are equal. Two generations may have different structs at one path.
 impl PartialEq for PropertyType {
     fn eq(&self, other: &Self) -> bool {
         of_type!(self, K, one => K::of(other).is_some_and(|two| K::same_type(one, two)))

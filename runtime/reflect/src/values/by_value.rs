@@ -1,4 +1,4 @@
-//! Operations on values, implemented by their kinds: kind names, text, contained objects, equality and hashes.
+//! Operations on values. The kinds implement them: kind names, text, contained objects, equality and hashes.
 
 use std::hash::{Hash, Hasher};
 
@@ -32,7 +32,8 @@ impl Value {
         of_value!(self, K, _value => K::NAME)
     }
 
-    /// Calls `visit` with every object that the value refers to by handle, and with `true` if the value keeps the object alive.
+    /// Calls `visit` with every object that the value refers to by handle. The second argument is `true` if the value keeps the object
+    /// alive.
     ///
     /// # Examples
     /// ```
@@ -55,10 +56,10 @@ impl Value {
         of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
     }
 
-    /// Prints the value as text for [`Value::parse`]. Numbers and `true` are plain, and strings are quoted; localizable strings are
-    /// followed by namespace and key: `("Open", "menu", "open")`. An object is `none` or `#index.serial`; a class, soft reference or
-    /// property is `none` or its path. A lazy reference has 32 hexadecimal digits; a delegate is `#1.2:function`. Structs are `(x=1,
-    /// y=2)`, lists `(1, 2)`, maps `((a, 1), (b, 2))`, and optional values `none` or `some(1)`.
+    /// Prints the value as text for [`Value::parse`]. Numbers and `true` are plain. Strings are quoted; localizable strings also have
+    /// namespace and key: `("Open", "menu", "open")`. An object is `none` or `#index.serial`; a class, soft reference or property is `none`
+    /// or its path. A lazy reference has 32 hexadecimal digits; a delegate is `#1.2:function`. Structs are `(x=1, y=2)`, lists `(1, 2)`,
+    /// maps `((a, 1), (b, 2))`, and optional values `none` or `some(1)`.
     ///
     /// # Examples
     /// ```
@@ -80,7 +81,7 @@ impl PartialEq for Value {
     }
 }
 
-/// Hashes equal values equally. Only the length of sets and maps is hashed, because their order is irrelevant.
+/// Equal values have equal hashes. Of sets and maps, only the length is hashed, because their order is irrelevant.
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.kind().hash(state);

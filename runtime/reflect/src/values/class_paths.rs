@@ -1,4 +1,4 @@
-//! Classes named by path: `SubclassOf`, and `SoftClass`, which may name a class that does not exist.
+//! Classes named by path. `SubclassOf` names an existing class; the class of a `SoftClass` may be missing.
 
 use std::hash::Hasher;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Single delegates: a reference to an object, and the name of a function of that object.
+//! Single delegates: a reference to an object, and the name of a function in the object's class.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::value::Binding;
 
 pub(crate) struct Delegate;
 
-/// Delegates keep objects alive and cannot be keys.
+/// Delegates keep objects alive, and are not allowed as keys.
 pub(super) const NATURE: Nature =
     Nature { holds_objects: true, names_objects: true, can_be_key: false, ..Nature::PLAIN };
 

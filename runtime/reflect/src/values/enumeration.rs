@@ -1,4 +1,4 @@
-//! Enums: a number of the underlying type in memory, and the name of the entry in a [`Value`].
+//! Enums. Memory contains a number of the underlying type; a [`Value`] contains the name of the entry.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -105,8 +105,7 @@ impl Kind for Enum {
 
     fn accept(offer: Offer<'_>, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
         let number = match offer {
-            // Converts by name, because the entry may have another number in this enum. Only flags accept numbers without an
-            // entry.
+            // Converts by name, because the number of the entry may differ in this enum. Only flags accept numbers without an entry.
             Offer::Entry(value) if of.is_flags => of.number(&to_current_names(&value.text, of, cx))?,
             Offer::Entry(value) => of.entry(&current_name(&value.text, of, cx))?.number,
             Offer::Text(text) => of.number(&to_current_names(&text, of, cx))?,
@@ -117,13 +116,14 @@ impl Kind for Enum {
     }
 
     fn convert(value: &Value, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
-        // The value may also belong to another enum, or to an earlier version of this enum with other numbers.
+        // The value may belong to another enum, or to an earlier version of this enum with different numbers.
         Self::accept(cx.offer(value)?, of, cx)
     }
 }
 
-/// Returns the current name of an entry: `name` itself if an entry has it, else the name of an entry that was renamed from
-/// `name`, or to `name` before an undo.
+/// Returns the current name of an entry. If an entry is named `name`, returns `name`. Otherwise, returns the name of the entry that was
+/// renamed from `name`. After an undo, also finds an entry that a rename had changed to `name`.
+/// `name`, or, after an undo, renamed to `name`.
 fn current_name<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
@@ -142,7 +142,7 @@ fn to_current_names<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Co
     Cow::Owned(names.join(" | "))
 }
 
-/// Returns the name of an entry, or a string, for conversion to the string kinds.
+/// Returns the name of an entry, or a string. Used by conversions to the string kinds.
 pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
     match offer {
         Offer::Text(text) => Some(text.clone()),

@@ -107,10 +107,10 @@ fn values_keep_their_entry_when_the_numbers_change() {
     check(&Value::Text("Angry".into()), &new, Some(angry));
     check(&Value::I64(8), &new, None);
     check(&Value::F64(7.0), &new, None);
-    // The new enum does not accept a number without an entry, even if one of its entries has that number.
+    // The new enum rejects a number without an entry, even if one of its entries has this number.
     let of_no_entry = EnumValue { text: "7".into(), number: 7 };
     check(&Value::Enum(of_no_entry), &new, None);
-    // Map keys keep their enum entries although the numbers change.
+    // Map keys keep their enum entries after a change of the numbers.
     let (from, to) = (
         mood(PropertyKind::U8, &[("A", 0), ("B", 1)], "Map(Mood, i32)"),
         mood(PropertyKind::U8, &[("B", 0), ("A", 1)], "Map(Mood, i32)"),

@@ -29,7 +29,7 @@ macro_rules! floats {
 
             fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<$rust, ParseError> {
                 let value: $rust = parsed(text, ty)?;
-                // The text contains digits and not `inf`, so the value overflowed.
+                // The text contains digits and differs from `inf`: the value overflowed.
                 if value.is_infinite() && text.contains(|letter: char| letter.is_ascii_digit()) {
                     return Err(fail(text, ty, "it is too large"));
                 }
@@ -42,7 +42,7 @@ macro_rules! floats {
 
             fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<$rust> {
                 match offer {
-                    // Converts back through i128, because `as i64` saturates and would accept 2^63 - 1 as exact.
+                    // Converts back through i128: `as i64` saturates and would accept 2^63 - 1 as exact.
                     Offer::Integer(value) => (value as $rust as i128 == value).then_some(value as $rust),
                     Offer::Float(value) => $narrow(value),
                     _ => None,

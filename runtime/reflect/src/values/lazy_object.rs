@@ -1,4 +1,4 @@
-//! Lazy references to objects, stored as a permanent unique id. The object need not exist.
+//! Lazy references to objects, stored as a permanent unique id. The object may be missing.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

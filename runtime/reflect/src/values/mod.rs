@@ -1,6 +1,6 @@
-//! The kinds of values. Each kind has its own file, or shares a file with kinds that differ only in a number. All kinds implement the
-//! trait `Kind`: memory layout, copying, comparison, hashing, destruction, referenced objects, printing, parsing and conversions. A new
-//! kind requires only a file and an entry in `kind_list.rs`.
+//! The kinds of values. Most kinds have their own file; kinds that differ only in a number share a file. All kinds implement the trait
+//! `Kind`: memory layout, copying, comparison, hashing, destruction, referenced objects, printing, parsing and conversions. A new kind
+//! requires only a file and an entry in `kind_list.rs`.
 
 pub(crate) mod ansi_text;
 pub(crate) mod array;
@@ -58,11 +58,11 @@ use crate::text::{ParseError, fail};
 use crate::value::{Binding, LocalText, Value, WrongType};
 use ptr::{Mut, Raw, Ref};
 
-/// A kind of values. The default methods suit plain data without objects.
+/// A kind of values. The default methods implement plain data without objects.
 pub(crate) trait Kind: Content + Sized + 'static {
     /// Data that a type of this kind carries, such as the class path of a reference.
     type Of;
-    /// Data in memory at the start of a value.
+    /// Data at the start of a value in memory.
     type Raw: Raw;
     const KIND: PropertyKind;
     /// Name in types, reports and errors.
@@ -74,18 +74,18 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     // Operations on types of the kind.
 
-    /// Returns the data of the type as text: the path of the struct or class, the types in a container, the signature of a delegate.
+    /// Returns the data of the type as text: the path of the struct or class, the types in a container, or the signature of a delegate.
     fn path(_of: &Self::Of) -> &str {
         ""
     }
 
-    /// Returns the size of a value in bytes. [`Kind::bytes`] returns at least the size of `Raw`.
+    /// Returns the size of a value in bytes. The size may be smaller than the size of `Raw`; see [`Kind::bytes`].
     #[inline]
     fn size(_of: &Self::Of) -> usize {
         size_of::<Self::Raw>()
     }
 
-    /// Returns the size of a value in bytes, but at least the size of `Raw`.
+    /// Returns the size of a value in bytes. The size of `Raw` is the minimum.
     #[inline]
     fn bytes(of: &Self::Of) -> usize {
         Self::size(of).max(size_of::<Self::Raw>())
@@ -97,7 +97,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         align_of::<Self::Raw>()
     }
 
-    /// Returns the properties of all values of the type.
+    /// Returns the characteristics of all values of the type.
     #[inline]
     fn nature(_of: &Self::Of) -> Nature {
         Nature::PLAIN
@@ -111,7 +111,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
     /// Calls `visit` with each type contained in the type.
     fn inner_types(_of: &Self::Of, _visit: &mut dyn FnMut(&PropertyType)) {}
 
-    /// Lists the strong references of a value at `offset`; `ty` is the type.
+    /// Records the strong references of a value of type `ty` at `offset`.
     fn references(of: &Self::Of, ty: &PropertyType, offset: usize, found: &mut Found) {
         if Self::nature(of).holds_objects {
             found.deep(offset, ty);
@@ -120,7 +120,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     // Operations on values in memory.
 
-    /// Overwrites a value with another that does not overlap it; memory owned by the value is cloned.
+    /// Overwrites a value with a copy of another value. The values do not overlap. Memory owned by `from` is cloned.
     #[inline]
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
         to.copy_bytes(from);
@@ -158,7 +158,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     // Operations on values outside of property memory.
 
-    /// Returns the zero value, whose bytes are all zero.
+    /// Returns the zero value. All its bytes are zero.
     fn zero(of: &Self::Of) -> Self::Value;
 
     /// Returns the initial value of a property without a default.
@@ -169,10 +169,11 @@ pub(crate) trait Kind: Content + Sized + 'static {
     /// Returns true if two values are equal by the rules for values in memory.
     fn same(one: &Self::Value, two: &Self::Value) -> bool;
 
-    /// Feeds the value to `hasher`: equal values feed the same bytes.
+    /// Feeds the value to `hasher`. Equal values feed equal bytes.
     fn feed(value: &Self::Value, hasher: &mut dyn Hasher);
 
-    /// Calls `visit` with every object that the value refers to by handle, and with true if the handle keeps the object alive.
+    /// Calls `visit` with every object that the value refers to by handle. The second argument is true if the handle keeps the object
+    /// alive.
     fn each_object(_value: &Self::Value, _visit: &mut dyn FnMut(ObjectHandle, bool)) {}
 
     /// Returns the value with each object handle replaced.
@@ -180,12 +181,12 @@ pub(crate) trait Kind: Content + Sized + 'static {
         value.clone()
     }
 
-    /// Returns the object that the value refers to, whose class must suit the type.
+    /// Returns the object that the value refers to. The type must allow the class of this object.
     fn resolves_to(_value: &Self::Value) -> Option<ObjectHandle> {
         None
     }
 
-    /// Returns a value that refers to the object, or to none. Returns `None` if values of this kind do not refer to objects.
+    /// Returns a value that refers to the object, or to no object. Returns `None` if values of this kind do not refer to objects.
     fn refer(_object: ObjectHandle, _links: &dyn Links) -> Option<Result<Self::Value, CallError>> {
         None
     }
@@ -195,7 +196,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Self::resolves_to(value)
     }
 
-    /// Calls `visit` with location, type and value of each directly contained value, until `visit` returns an error.
+    /// Calls `visit` with location, type and value of each directly contained value. Stops at the first error of `visit`.
     fn each_part<E>(
         _of: &Self::Of,
         _value: &Self::Value,
@@ -218,12 +219,12 @@ pub(crate) trait Kind: Content + Sized + 'static {
     /// Prints the value as text that the kind can parse.
     fn print(value: &Self::Value, names: &Names) -> String;
 
-    /// Parses text without quotes.
+    /// Parses unquoted text.
     fn from_word(word: &str, ty: &PropertyType, names: &Names) -> Result<Self::Value, ParseError> {
         Self::from_text(word, ty, names)
     }
 
-    /// Parses the content of a quoted text.
+    /// Parses the content of quoted text.
     fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<Self::Value, ParseError> {
         Err(fail(text, ty, "it is written otherwise"))
     }
@@ -244,7 +245,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         None
     }
 
-    /// Converts the content of a value of another kind, if the conversion is lossless.
+    /// Converts the content of a value of a different kind, if the conversion is lossless.
     fn accept(_offer: Offer<'_>, _of: &Self::Of, _cx: &Conversion<'_>) -> Option<Self::Value> {
         None
     }
@@ -258,9 +259,9 @@ pub(crate) trait Kind: Content + Sized + 'static {
     }
 }
 
-/// Finds objects by their paths and ids.
+/// Looks up objects by their paths and ids.
 pub(crate) trait Links: Paths {
-    /// Returns the table of names, which also contains the names of paths.
+    /// Returns the table of names. The table also contains the names that store paths.
     fn names(&self) -> &Names;
     /// Returns the id of an object. Generates an id if the object has none.
     ///
@@ -279,7 +280,7 @@ pub(crate) trait InMemory: 'static {
     type Raw: Raw;
     /// Name of the types with this layout, for errors.
     const TYPE_NAME: &'static str;
-    /// Returns the data of a type with this layout; `None` for other types.
+    /// Returns the data of a type with this layout. Returns `None` for types with other layouts.
     fn carried(ty: &PropertyType) -> Option<&Self::Of>;
 }
 
@@ -294,16 +295,16 @@ impl<K: Kind> InMemory for K {
     }
 }
 
-/// Content of a [`Value`] of a kind. A macro implements this trait for each entry of the list of kinds.
+/// Content of a [`Value`] of one kind. A macro implements this trait for each entry in the list of kinds.
 pub(crate) trait Content {
     /// Content of a value.
     type Value: Clone;
     fn wrap(content: Self::Value) -> Value;
-    /// Returns the content of a value of the kind; `None` for other kinds.
+    /// Returns the content of a value of this kind. Returns `None` for values of other kinds.
     fn get(value: &Value) -> Option<&Self::Value>;
-    /// Returns the content of a value of the kind; the value itself for other kinds.
+    /// Returns the content of a value of this kind. For values of other kinds, returns the value as the error.
     fn take(value: Value) -> Result<Self::Value, Value>;
-    /// Returns the data of a type of the kind; `None` for other kinds.
+    /// Returns the data of a type of this kind. Returns `None` for types of other kinds.
     fn of(ty: &PropertyType) -> Option<&Self::Of>
     where
         Self: Kind;
@@ -337,14 +338,13 @@ impl fmt::Display for Part<'_> {
 /// Text form of the values of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
-    /// A single word, which ends at a comma or parenthesis.
+    /// A single word. A comma or parenthesis ends the word.
     Word,
-    /// Plain or quoted text. Surrounding spaces of plain text at the top level are kept, unless the text begins with one of these
-    /// characters.
+    /// Plain or quoted text. At the top level, plain text keeps its surrounding spaces, unless it begins with one of these characters.
     Text(&'static [char]),
     /// Plain or quoted text, without surrounding spaces.
     Path,
-    /// Special form that [`Kind::parse`] of the kind reads.
+    /// Special form. [`Kind::parse`] of the kind reads this form.
     Own,
 }
 
@@ -362,7 +362,7 @@ pub(crate) enum Offer<'v> {
     Entry(&'v EnumValue),
     /// Text that needs no translation.
     Text(Cow<'v, str>),
-    /// An object, or none.
+    /// Reference to an object, or to no object.
     Reference(ObjectHandle),
     /// The path of a class.
     Class(Name),
@@ -375,7 +375,7 @@ pub(crate) enum Offer<'v> {
     Fields(&'v [(Arc<str>, Value)]),
 }
 
-/// Data of a kind that does not depend on a type.
+/// Data of a kind that is common to all its types.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) kind: PropertyKind,
@@ -384,7 +384,7 @@ pub(crate) struct Entry {
     pub(crate) form: Form,
     /// The type of the kind, if the name alone specifies it.
     pub(crate) plain: Option<PropertyType>,
-    /// Creates the type with a path, if types of the kind carry only a path.
+    /// Creates a type from a path. `None` if types of the kind carry data that is not a path.
     pub(crate) of_path: Option<fn(Rc<str>) -> PropertyType>,
 }
 
@@ -398,13 +398,13 @@ impl Entry {
     }
 }
 
-/// Returns the name of a kind; `?` for an unknown number.
+/// Returns the name of a kind. Returns `?` for an unknown number.
 pub(crate) fn name_of(kind: PropertyKind) -> &'static str {
     Entry::of(kind).map_or("?", |entry| entry.name)
 }
 
-/// Implements the methods of a kind whose values are a number, name or handle. These values have the same representation in memory and
-/// in a [`Value`].
+/// Implements the methods of a kind whose values are numbers, names or handles. Such values have one representation in memory and in a
+/// [`Value`].
 macro_rules! word {
     () => {
         #[inline]
@@ -440,7 +440,7 @@ macro_rules! word {
         }
     };
 }
-/// Implements equality, hash and zero value of a [`Value`]'s content with `Eq`, `Hash` and `Default` of its Rust type.
+/// Implements equality, hash and zero value of a [`Value`]'s content. Uses `Eq`, `Hash` and `Default` of the content's Rust type.
 macro_rules! by_content {
     () => {
         fn zero(_of: &Self::Of) -> Self::Value {

@@ -1,4 +1,4 @@
-//! Optional values: a byte that states if the value is present, followed by the value. An absent value is zero.
+//! Optional values: a byte, followed by the value. The byte is 1 if the value is present. An absent value is zero.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -84,7 +84,7 @@ impl Kind for Optional {
         if !at.of().ty().owns_memory() {
             return at.zero();
         }
-        // Destroys the value even if the byte is 0, because a plugin may have cleared only the byte.
+        // Destroys the value even if the byte is 0: a plugin may have cleared only the byte.
         at.inner().destroy();
         at.set(0);
     }

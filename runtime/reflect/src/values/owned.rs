@@ -7,7 +7,7 @@ use crate::value::{Value, WrongType};
 use crate::values::ptr::{Own, Ptr, PtrMut};
 use crate::values::structure::start_of;
 
-/// Owned value at a stable address; destroyed on drop.
+/// Owned value at a stable address. The drop destroys the value.
 ///
 /// # Examples
 /// ```
@@ -30,7 +30,7 @@ impl OwnedValue {
         Self(Own::zero(ty))
     }
 
-    /// Creates the initial value: struct fields have their defaults, and all else is zero.
+    /// Creates the initial value. Struct fields have their defaults; all other values are zero.
     pub fn initial(ty: PropertyType) -> Self {
         let start = start_of(&ty);
         let mut own = Self::zero(ty);
@@ -66,7 +66,7 @@ impl OwnedValue {
         self.0.ty()
     }
 
-    /// Returns the address of the value, valid until drop.
+    /// Returns the address of the value. The address is valid until the drop.
     #[inline]
     pub fn at(&self) -> *mut u8 {
         self.0.at()
@@ -87,7 +87,7 @@ impl OwnedValue {
     /// Overwrites the value.
     ///
     /// # Errors
-    /// [`WrongType`] if `value` does not fit the type; nothing is written then.
+    /// [`WrongType`] if `value` does not match the type. The old value is then unchanged.
     #[inline]
     pub fn write(&mut self, value: &Value) -> Result<(), WrongType> {
         self.as_mut().write(value)

@@ -1,12 +1,11 @@
-//! Pointers to values whose type is known only at run time. The creation of a pointer is unsafe. The use of a pointer is safe, because
-//! the pointer carries its type. Code that does not know the kind of a value uses [`Ptr`] and [`PtrMut`]. The methods of a `Kind` receive
-//! `Ref` and `Mut`.
+//! Pointers to values whose type is known only at run time. The creation of a pointer is unsafe. The use of a pointer is safe, because the
+//! pointer carries its type. Code for all kinds uses [`Ptr`] and [`PtrMut`]. The methods of a single `Kind` receive `Ref` and `Mut`.
 //!
-//! Plugins read and write the same bytes directly, so no Rust reference to these bytes is ever created. A value is loaded or stored as a
-//! whole, and safe code interprets it.
+//! Plugins read and write these bytes directly. Code therefore never creates a Rust reference to them. Each access loads or stores a whole
+//! value, and safe code interprets the value.
 //!
-//! The unsafe code relies on the layout that the `Kind` of a value (or `InMemory`, for host structs) states: `Raw`, size and alignment.
-//! The unsafe code also relies on the offsets in the types of structs and optional values.
+//! The unsafe code relies on the layout that the `Kind` of a value specifies: `Raw`, size and alignment. For host structs, `InMemory`
+//! specifies the layout. The unsafe code also relies on the offsets in the types of structs and optional values.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 
 use std::fmt;
@@ -28,7 +27,7 @@ use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
 use crate::value::{Value, WrongType};
 
-/// Data in memory at the start of a value.
+/// Data at the start of a value in memory.
 ///
 /// # Safety
 /// Every bit pattern is a valid value of this type, and the type has no drop glue.
@@ -40,7 +39,7 @@ pub(crate) unsafe trait Raw: Sized {}
 /// The first bytes of a value are a `First`.
 pub(crate) unsafe trait Begins<First: Raw>: Raw {}
 
-/// A type that owns nothing and may be overwritten with any bytes.
+/// A type that owns no memory and may be overwritten with any bytes.
 ///
 /// # Safety
 /// Overwriting a value leaks nothing, and no bytes of a value form an address.
@@ -136,7 +135,7 @@ pub struct PtrMut<'a> {
     ty: &'a PropertyType,
 }
 
-/// A value in separate memory, which does not move. Dropping `Own` does not destroy the value.
+/// Value in separate, stable memory. The drop of `Own` does not destroy the value.
 #[derive(Debug)]
 pub(crate) struct Own {
     block: Block,
@@ -155,8 +154,8 @@ pub(crate) struct Mut<'a, K: InMemory> {
     of: &'a K::Of,
 }
 
-/// Evaluates `$body` with `$at` as the pointer `$ptr`, typed by its kind `$kind`. `$from` is the pointer `$other`, typed by the same
-/// kind; both pointers must have equal types.
+/// Evaluates `$body` with `$at` as the pointer `$ptr`, typed by its kind `$kind`. `$from` is the pointer `$other`, also typed by `$kind`.
+/// Both pointers must have equal types.
 macro_rules! with_kind {
     ($ptr:expr, $to:ident, $kind:ident, $at:ident $(, $other:expr => $from:ident)? => $body:expr) => {
         of_type!($ptr.ty, $kind, of => {
@@ -172,7 +171,7 @@ impl<'a> Ptr<'a> {
     /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` holds an aligned value of `ty`. The value is not written as long as this pointer or a copy of the pointer is used.
+    /// `at` holds an aligned value of `ty`. No code writes the value as long as this pointer or a copy of the pointer is used.
     #[inline]
     pub unsafe fn new(at: *const u8, ty: &'a PropertyType) -> Self {
         Self { at, ty }
@@ -183,8 +182,8 @@ impl<'a> Ptr<'a> {
         with_kind!(self, Ref, K, at => K::wrap(K::read(at)))
     }
 
-    /// Returns true if both pointers have equal types and values. Floats are compared by their bits, structs by their fields without
-    /// padding, and sets and maps without regard to order.
+    /// Returns true if both pointers have equal types and values. Floats are compared by their bits, and structs by their fields without
+    /// padding. The order of sets and maps is ignored.
     pub fn equal(self, other: Ptr<'_>) -> bool {
         if !std::ptr::eq(self.ty, other.ty) && self.ty != other.ty {
             return false;
@@ -192,7 +191,7 @@ impl<'a> Ptr<'a> {
         with_kind!(self, Ref, K, one, other => two => K::equal(one, two))
     }
 
-    /// Feeds the value to `hasher`: equal values feed the same bytes.
+    /// Feeds the value to `hasher`. Equal values feed equal bytes.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
         with_kind!(self, Ref, K, at => K::hash(at, hasher));
     }
@@ -215,7 +214,7 @@ impl<'a> Ptr<'a> {
         self.ty
     }
 
-    /// Returns a field of a struct; `None` if the struct does not have the field, or the value is not a struct.
+    /// Returns a field of a struct. Returns `None` if the value is not a struct, or the struct does not have the field.
     #[inline]
     pub fn field(self, field: &'a Property) -> Option<Ptr<'a>> {
         let PropertyType::Struct(of) = self.ty else { return None };
@@ -224,7 +223,7 @@ impl<'a> Ptr<'a> {
         is_there.then(|| unsafe { Ptr::new(self.at.wrapping_add(field.offset as usize), &field.ty) })
     }
 
-    /// Returns the value of an enum as its underlying type; `None` if the value is not an enum.
+    /// Returns the value of an enum as its underlying type. Returns `None` if the value is not an enum.
     #[inline]
     pub fn number(self) -> Option<Ptr<'a>> {
         self.to::<Enum>().map(Ref::number)
@@ -237,10 +236,10 @@ impl<'a> Ptr<'a> {
         K::carried(self.ty).map(|of| unsafe { Ref::new(self.at, of) })
     }
 
-    /// Returns the pointer with another reference to its type.
+    /// Returns a pointer to this value with `ty` as the reference to its type.
     ///
     /// # Panics
-    /// Panics if `ty` is another type.
+    /// Panics if `ty` differs from the type of the pointer.
     #[inline]
     pub(crate) fn typed<'t>(self, ty: &'t PropertyType) -> Ptr<'t>
     where
@@ -261,20 +260,20 @@ impl<'a> PtrMut<'a> {
         Self { at, ty }
     }
 
-    /// Returns a pointer for reading, which borrows this pointer.
+    /// Returns a pointer for reading. The result borrows this pointer.
     #[inline]
     pub fn as_ptr(&self) -> Ptr<'_> {
         Ptr { at: self.at, ty: self.ty }
     }
 
-    /// Returns a pointer for writing, which borrows this pointer.
+    /// Returns a pointer for writing. The result borrows this pointer.
     #[inline]
     pub fn reborrow(&mut self) -> PtrMut<'_> {
         PtrMut { at: self.at, ty: self.ty }
     }
 
-    /// Overwrites the value with a copy of `from`, including the memory that `from` owns. Source and target may be the same value;
-    /// distinct values never overlap.
+    /// Overwrites the value with a copy of `from`, including the memory that `from` owns. Source and target may be one value. Distinct
+    /// values never overlap.
     ///
     /// # Panics
     /// Panics if the types differ.
@@ -287,23 +286,23 @@ impl<'a> PtrMut<'a> {
         with_kind!(self, Mut, K, to, from => from => K::copy(to, from));
     }
 
-    /// Frees owned memory and leaves the zero value. The epochs of containers are not reset but increased, so that earlier addresses
-    /// remain stale permanently.
+    /// Frees owned memory and leaves the zero value. The epochs of containers are increased, not reset. Earlier addresses therefore remain
+    /// stale permanently.
     pub fn destroy(self) {
         with_kind!(self, Mut, K, at => K::destroy(at));
     }
 
-    /// Overwrites the value. Fields of a struct that `value` omits are unchanged. After an error, nothing is written.
+    /// Overwrites the value. If `value` is a struct and omits fields, these fields are unchanged. After an error, the value is unchanged.
     ///
     /// # Errors
-    /// [`WrongType`] if the value is of another kind, or names a field that the struct does not have.
+    /// [`WrongType`] if the value is of a different kind, or names a field that the struct does not have.
     pub fn write(self, value: &Value) -> Result<(), WrongType> {
         fits(self.ty, value)?;
         self.put(value);
         Ok(())
     }
 
-    /// Writes the value. If a part of the value does not fit the type, that part is not written.
+    /// Writes the value. Contained values that do not match their type are not written.
     pub(crate) fn put(self, value: &Value) {
         with_kind!(self, Mut, K, at => {
             if let Some(content) = K::get(value) {
@@ -312,15 +311,15 @@ impl<'a> PtrMut<'a> {
         });
     }
 
-    /// Replaces every object handle in the value, including weak references, by the result of `map`. If two keys become equal, the first
-    /// entry is kept. `map` must not access the value.
+    /// Replaces every object handle in the value, including weak references, by the result of `map`. If two keys become equal, only the
+    /// first entry is kept. `map` must not access the value.
     pub fn map_objects(self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
         with_kind!(self, Mut, K, at => K::map_objects(at, map));
     }
 
-    /// Returns the id that identifies a delegate during calls. The id is stored in the delegate itself, so a delegate keeps its id when
-    /// its container grows, shrinks or swaps elements. A copy of a delegate has no id. A multicast delegate without an id gets the result
-    /// of `fresh`. Returns `None` for a single delegate, which needs no id, and for a sparse delegate without bindings, which has no
+    /// Returns the id that identifies a delegate during calls. The delegate itself stores the id, and keeps it when its container grows,
+    /// shrinks or swaps elements. A copy of a delegate has no id. A multicast delegate without an id receives the result of `fresh`.
+    /// Returns `None` for a single delegate, which needs no id. Also returns `None` for a sparse delegate without bindings, which has no
     /// memory for an id.
     pub fn delegate_mark(self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         with_kind!(self, Mut, K, at => K::mark(at, fresh))
@@ -332,7 +331,7 @@ impl<'a> PtrMut<'a> {
         self.try_to().ok()
     }
 
-    /// Converts to a pointer of kind `K`, if the type is of that kind; otherwise returns the pointer unchanged.
+    /// Converts to a pointer of kind `K`, if the type is of that kind. Otherwise, returns the pointer unchanged.
     #[inline]
     pub(crate) fn try_to<K: InMemory>(self) -> Result<Mut<'a, K>, Self> {
         // SAFETY: the caller of `new` promised a writable value of the type, and the type has the kind.
@@ -365,7 +364,7 @@ impl Own {
         &self.ty
     }
 
-    /// Returns the address of the value. Callers promise not to access the value by its address while a pointer to the value is used.
+    /// Returns the address of the value. Callers must not access the value by its address while a pointer to the value is used.
     #[inline]
     pub(crate) fn at(&self) -> *mut u8 {
         self.block.start()
@@ -518,7 +517,7 @@ impl<K: Kind<Of = Rc<EnumType>>> Mut<'_, K> {
 }
 
 impl<'a, K: Kind<Of = Rc<OptionalType>, Raw = u8>> Ref<'a, K> {
-    /// Returns the value, if there is one.
+    /// Returns the contained value. Returns `None` if the optional is empty.
     #[inline]
     pub(crate) fn inner(self) -> Option<Ptr<'a>> {
         let at = self.at.wrapping_add(self.of.value_at());
@@ -528,7 +527,7 @@ impl<'a, K: Kind<Of = Rc<OptionalType>, Raw = u8>> Ref<'a, K> {
 }
 
 impl<K: Kind<Of = Rc<OptionalType>, Raw = u8>> Mut<'_, K> {
-    /// Returns the value's memory, even if the optional is empty.
+    /// Returns the memory of the contained value, even if the optional is empty.
     #[inline]
     pub(crate) fn inner(&self) -> PtrMut<'_> {
         // SAFETY: the caller of `new` promised a writable optional value, whose value is stored after the byte; zeros are also a value.

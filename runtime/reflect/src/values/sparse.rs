@@ -1,4 +1,4 @@
-//! Sparse delegates: a pointer to a list of bindings, which is allocated on demand.
+//! Sparse delegates: a pointer to a list of bindings. The list is allocated on demand.
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;

@@ -158,7 +158,7 @@ fn strong_references_are_found_at_any_depth() {
     check("LazyObject(/Script/Engine.Object)", "00000000000000010000000000000002", &[]);
 }
 
-/// Returns the epoch of a container, which may be inside optionals.
+/// Returns the epoch of a container. The container may be inside optionals.
 fn epoch(at: Ptr<'_>) -> u64 {
     if let Some(optional) = at.to::<Optional>() {
         return epoch(optional.inner().expect("there is a value"));
@@ -172,8 +172,8 @@ fn epoch(at: Ptr<'_>) -> u64 {
 /// Operation that empties an optional, with its name.
 type Emptying = (&'static str, fn(&mut OwnedValue));
 
-/// Checks that every way to empty an optional changes the epoch, so that an address of the old value is detected as stale
-/// even after a new value was set.
+/// Checks that every method to empty an optional changes the epoch. An address of the old value is then detected as stale, even after a new
+/// value was set.
 fn check_emptied<T: OfKind>(type_name: &str, text: &str) {
     let operations: [Emptying; 4] = [
         ("a value of the host's", |own| own.write(&Value::Optional(None)).unwrap()),

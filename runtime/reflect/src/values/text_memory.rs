@@ -1,4 +1,4 @@
-//! Memory of strings: the host owns the bytes, which are copied in and out.
+//! Memory of strings. The host owns the bytes, and copies them in and out.
 #![expect(unsafe_code, reason = "strings are in raw memory that plugins read too")]
 
 use std::hash::Hasher;
@@ -48,8 +48,8 @@ pub(crate) fn text_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: 
     assign(at, text.as_bytes());
 }
 
-/// Overwrites a string of one byte per character with a copy of `text`. Callers pass only characters of ISO 8859-1; any
-/// other character becomes a question mark.
+/// Overwrites a string of one byte per character with a copy of `text`. Callers pass only characters of ISO 8859-1. A character outside ISO
+/// 8859-1 becomes a question mark.
 pub(crate) fn ansi_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: &str) {
     let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect();
     assign(at, &bytes);
@@ -59,7 +59,7 @@ pub(crate) fn text_copy<K: Kind<Raw: Begins<TextRaw>>>(to: &Mut<'_, K>, from: Re
     with_bytes(from, |bytes| assign(to, bytes));
 }
 
-/// Frees the bytes of a string and leaves it empty.
+/// Frees the bytes of a string. The string is then empty.
 pub(crate) fn text_destroy<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>) {
     assign(at, &[]);
 }
@@ -79,11 +79,11 @@ fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
     unsafe { text_assign_raw(at.at().cast(), bytes.as_ptr(), bytes.len()) };
 }
 
-/// Overwrites the string at `at` with a copy of the `len` bytes at `data`, which may be part of that string.
+/// Overwrites the string at `at` with a copy of the `len` bytes at `data`. `data` may point into that string.
 ///
 /// # Safety
-/// `at` is an aligned [`TextRaw`] in host memory without other readers or writers during the call. `data` is readable for
-/// `len` bytes, and no reference to those bytes is used again if they are part of the string.
+/// `at` is an aligned [`TextRaw`] in host memory without other readers or writers during the call. `data` is readable for `len` bytes. If
+/// these bytes are inside the string, no Rust reference to them is used again.
 pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
     // SAFETY: the caller promises a readable and writable string, and that `data` is readable. If the capacity suffices, the
     // bytes are copied by a method that allows overlap. Otherwise the new bytes are a separate allocation. The old bytes,
@@ -106,7 +106,7 @@ pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
     }
 }
 
-/// Allocates a string of `len` bytes, which the caller must write.
+/// Allocates a string of `len` bytes. The caller must write all bytes.
 fn reserve(len: usize) -> TextRaw {
     let mut bytes = ManuallyDrop::new(Vec::with_capacity(len));
     block::count(1);

@@ -1,5 +1,4 @@
-//! Kind for tests: a four-byte color, written as `#aabbccdd`. Shows that a kind needs only a file and an entry in the list
-//! of kinds.
+//! Kind for tests: a four-byte color, written as `#aabbccdd`. Demonstrates that a kind needs only a file and an entry in the list of kinds.
 
 use std::hash::Hasher;
 

@@ -1,4 +1,4 @@
-//! Compiles calls. Arguments are evaluated from left to right. After the call, out values are copied to their places.
+//! Compiles calls. Arguments are evaluated from left to right. Out values are copied to their places after the call.
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
@@ -22,8 +22,7 @@ impl FunctionCompiler {
         let out_count = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
-            // Writing an out value may change the path to another out value, so several out arguments count as later
-            // writes.
+            // A write of an out value may change the path to another out value. Several out arguments therefore count as later writes.
             let written = later || out_count > 1;
             args.push(match arg {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
@@ -83,10 +82,10 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns the index of the wildcard argument that the thunk accesses without a copy. Prefers an out argument.
+    /// Returns the index of the wildcard argument that the thunk accesses without a copy. Out arguments are preferred.
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
-        // An argument in a local may overlap the written argument, so the thunk must read a copy.
+        // An argument in a local may overlap the written argument. The thunk must then read a copy.
         let may = |expr: &Expr, at: usize| is_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);
@@ -195,7 +194,7 @@ fn arg_expr(arg: &Arg) -> Option<&Expr> {
     }
 }
 
-/// Returns the target type of the conversion of an out argument: a number, a string or a triple.
+/// Returns the type that the conversion of an out argument results in: a number, a string or a triple.
 fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
         Conversion::Num(_, to) => Type::Num(*to),

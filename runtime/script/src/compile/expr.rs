@@ -1,4 +1,4 @@
-//! Compiles expressions, each into a register.
+//! Compiles expressions. Each expression is evaluated into a register.
 
 use alcedo_uc::hir::{
     Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Triple, Type, Unary,
@@ -38,8 +38,7 @@ impl FunctionCompiler {
         temp
     }
 
-    /// Creates a vector or rotator. The last name in the type path determines the field names, since the compiler does not know the
-    /// struct.
+    /// Creates a vector or rotator. The compiler does not know the struct, so the last name in the type path determines the field names.
     fn triple(&mut self, of: &[f64; 3], ty: &Type) -> Option<Reg> {
         let Type::Struct(path) = ty else { return None };
         let names = match path.rsplit('.').next() {
@@ -111,7 +110,7 @@ impl FunctionCompiler {
                 }
                 let before = self.load(&location, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
-                // The target may be the place itself: `i = i++` keeps the old value.
+                // The target may be the place itself. `i = i++` keeps the old value.
                 if !matches!(location, Location::In(reg) if reg == to) {
                     self.step_at(&location, place, *up);
                 }
@@ -186,7 +185,7 @@ impl FunctionCompiler {
         let place_ty = &compound.place.ty;
         let before = self.load(&location, place_ty);
         if compound.widen.is_none() && compound.narrow.is_none() {
-            // Writes the result directly to the place if the place is a register.
+            // If the place is a register, writes the result directly to the register.
             let to = match &location {
                 Location::In(reg) => *reg,
                 Location::At(_) => self.temp(place_ty),
@@ -212,7 +211,7 @@ impl FunctionCompiler {
         narrow
     }
 
-    /// Compiles `++` and `--`; returns the new value.
+    /// Compiles `++` and `--`. Returns the register of the new value.
     pub(super) fn step(&mut self, place: &Expr, up: bool, later_writes: bool) -> Reg {
         let location = self.location(place, later_writes);
         self.step_at(&location, place, up)
@@ -249,7 +248,7 @@ impl FunctionCompiler {
         self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
     }
 
-    /// Compiles a condition. Returns the jumps that are taken if the condition equals `is`; otherwise execution continues.
+    /// Compiles a condition. Returns the jumps that are executed if the condition equals `is`. Otherwise, execution continues.
     pub(super) fn branch(&mut self, condition: &Expr, is: bool) -> Vec<At> {
         self.line = condition.line;
         match &condition.kind {
@@ -257,7 +256,7 @@ impl FunctionCompiler {
             ExprKind::And(left, right) | ExprKind::Or(left, right) => {
                 let is_and = matches!(condition.kind, ExprKind::And(..));
                 if is_and == is {
-                    // Jumps only if both operands equal `is`.
+                    // Jumps only if both operands of the expression equal `is`.
                     let past = self.branch(left, !is);
                     let jumps = self.branch(right, is);
                     past.into_iter().for_each(|jump| self.patch_jump(jump));

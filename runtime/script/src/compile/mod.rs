@@ -1,5 +1,5 @@
 //! Compiler from the checked tree to bytecode. Compiles one function at a time without access to the world. The loader verifies the
-//! bytecode, so a mistake here causes a rejection and never an invalid address.
+//! bytecode: a mistake here causes a rejection, never an invalid address.
 
 mod call;
 mod expr;
@@ -16,11 +16,11 @@ use rustc_hash::FxHashMap;
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
 
-/// Compiles all functions of a package that have a body. The result is for [`Machine::load`](crate::Machine::load), once the types
-/// of the package are declared. Moves bodies out of the package, which limits peak memory.
+/// Compiles all functions of a package that have a body. Pass the result to [`Machine::load`](crate::Machine::load) after the types of the
+/// package are declared. Moves bodies out of the package to limit peak memory.
 ///
 /// # Errors
-/// Returns all functions that exceed a limit of the bytecode format.
+/// Returns an error for each function that exceeds a limit of the bytecode format.
 ///
 /// # Examples
 /// ```
@@ -58,7 +58,7 @@ pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<Comp
     if errors.is_empty() { Ok(made) } else { Err(errors) }
 }
 
-/// Compiles functions, reusing its buffers.
+/// Compiles one function after another, and reuses its buffers.
 #[derive(Default)]
 pub(super) struct FunctionCompiler {
     code: FunctionCode,
@@ -66,9 +66,9 @@ pub(super) struct FunctionCompiler {
     locals: Reg,
     params: Reg,
     kinds: Vec<Kind>,
-    /// Temporary registers that the current statement uses, each with the index of its type.
+    /// Temporary registers that the current statement uses. Each register has the index of its type.
     used: Vec<(usize, Reg)>,
-    /// Registers that already exist for fields.
+    /// Existing registers of fields, by the register of the struct.
     fields: FxHashMap<Reg, Vec<(String, Reg)>>,
     constants: FxHashMap<(usize, Key), Reg>,
     places: FxHashMap<Place, u16>,
@@ -80,7 +80,7 @@ pub(super) struct FunctionCompiler {
 struct Kind {
     ty: Type,
     text: TypeText,
-    /// Temporary registers of the type that are free.
+    /// Free temporary registers of the type.
     free: Vec<Reg>,
 }
 
@@ -105,7 +105,7 @@ impl Key {
     }
 }
 
-/// Jumps out of a loop or `switch` whose targets are not known yet.
+/// Jumps out of a loop or `switch`. Their targets are not yet known.
 #[derive(Default)]
 struct Loop {
     breaks: Vec<At>,
@@ -160,7 +160,7 @@ impl FunctionCompiler {
                 self.patch_jump(jump);
                 self.end_statement();
             } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
-                // An omitted fixed array starts with its elements, not with the empty array that zero bytes represent.
+                // An omitted fixed array starts with its elements. Zero bytes would represent an empty array.
                 let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
                 self.patch_jump(jump);
@@ -198,7 +198,7 @@ impl FunctionCompiler {
         self.register(Register::Value { name: name.to_owned(), ty })
     }
 
-    /// Initializes a local, unless zero bytes are its initial value.
+    /// Initializes a local. Emits no instruction if its initial value is zero bytes.
     fn begin_value(&mut self, reg: Reg, ty: &Type) {
         match ty {
             Type::Struct(_) => {
@@ -288,7 +288,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Takes the list of used temporaries, which stay reserved until the caller releases them.
+    /// Moves the list of used temporaries to the caller. The temporaries stay reserved until the caller releases them.
     fn keep(&mut self) -> Vec<(usize, Reg)> {
         std::mem::take(&mut self.used)
     }
@@ -314,7 +314,7 @@ impl FunctionCompiler {
         matches!(self.code.registers.get(usize::from(reg)), Some(Register::Const { .. }))
     }
 
-    /// Returns the register of the outermost struct that contains a field register; for other registers, the register itself.
+    /// Returns the register of the outermost struct that contains a field register. Other registers are returned unchanged.
     fn whole(&self, reg: Reg) -> Reg {
         match self.code.registers.get(usize::from(reg)) {
             Some(Register::Field { of, .. }) => self.whole(*of),
@@ -332,7 +332,7 @@ impl FunctionCompiler {
         if at < self.params { at } else { self.locals + (at - self.params) }
     }
 
-    /// Returns a non-constant register with this value, for operands that must be in the frame.
+    /// Returns a register with this value that is not a constant, for operands that must be in the frame.
     fn in_frame(&mut self, reg: Reg, ty: &Type) -> Reg {
         if !self.is_constant(reg) {
             return reg;
@@ -342,7 +342,7 @@ impl FunctionCompiler {
         temp
     }
 
-    /// Evaluates an expression into a register whose value later writes do not change.
+    /// Evaluates an expression into a register. Later writes do not change the value of this register.
     fn safe(&mut self, expr: &Expr, later_writes: bool) -> Reg {
         let reg = self.expr(expr);
         if !later_writes || self.is_constant(reg) || self.is_temp(reg) {
@@ -359,7 +359,7 @@ impl FunctionCompiler {
         self.in_frame(reg, &expr.ty)
     }
 
-    /// Converts a value into a temporary register, if it needs a conversion.
+    /// Converts a value into a temporary register. If no conversion is needed, returns `from`.
     fn converted_temp(&mut self, by: Option<&Conversion>, from: Reg, ty: &Type) -> Reg {
         let Some(by) = by else { return from };
         let to = self.temp(ty);
@@ -368,7 +368,7 @@ impl FunctionCompiler {
     }
 }
 
-/// Returns true if evaluation of an expression may write to a local or to other memory.
+/// Returns true if the evaluation of an expression may write to memory, such as a local.
 fn writes(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Triple(_) | ExprKind::Local(_) | ExprKind::SelfObject | ExprKind::SelfClass => {

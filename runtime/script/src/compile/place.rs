@@ -6,8 +6,8 @@ use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{Ins, Place, Reg, Register, Root, Step};
 
 impl FunctionCompiler {
-    /// Compiles the path to the place of an expression. Operands of the path, such as indices, are evaluated here. `later_writes`
-    /// is true if operands may change before the place is used.
+    /// Compiles the path to the place of an expression. Operands of the path, such as indices, are evaluated here. `later_writes` is true
+    /// if operands may change before the use of the place.
     pub(super) fn location(&mut self, expr: &Expr, later_writes: bool) -> Location {
         match &expr.kind {
             ExprKind::Local(id) => Location::In(self.local(*id)),
@@ -30,7 +30,7 @@ impl FunctionCompiler {
                     }
                     Location::At(place) => place,
                 };
-                // Copies a constant to a register, since element steps require an index register.
+                // Copies a constant to a register: element steps require an index register.
                 let at = self.operand(index, later_writes);
                 place.steps.push(match &base.ty {
                     Type::Fixed(_, count) => Step::FixedElement(at, *count),
@@ -59,7 +59,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns the register of a field; `of` is the register of the struct.
+    /// Returns the register of a field. `of` is the register of the struct.
     pub(super) fn field(&mut self, of: Reg, field: &str) -> Reg {
         let known = self.fields.get(&of).and_then(|fields| fields.iter().find(|(name, _)| name == field));
         if let Some((_, known)) = known {

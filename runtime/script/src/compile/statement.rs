@@ -117,7 +117,7 @@ impl FunctionCompiler {
             }
             location @ Location::At(_) => {
                 let from = self.expr(value);
-                // A store of a value that is not a struct or array needs a register in the frame.
+                // Values that are not structs or arrays need a register in the frame for a store.
                 let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
                     from
                 } else {
@@ -141,7 +141,7 @@ impl FunctionCompiler {
             Type::Array(of) | Type::Fixed(of, _) => (**of).clone(),
             other => other.clone(),
         };
-        // These registers stay reserved while the body is compiled, so that temporaries of the body do not reuse them.
+        // These registers stay reserved during the compilation of the body. Temporaries of the body therefore use different registers.
         let location = self.location(array, true);
         let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
         let held = self.keep();
@@ -183,7 +183,7 @@ impl FunctionCompiler {
         let from = self.operand(value, true);
         let held = self.keep();
         let op = Binary { op: Op::Eq, on: compare.clone() };
-        // Emits the comparisons that jump to the arms.
+        // Emits the comparisons and their jumps to the arms.
         let mut entries: Vec<Option<At>> = vec![None; arms.len()];
         for (arm, entry) in arms.iter().zip(&mut entries) {
             let Some(case_value) = &arm.value else { continue };

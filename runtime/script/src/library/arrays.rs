@@ -178,7 +178,7 @@ fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result
     Ok(())
 }
 
-/// Checks that the item has the element type. The checker of sources ensures this type, but bytecode is untrusted.
+/// Checks that the item has the element type. The checker of sources ensures this, but bytecode is untrusted.
 fn check_item(frame: &Frame<'_>, target: Param, item: Param) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
     let found = &frame.property(item).ty;
@@ -213,7 +213,7 @@ fn append(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Converts an `int` to an index in the array, or returns an error.
+/// Converts an `int` to an index in the array. Fails if the index is out of range.
 fn place(frame: &Frame<'_>, index: i32, len: u32) -> Result<u32, CallError> {
     let found = u32::try_from(index).ok().filter(|at| *at < len);
     found.ok_or_else(|| problem(frame, format_args!("element {index} is out of range: the array has {len}")))
@@ -261,7 +261,7 @@ fn resize(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     resize_to(frame, target, size)
 }
 
-/// Resizes an array; new elements have their initial value.
+/// Resizes an array. New elements have their initial value.
 fn resize_to(frame: &mut Frame<'_>, target: Param, size: u32) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
     set_len(&mut rows_mut(frame, target)?, size, of.ty())
@@ -278,7 +278,7 @@ fn shuffle(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Finds a field by display name, then by name.
+/// Finds a field by display name. If no display name matches, searches by name.
 pub(super) fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Property> {
     let by_display = of.fields().iter().find(|field| *field.display == *name);
     by_display.or_else(|| of.fields().iter().find(|field| *field.text == *name))

@@ -56,7 +56,8 @@ pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> Cal
     CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
 
-/// Declares a parameter of a Rust type. A `String` parameter is declared `coerce`: it accepts any value that converts to a string.
+/// Declares a parameter of a Rust type. A `String` parameter is declared `coerce`: the parameter accepts any value that converts to a
+/// string.
 pub(super) fn param<T: Declared>(name: &str) -> PropertyDecl {
     let mut param = PropertyDecl::new(name, T::KIND).of_type(T::PATH);
     if T::KIND == PropertyKind::STRING {
@@ -73,12 +74,12 @@ pub(super) fn out(param: PropertyDecl) -> PropertyDecl {
     param.with_flags(property_flags::OUT)
 }
 
-/// Declares a wildcard array parameter, which is listed in `array_parm`.
+/// Declares a wildcard array parameter. The metadata key `array_parm` lists this parameter.
 pub(super) fn any_array(name: &str) -> PropertyDecl {
     PropertyDecl::new(name, PropertyKind::ARRAY).of_type("i32")
 }
 
-/// Declares a parameter or result of the element type of a wildcard array.
+/// Declares a parameter or result with the element type of a wildcard array.
 pub(super) fn any_item(name: &str) -> PropertyDecl {
     let item = PropertyDecl::new(name, PropertyKind::I32);
     if name == RESULT_NAME { item.with_flags(property_flags::RETURN) } else { item }
@@ -92,7 +93,7 @@ pub(super) fn any_struct(name: &str) -> PropertyDecl {
 /// Thunk that receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
-/// Declares a function with a custom thunk. Each wildcard is a metadata key with the names of its parameters.
+/// Declares a function with a custom thunk. Each item of `wildcards` is a metadata key with the names of its parameters.
 pub(super) fn custom(
     name: &str,
     doc: &str,
@@ -110,7 +111,7 @@ pub(super) fn custom(
     decl
 }
 
-/// Reads the only argument, which is a container, and returns the number of its elements.
+/// Reads the only argument, a container. Returns the number of its elements.
 pub(super) fn stepped_len<K: ArgumentKind>(frame: &mut Frame<'_>) -> Result<u32, CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;

@@ -1,5 +1,5 @@
-//! Library functions that accept any set or any map. The metadata key `custom_struct_param` lists their wildcards. A placeholder
-//! set accepts any set, a placeholder map any map, and a placeholder number a value of any type.
+//! Library functions that accept any set or any map. The metadata key `custom_struct_param` lists their wildcards. The declared types are
+//! placeholders: a set accepts any set, a map accepts any map, and a number accepts a value of any type.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
@@ -158,7 +158,7 @@ fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), 
     rows.insert(key).map_err(failed)
 }
 
-/// Removes a key; returns true if it was present.
+/// Removes a key. Returns true if the key was present.
 fn take(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<bool, CallError> {
     check_key(frame, target, key)?;
     let (to, key) = frame.value_mut_and(target, key)?;
@@ -254,12 +254,13 @@ fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Keeps the items of a set that another set contains, or the items that the other set does not contain.
+/// Keeps only some items of a set. With `IN_OTHER`, keeps the items that the second set contains. Otherwise, keeps the items that the
+/// second set lacks.
 fn keep<const IN_OTHER: bool>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, other) = two_sets(frame)?;
     let (to, from) = frame.value_mut_and(target, other)?;
     let (mut to, from) = (keyed_mut(to).expect(STEPPED), keyed_ref(from));
-    // Removal moves the last entry, which is already examined, to the index of the removed entry.
+    // A removal moves the last entry to the index of the removed entry. The last entry is already examined.
     for at in (0..to.as_ref().len()).rev() {
         let is_there = to.as_ref().get(at).is_some_and(|(key, _)| from.find(key).is_some());
         if is_there != IN_OTHER {

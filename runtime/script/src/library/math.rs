@@ -128,7 +128,7 @@ fn axes_params() -> Vec<PropertyDecl> {
     vec![any_struct("r"), out(any_struct("x")), out(any_struct("y")), out(any_struct("z"))]
 }
 
-/// Reads the next argument, which is a vector or rotator.
+/// Reads the next argument, a vector or rotator.
 fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
     let param = frame.step_compiled_in::<AnyStruct>()?;
     let at = frame.value(param);
@@ -184,7 +184,7 @@ thread_local! {
     static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0u8) | 1);
 }
 
-/// Returns a pseudorandom number. The numbers are not cryptographically secure.
+/// Returns a pseudorandom number. The sequence is not cryptographically secure.
 fn random() -> u64 {
     STATE.with(|state| {
         // SplitMix64, by Sebastiano Vigna.
@@ -201,7 +201,7 @@ fn fraction() -> f32 {
     (random() >> 40) as f32 / (1u64 << 24) as f32
 }
 
-/// Returns a random number in `0..end`; 0 if `end` is 0.
+/// Returns a random number in `0..end`. Returns 0 if `end` is 0.
 pub(super) fn below(end: u32) -> u32 {
     ((u128::from(random()) * u128::from(end)) >> 64) as u32
 }

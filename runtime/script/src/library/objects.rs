@@ -15,7 +15,7 @@ use super::build::{Body, Declared as _, param, pure, result};
 use crate::cost;
 use crate::value::{handle, name, object_of};
 
-/// Returns the functions, whose parameters accept objects of the root class.
+/// Returns the functions. Their parameters accept objects of the root class.
 pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
     let class = |name: &str| PropertyDecl::new(name, PropertyKind::SUBCLASS_OF).of_type(root);
     let object = || PropertyDecl::new("object", PropertyKind::OBJECT).of_type(root);
@@ -67,7 +67,7 @@ fn object_argument(frame: &mut Frame<'_>) -> Result<ObjectHandle, CallError> {
     Ok(object)
 }
 
-/// Reads the next argument, which is a class.
+/// Reads the next argument, a class.
 fn class_argument(world: &World, frame: &mut Frame<'_>) -> Result<Option<Rc<Class>>, CallError> {
     let path = name(&frame.take_value()?);
     Ok(world.types.class_by_path(&world.text(path)))

@@ -162,7 +162,8 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     ]
 }
 
-/// Converts a string to lower case. A character is kept if its lower case has another length, so that offsets do not change.
+/// Converts a string to lower case. If the lower case of a character has a different length, keeps the character, so that offsets do not
+/// change.
 fn folded(s: &str) -> String {
     let lower = |letter: char| {
         let mut lower = letter.to_lowercase();

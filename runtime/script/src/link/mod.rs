@@ -1,6 +1,6 @@
-//! Loader: verifies the bytecode of a function against the current types and translates it into linked code. For any input, linked
-//! code accesses only its own frame and the objects to which it refers, so the interpreter needs no further checks. This module
-//! contains no unsafe code; the interpreter relies on the correctness of its output.
+//! Loader: verifies the bytecode of a function against the current types, and translates it into linked code. For any input, linked code
+//! accesses only its own frame and the objects that the frame refers to. The interpreter therefore needs no further checks, and relies on
+//! the correctness of the linked code. This module contains no unsafe code.
 
 mod operators;
 mod places;
@@ -25,13 +25,13 @@ use crate::code::{At, FunctionCode, Ins, Reg};
 use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow};
 use crate::triple::TripleOp;
 
-/// Error that reports rejected bytecode.
+/// Error for rejected bytecode.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the bytecode of {function} is refused at instruction {at}: {problem}")]
 pub struct LoadError {
     /// Path of the function.
     pub function: String,
-    /// Index of the instruction; 0 if the problem concerns the whole function.
+    /// Index of the instruction. The index is 0 if the problem concerns the whole function.
     pub at: At,
     /// Description of the problem.
     pub problem: String,
@@ -56,7 +56,7 @@ struct Linker<'a> {
 
 type Checked<T> = Result<T, String>;
 
-/// Links the body of `function`, which `class` declares.
+/// Links the body of `function`. `class` declares the function.
 ///
 /// # Errors
 /// Returns [`LoadError`] if the code is invalid.
@@ -85,7 +85,7 @@ pub(crate) fn link(
         constants: Vec::new(),
     };
     let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
-    // Maps each instruction to the index of its first linked instruction, for jumps.
+    // Index of the first linked instruction for each instruction, used by jumps.
     let mut begins = Vec::with_capacity(code.code.len());
     let mut jumps = Vec::new();
     for (at, ins) in code.code.iter().enumerate() {
@@ -97,7 +97,7 @@ pub(crate) fn link(
         }
         linker.lines.resize(linker.instructions.len(), line);
     }
-    // A final return ensures that code never runs past the end.
+    // A final return prevents execution past the end.
     begins.push(linker.instructions.len() as u32);
     linker.emit(OpCode::Return, 0, 0, 0, 0, 0);
     linker.lines.push(code.lines.last().copied().unwrap_or_default());
@@ -130,8 +130,8 @@ pub(crate) fn link(
     })
 }
 
-/// Replaces a backward jump, which forms a loop, by an operation that counts rounds. A conditional jump without a counting variant
-/// jumps to a new counting jump at the end of the code.
+/// Replaces a backward jump (a loop) by an operation that counts rounds. If a conditional jump has no counting variant, its target becomes
+/// a new counting jump at the end of the code.
 fn back_jump(linker: &mut Linker<'_>, at: usize) {
     let ins = linker.instructions[at];
     let back = match ins.op {
@@ -149,7 +149,7 @@ fn back_jump(linker: &mut Linker<'_>, at: usize) {
     linker.instructions[at].op = back;
 }
 
-/// Returns the number kind of a type; for an enum, the kind of its numbers.
+/// Returns the number kind of a type. For an enum, returns the kind of its numbers.
 pub(crate) fn num_of(ty: &PropertyType) -> Option<Num> {
     match ty {
         PropertyType::Enum(of) => Num::of(of.underlying_kind()),
@@ -157,7 +157,7 @@ pub(crate) fn num_of(ty: &PropertyType) -> Option<Num> {
     }
 }
 
-/// Returns the size of a value that is copied bytewise; `None` if values of the type own memory.
+/// Returns the size of a value that is copied bytewise. Returns `None` if values of the type own memory.
 fn plain_size(ty: &PropertyType) -> Option<usize> {
     (!ty.owns_memory()).then(|| ty.size())
 }
@@ -316,7 +316,7 @@ impl Linker<'_> {
     }
 }
 
-/// Returns the initial value of the type, unless it is zero bytes.
+/// Returns the initial value of the type. Returns `None` if the initial value is zero bytes.
 fn initial(ty: &PropertyType) -> Option<Value> {
     let PropertyType::Struct(_) = ty else { return None };
     Some(Value::initial(ty)).filter(|initial| *initial != Value::zero(ty))

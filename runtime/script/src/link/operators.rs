@@ -1,4 +1,4 @@
-//! Links copies, operators, comparisons and conversions. Selects a specialized instruction by type, or a slow operation.
+//! Links copies, operators, comparisons and conversions. Selects a specialized instruction for the type, or a slow operation.
 
 use std::rc::Rc;
 
@@ -206,7 +206,7 @@ impl Linker<'_> {
         self.make(triple_op, to, left, right)
     }
 
-    /// Emits a triple operation. Emits one instruction if all operands are in the frame, otherwise a slow operation.
+    /// Emits a triple operation. If all operands are in the frame, emits one instruction; otherwise, emits a slow operation.
     fn make(&mut self, triple_op: TripleOp, to: Reg, left: Reg, right: Reg) -> Checked<()> {
         if !self.in_frame(&[left, right]) {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);

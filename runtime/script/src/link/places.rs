@@ -23,7 +23,7 @@ impl Linker<'_> {
         Ok(OtherProperty { offset: property.offset, owner, property, checked_class: Cell::new(ClassId::NONE) })
     }
 
-    /// Links a place. Rejects a written place in a class default object, which is read-only.
+    /// Links a place. Class default objects are read-only, so a written place in such an object is rejected.
     pub(super) fn place(&self, place: u16, written: bool) -> Checked<LinkedPlace> {
         let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("place {place} does not exist"))?;
         self.linked_place(place, written)
@@ -85,13 +85,13 @@ impl Linker<'_> {
         Ok(LinkedPlace { root, steps: steps.into(), property: at, initial })
     }
 
-    /// Returns the offset in `self` of a place; `None` if its path contains an array element.
+    /// Returns the offset of a place in `self`. Returns `None` if the path contains an array element.
     pub(super) fn in_self(place: &LinkedPlace) -> Option<u32> {
         let LinkedRoot::OfSelf(offset) = place.root else { return None };
         Self::fields(&place.steps).map(|more| offset + more)
     }
 
-    /// Returns the total offset of the steps; `None` if one of them is an array element.
+    /// Returns the total offset of the steps. Returns `None` if a step is an array element.
     fn fields(steps: &[LinkedStep]) -> Option<u32> {
         steps.iter().try_fold(0, |sum, step| match step {
             LinkedStep::Field(offset) => Some(sum + offset),
@@ -136,7 +136,7 @@ impl Linker<'_> {
         self.access(reg, place, false, |place| Slow::Store(place, source))
     }
 
-    /// Emits a load or store of a register: one instruction if the value is copied bytewise, otherwise a slow operation.
+    /// Emits a load or store of a register. If the value is copied bytewise, emits one instruction; otherwise, emits a slow operation.
     fn access(
         &mut self,
         reg: Option<u16>,
@@ -179,14 +179,14 @@ impl Linker<'_> {
         Ok(())
     }
 
-    /// Returns the fast access to a place whose value is copied bytewise; `None` if only a slow operation can access the place.
+    /// Returns the fast access to a place whose value is copied bytewise. Returns `None` if the access needs a slow operation.
     fn fast_place(place: &LinkedPlace) -> Option<Fast> {
         let size = u16::try_from(plain_size(&place.property.ty)?).ok()?;
         if let Some(offset) = Self::in_self(place) {
             return Some(Fast::InSelf(offset, size));
         }
         if let LinkedRoot::Of(object, _) = &place.root {
-            // The fast access reads zero bytes if the object is `None`, so the initial value must be zero.
+            // The fast access reads zero bytes if the object is `None`. The initial value must therefore be zero.
             return Self::fields(&place.steps)
                 .filter(|_| place.initial.is_none())
                 .map(|more| Fast::Other(*object, size, more));
@@ -213,6 +213,6 @@ enum Fast {
     InSelf(u32, u16),
     /// Element of an array in `self` or in the frame: offset of the array, offset of the index, and element size in bytes.
     Element { in_self: bool, array: u32, index: u16, size: u16 },
-    /// Value in another object: register of the object, size in bytes, and offset inside of the property.
+    /// Value in another object: register of the object, size in bytes, and offset inside the property.
     Other(u16, u16, u32),
 }

@@ -24,7 +24,7 @@ pub(super) enum LinkedRegister {
     Constant(Rc<Constant>),
 }
 
-/// Builds the properties of registers, which share one empty name and one empty metadata table.
+/// Builds the properties of registers. All registers share one empty name and one empty metadata table.
 pub(super) struct Properties<'a> {
     names: &'a Names,
     nothing: Rc<str>,
@@ -134,7 +134,7 @@ impl Linker<'_> {
                     let offset = u32::from(base.offset) + found.offset;
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&found.text), found.ty.clone(), offset, &ty.path));
-                    // The offset fits in `u16`: the field is inside of its register, and the end of the register was checked.
+                    // The offset fits in `u16`: the field is inside its register, and the end of the register was checked.
                     LinkedRegister::Part(Slot { offset: offset as u16, property: named }, root)
                 }
                 Register::Const { ty, value } => {
@@ -165,7 +165,7 @@ impl Linker<'_> {
         self.linked.get(usize::from(reg)).ok_or_else(|| format!("register {reg}, of {}", self.linked.len()))
     }
 
-    /// Returns the slot of a register; constants are rejected.
+    /// Returns the slot of a register. Rejects constants.
     pub(super) fn slot(&self, reg: Reg) -> Checked<Slot> {
         match self.register(reg)? {
             LinkedRegister::Slot(slot) | LinkedRegister::Part(slot, _) => Ok(slot.clone()),
@@ -194,7 +194,7 @@ impl Linker<'_> {
         })
     }
 
-    /// Returns the frame offset of a register; constants are rejected.
+    /// Returns the frame offset of a register. Rejects constants.
     pub(super) fn operand(&mut self, reg: Reg) -> Checked<u16> {
         self.slot(reg).map(|slot| slot.offset)
     }

@@ -1,5 +1,4 @@
-//! Links call sites. Arguments and result must have the types of the parameters. A written argument must not overlap any other
-//! argument.
+//! Links call sites. Arguments and result must have the types of the parameters. A written argument must not overlap a second argument.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -313,8 +312,7 @@ impl KnownFunctions {
 }
 
 impl Linker<'_> {
-    /// Returns the parameters of a delegate. The layout of these parameters equals the layout of the parameters of a function
-    /// with the signature of the delegate.
+    /// Returns the parameters of a delegate. Their layout equals the parameter layout of a function with the delegate's signature.
     fn params_of_delegate(&self, ty: &PropertyType) -> Checked<Params> {
         let signature = ty.signature().ok_or_else(|| format!("a {ty} is called"))?;
         let read: Result<SignatureText, _> = signature.parse();
@@ -342,8 +340,7 @@ impl Linker<'_> {
     }
 }
 
-/// Accepts a reference to an object or class of a different class, since all references are handles. The checker has verified the
-/// cast.
+/// Accepts a reference to an object or class of a different class. All references are handles, and the checker has verified the cast.
 fn fits_reference(from: &PropertyType, to: &PropertyType, is_out: bool) -> bool {
     !is_out && from.kind() == to.kind() && matches!(from.kind(), PropertyKind::OBJECT | PropertyKind::SUBCLASS_OF)
 }

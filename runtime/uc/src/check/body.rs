@@ -1,4 +1,4 @@
-//! Context in which a body or a single value is checked: class, locals, enclosing statements.
+//! Context for the check of a body or a single value: class, locals, enclosing statements.
 
 use super::Checker;
 use super::symbols::{At, get_caseless};
@@ -20,21 +20,21 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) checker: &'c Checker<'a>,
     pub(super) file: usize,
     pub(super) class: Path,
-    /// Name of the function; empty outside of functions.
+    /// Name of the function. Empty outside functions.
     pub(super) function: String,
     pub(super) is_static: bool,
-    /// True if only compile-time constants are allowed.
+    /// True if the value must be a compile-time constant.
     pub(super) only_constants: bool,
     pub(super) result: Option<Type>,
     pub(super) result_unknown: bool,
     pub(super) locals: HashMap<String, LocalSym>,
-    /// Constants of the function by name in lower case; `None` for a constant without a valid value.
+    /// Constants of the function, by name in lower case. `None` for a constant without a valid value.
     pub(super) consts: HashMap<String, Option<Expr>>,
     /// Names of `const` parameters by local index.
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,
-    /// Number of values of the parameters and locals, including all elements of fixed arrays.
+    /// Number of values in the parameters and locals, including all elements of fixed arrays.
     pub(super) values: u64,
     /// Number of enclosing loops.
     pub(super) loops: u32,
@@ -83,7 +83,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.checker.report(diagnostic)
     }
 
-    /// Reports an error and fails.
+    /// Reports an error, and returns the failure.
     pub(super) fn refuse<T>(&self, id: &'static str, span: Span, message: impl Into<String>) -> super::Found<T> {
         Err(self.report(self.error(id, span, message)))
     }
@@ -104,7 +104,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.consts.insert(key, value);
     }
 
-    /// Replaces an array length that names a constant of the function by the value of the constant.
+    /// Returns the array length. If the length names a constant of the function, returns the value of the constant.
     pub(super) fn with_own_const(&self, dim: &ast::Expr) -> ast::Expr {
         let known = match &dim.kind {
             ast::ExprKind::Ident(name) => get_caseless(&self.consts, &name.text),

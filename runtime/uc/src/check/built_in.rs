@@ -24,7 +24,7 @@ impl Body<'_, '_> {
                 Some(Ok(TypeSym::Enum(path, num))) => Type::Enum(path, num),
                 Some(Ok(TypeSym::Interface(path))) => Type::Interface(path),
                 Some(Err(reported)) => return Some(Err(reported)),
-                // Library functions take precedence over unreserved type names.
+                // Library functions have precedence over unreserved type names.
                 None if self.checker.find_library_function(&name.text).is_some() => return None,
                 None => plain?,
             },
@@ -64,7 +64,7 @@ impl Body<'_, '_> {
         };
         match &*lower(&name.text, &mut [0; 64]) {
             "nameof" => Some(only().and_then(|of| self.name_of(of, span))),
-            // The variable may be declared later and have no symbol yet, so its declaration in the syntax tree is read.
+            // The variable may be declared later and have no symbol yet. Its declaration in the syntax tree is read instead.
             "arraycount" if self.only_constants => Some(only().and_then(|of| self.declared_length(of, span))),
             "arraycount" => Some(only().and_then(|of| {
                 let found = self.value(of, None)?;
@@ -93,7 +93,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Evaluates `ArrayCount(X)` as a compile-time constant: reads the length from the declaration of the variable.
+    /// Evaluates `ArrayCount(X)` as a compile-time constant. Reads the length from the declaration of the variable.
     fn declared_length(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
         let refused = || self.error("uc-no-array", of.span, "a variable of a fixed length is missing here");
         let ast::ExprKind::Ident(name) = &of.kind else { return Err(self.report(refused())) };
@@ -135,7 +135,7 @@ impl Body<'_, '_> {
         Err(self.report(refused()))
     }
 
-    /// Evaluates `nameof(X)`: the declared spelling of a variable, function, type or constant.
+    /// Evaluates `nameof(X)`. The result is the declared spelling of a variable, function, type or constant.
     fn name_of(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
         let (class, name) = match &of.kind {
             ast::ExprKind::Ident(name) => (self.class.clone(), name.clone()),
@@ -163,7 +163,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Resolves the class before the dot in `nameof(X.Y)`: a class name, or the class of an object.
+    /// Resolves the class before the dot in `nameof(X.Y)`. The expression is a class name, or an object of the class.
     fn class_named_by(&self, of: &ast::Expr) -> Found<Path> {
         if let ast::ExprKind::Ident(name) = &of.kind
             && !self.is_value_name(&name.text)
@@ -211,7 +211,7 @@ impl Body<'_, '_> {
         Some(self.report(self.error(id, name.span, message).hint(hint)))
     }
 
-    /// Evaluates `GetEnum(enum'X', n)`: the name of entry `n`.
+    /// Evaluates `GetEnum(enum'X', n)`. The result is the name of entry `n`.
     fn get_enum(&self, args: &Args, span: Span) -> Found<Expr> {
         let [Some(ast::Expr { kind: ast::ExprKind::Object(_, text), span: at, .. }), Some(number)] = args else {
             return Err(Reported);

@@ -26,7 +26,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Calls a value, which must be a delegate.
+    /// Checks the call of a value. The value must be a delegate.
     fn value_call(&self, found: Expr, at: Span, args: &Args, span: Span) -> Found<Expr> {
         if matches!(found.ty, Type::Delegate(..)) {
             return self.delegate_value_call(found, args, span);
@@ -104,7 +104,7 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-function", name.span, message).similar(near)))
     }
 
-    /// Checks `DynamicLoadObject(path, class'Class')`, whose result is a class instead of an object.
+    /// Checks `DynamicLoadObject(path, class'Class')`. The result is a class instead of an object.
     fn loaded_class(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let [path, Some(ast::Expr { kind: ast::ExprKind::Object(word, of), .. }), rest @ ..] = args else {
             return None;
@@ -118,13 +118,13 @@ impl Body<'_, '_> {
         Some(self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span))
     }
 
-    /// Returns true if the only argument does not fit the function of this name, so the call is probably a cast.
+    /// Returns true if the only argument does not match the function of this name. The call is then probably a cast.
     fn is_cast_instead(&self, found: &FuncSym, args: &Args) -> bool {
         let [Some(arg)] = args else { return false };
         let required = found.params.iter().filter(|param| !param.optional).count();
         match found.params.first() {
             Some(first) if required <= 1 => {
-                // Arguments that contain calls are skipped, since a second check would repeat their messages.
+                // Arguments that contain calls are skipped, because a second check would repeat their messages.
                 let value = if is_path(arg) && !first.coerce { self.value_quietly(arg).ok() } else { None };
                 value.zip(first.ty.as_ref()).is_some_and(|(value, ty)| !self.checker.becomes(&value.ty, ty))
             }
@@ -139,14 +139,13 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports errors inside a value whose expected type is unknown. Accepts a function name, since the value may be bound to a
-    /// delegate.
+    /// Reports errors inside a value whose expected type is unknown. Accepts a function name: the value may be bound to a delegate.
     pub(super) fn check_untyped(&self, value: &ast::Expr) {
         let is_function = match &value.kind {
             ast::ExprKind::Ident(name) => {
                 !self.is_value_name(&name.text) && self.checker.find_function(&self.class, &name.text).is_some()
             }
-            // Only paths are evaluated: the arguments of a call would be checked twice.
+            // Only paths are evaluated. The arguments of a call would be checked twice.
             ast::ExprKind::Member(of, name) if is_path(of) => matches!(
                 self.value_quietly(of),
                 Ok(Expr { ty: Type::Object(class), .. }) if self.checker.find_function(&class, &name.text).is_some()
@@ -211,7 +210,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Calls a library function; the object before the dot becomes the first argument.
+    /// Checks the call of a library function. The object before the dot becomes the first argument.
     fn function_of_object(
         &self,
         found: &FuncSym,
@@ -248,7 +247,7 @@ impl Body<'_, '_> {
         self.checker.no_member("uc-unknown-function", "function", class, name, self.file, |class| &class.funcs)
     }
 
-    /// Calls a function of an object; `None` means `self`.
+    /// Checks the call of an object's function. `None` as the object means `self`.
     fn method(&self, object: Option<Expr>, found: &Rc<FuncSym>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let path = found.path.clone();
         let callee = if found.is_static {
@@ -325,7 +324,7 @@ impl Body<'_, '_> {
             self.needs_object(name.span, format_args!("`{}`", found.name))?;
             Callee::Final { object: None, path }
         };
-        // `super` may call a base function that scripts cannot call otherwise.
+        // `super` may call a base function that scripts cannot call in other ways.
         let open = FuncSym { callable: true, ..(*found).clone() };
         self.make_call(&open, callee, name, args, span)
     }
@@ -347,12 +346,12 @@ impl Body<'_, '_> {
         self.make_call(&found.func, callee, name, args, span)
     }
 
-    /// Calls the bound function of a delegate value.
+    /// Checks the call of a delegate value's bound function.
     pub(super) fn delegate_value_call(&self, delegate: Expr, args: &Args, span: Span) -> Found<Expr> {
         let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Reported) };
         let num_of = |path: &str| self.checker.enumeration(path).map_or(Num::U8, |found| found.num);
         let name = path.as_deref().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or("the delegate").to_owned();
-        // Only the declaration of the delegate states which parameters are optional.
+        // The optional parameters are stated only in the declaration of the delegate.
         let declared = path.as_deref().and_then(|path| self.checker.delegate_of_path(path));
         let path = path.unwrap_or_else(|| "".into());
         let mut func = func_of_signature(&name, path, &signature, &num_of, &self.class);
@@ -396,7 +395,7 @@ impl Body<'_, '_> {
         })
     }
 
-    /// Returns the class of an argument before its conversion to the parameter type: the class literal or the declared class.
+    /// Returns the class of an argument before the conversion to the parameter type. The class is the class literal or the declared class.
     fn unconverted_class(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
         match (kind, ty) {
             (ExprKind::Const(Const::Class(path)), _) => Some(path.clone()),
@@ -422,7 +421,7 @@ impl Body<'_, '_> {
             }
             return self.coerced(value, ty, at).map(Arg::Value);
         }
-        // A `const` parameter can be passed on to another `const` parameter.
+        // A `const` parameter can be passed to another `const` parameter.
         if !(param.is_const && value.ty == *ty && self.is_in_const_param(&value)) {
             self.check_place(&value, arg.span)?;
         }

@@ -1,4 +1,4 @@
-//! Operations on arrays, sets, maps, optionals and delegates; and `foreach`.
+//! Operations on arrays, sets, maps, optionals and delegates. Also checks `foreach`.
 
 use std::rc::Rc;
 
@@ -131,8 +131,8 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: Type::INT, line: self.line(span) })
     }
 
-    /// Checks the `Array(element, index)` of a `foreach`. Returns the array, the element target, the element conversion and the
-    /// index target.
+    /// Checks the `Array(element, index)` of a `foreach`. Returns the array, the place of the element, the element conversion and the place
+    /// of the index.
     pub(super) fn foreach_head(&self, over: &ast::Expr) -> Found<(Expr, Expr, Option<Conversion>, Option<Expr>)> {
         let ast::ExprKind::Call(array, args) = &over.kind else {
             if matches!(over.kind, ast::ExprKind::Macro(..)) {
@@ -197,9 +197,9 @@ impl Body<'_, '_> {
         Ok((found, place, convert, index))
     }
 
-    /// Returns the name of the iterator function of a `foreach`, or `None` if the `foreach` iterates over an array.
+    /// Returns the name of the iterator function of a `foreach`. Returns `None` if the `foreach` iterates over an array.
     fn iterator_function(&self, callee: &ast::Expr, args: &[Option<ast::Expr>]) -> Option<String> {
-        // Decides for incompletely known classes: iteration over an array has no class argument and at most two arguments.
+        // Decides for incompletely known classes. An iteration over an array has no class argument and at most two arguments.
         let by_args = |name: &Ident| {
             let first = args.first().and_then(Option::as_ref);
             let class =
@@ -212,7 +212,7 @@ impl Body<'_, '_> {
                 if let Some(found) = found.or_else(|| self.checker.find_library_function(&name.text)) {
                     return Some(found.name.clone());
                 }
-                // An unknown name can only be a function, unless an unknown base class may declare a variable of that name.
+                // An unknown name is a function, unless an unknown base class may declare a variable of that name.
                 if self.checker.is_broken(&self.class) { by_args(name) } else { Some(name.text.clone()) }
             }
             ast::ExprKind::Member(of, name) => {

@@ -74,7 +74,7 @@ impl Checker<'_> {
                 None
             }
             (one, Type::Optional(of)) if *one == **of => by(Conversion::ToOptional),
-            // Delegate types with the same signature are compatible, regardless of their names.
+            // Delegate types with equal signatures are compatible, even with different names.
             (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
                 if kind == other_kind && one == other =>
             {
@@ -84,7 +84,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if an implicit conversion exists, in one step or through an optional.
+    /// Returns true if an implicit conversion exists, either direct or through an optional.
     pub(super) fn becomes(&self, from: &Type, to: &Type) -> bool {
         let inner = |of: &Type| !matches!(of, Type::Optional(_)) && self.implicit(from, of).is_some();
         self.implicit(from, to).is_some() || matches!(to, Type::Optional(of) if inner(of))
@@ -129,7 +129,7 @@ pub(super) fn is_text(ty: &Type) -> bool {
     matches!(ty, Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText)
 }
 
-/// Applies a conversion and evaluates conversions of number constants.
+/// Applies a conversion. Evaluates the conversion of a number constant.
 pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
     let Coercion::By(conversion) = coercion else { return value };
     let line = value.line;
@@ -145,7 +145,7 @@ pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
             Some(num_const(*number as f64, Some(*number), *num))
         }
         (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
-        // An optional that contains `none` differs from an unset optional, so this conversion is not evaluated here.
+        // An optional that contains `none` differs from an unset optional. This conversion is therefore not evaluated here.
         (ExprKind::Const(Const::None), Conversion::ToOptional) => None,
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
@@ -163,7 +163,7 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
         whole_kind => {
             let (low, high) = whole_kind.range().unwrap_or((0, 0));
             match whole {
-                // Keeps the low bits, as the conversion at run time does.
+                // Keeps the low bits, like the conversion at run time.
                 Some(whole) => {
                     let span = high - low + 1;
                     Const::Int((whole - low).rem_euclid(span) + low)
@@ -176,20 +176,20 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
 }
 
 impl Body<'_, '_> {
-    /// Checks a value and converts it implicitly to the type, or reports a mismatch.
+    /// Checks a value, and converts it implicitly to the type. Reports a mismatch.
     pub(super) fn value_as(&self, value: &ast::Expr, to: &Type) -> Found<Expr> {
         let found = self.value(value, Some(to))?;
         self.coerced(found, to, self.at(value.span))
     }
 
-    /// Converts a value implicitly to the type, or reports a mismatch.
+    /// Converts a value implicitly to the type. Reports a mismatch.
     pub(super) fn coerced(&self, value: Expr, to: &Type, at: At) -> Found<Expr> {
         if let (ExprKind::Const(known), Type::Num(num)) = (&value.kind, to)
             && let Some((low, high)) = num.range()
         {
             let whole = match known {
                 Const::Int(whole) => Some(*whole),
-                // Truncates, as the conversion at run time does.
+                // Truncates, like the conversion at run time.
                 Const::Float(float) if !float.is_nan() => Some(*float as i128),
                 _ => None,
             };
@@ -200,7 +200,7 @@ impl Body<'_, '_> {
         }
         match self.checker.implicit(&value.ty, to) {
             Some(coercion) => Ok(converted(value, coercion, to)),
-            // An optional accepts values that convert to its content type.
+            // An optional accepts values that convert to the type of its content.
             None => match to {
                 Type::Optional(of) if self.checker.becomes(&value.ty, to) => {
                     let value = self.coerced(value, of, at)?;
@@ -217,7 +217,7 @@ impl Body<'_, '_> {
             return super::Reported;
         }
         let (found_text, expected_text) = (found.to_string(), expected.to_string());
-        // Messages add the package to types of equal names.
+        // If the two types have equal names, the message adds their packages.
         let same = found_text == expected_text;
         let long = |ty: &Type, text: String| match ty {
             Type::Struct(path)
@@ -259,7 +259,7 @@ impl Body<'_, '_> {
         checker.report(error)
     }
 
-    /// Casts a value to a class or interface; `None` if the cast can never succeed.
+    /// Casts a value to a class or interface. Returns `None` if the cast can never succeed.
     pub(super) fn object_cast(&self, value: Expr, to: &Type) -> Option<Expr> {
         let line = value.line;
         let cast = |cast, value: Expr| Expr { kind: ExprKind::Cast(cast, Box::new(value)), ty: to.clone(), line };

@@ -1,4 +1,4 @@
-//! Declares the types of the package: classes in order of inheritance, and enums. Members are declared later.
+//! Declares the types of the package: enums, and classes in order of inheritance. Members are declared later.
 
 use std::rc::Rc;
 
@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
             let skeleton = self.skeleton(work);
             self.classes.borrow_mut().insert(work.path.clone(), Some(Rc::new(skeleton)));
         }
-        // Delegates are declared before fields and parameters, whose types refer to delegates.
+        // Delegates are declared before fields and parameters: the types of fields and parameters refer to delegates.
         self.declare_delegates(&works, &mut package);
         package.structs = self.structs_of(&structs);
         package.interfaces = self.declare_interfaces(&interfaces);
@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
-    /// Returns the classes and interfaces of the files, and the locations of their names.
+    /// Returns the classes and interfaces of the files. Also returns the locations of their names.
     fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>, HashMap<String, At>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
         let mut declared: HashMap<String, At> = HashMap::default();
@@ -171,7 +171,7 @@ impl<'a> Checker<'a> {
         (works, interfaces, declared)
     }
 
-    /// Returns true if reflection has a type with this path from the host or a plugin.
+    /// Returns true if the host or a plugin declares a type with this path in reflection.
     fn is_of_host(&self, path: &str) -> bool {
         use alcedo_reflect::origin::Origin;
         let kept = |origin: Origin| origin != Origin::Script;
@@ -188,7 +188,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns true if no other type of the package has the name; otherwise reports the duplicate.
+    /// Returns true if the name is unique among the types of the package. Otherwise, reports the duplicate.
     fn is_free(&self, what: &str, name: &Ident, file: usize, declared: &mut HashMap<String, At>) -> bool {
         let at = (file, name.span);
         if let Some(other) = declared.get(&name.text.to_ascii_lowercase()) {
@@ -278,7 +278,7 @@ impl<'a> Checker<'a> {
             let mut seen = HashSet::default();
             while let Some(path) = at {
                 if path == work.path {
-                    // Reports each cycle once. Skips a cycle if one of its classes has the path of a type of the host, which is
+                    // Reports each cycle once. If a class of the cycle has the path of a host type, the cycle is skipped: that error is
                     // already reported.
                     if !in_cycles.contains(&work.path) {
                         let is_reported = cycle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
@@ -316,7 +316,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the name of a class; a class of another package is qualified with its package.
+    /// Returns the name of a class. The name of a class in another package is qualified with the package.
     pub(super) fn in_package<'p>(&self, path: &'p str) -> &'p str {
         let short = path.strip_prefix("/Script/").unwrap_or(path);
         match short.split_once('.') {
@@ -397,7 +397,7 @@ fn may_declare(item: &Item) -> bool {
     }
 }
 
-/// Sorts classes so that each base comes before the classes that extend it.
+/// Sorts classes so that each base precedes its derived classes.
 fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
     let mut open = works;
     let mut done: Vec<Work<'_>> = Vec::new();
@@ -406,7 +406,7 @@ fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
         let waits = |work: &Work<'_>| work.base.as_ref().is_some_and(|base| names.contains(base));
         let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(waits);
         if ready.is_empty() {
-            // This branch is unreachable, because cycles were reported and broken before.
+            // This branch is unreachable: cycles were reported and broken before.
             done.extend(waiting);
             return done;
         }
@@ -416,7 +416,7 @@ fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
     done
 }
 
-/// Returns a path with its earlier names, which `<Was=Old>` after the name declares.
+/// Returns a path with its earlier names. `<Was=Old>` after the name declares them.
 fn earlier_names(path: &str, meta: Option<&str>) -> Option<(String, String)> {
     ast::meta_in(meta).find(|(key, _)| key == "was").map(|(_, names)| (path.to_owned(), names))
 }

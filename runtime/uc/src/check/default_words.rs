@@ -1,4 +1,4 @@
-//! Resolves identifiers in defaults to enum entries, names, constants, objects or functions; resolves defaults of structs.
+//! Resolves identifiers in defaults to enum entries, names, constants, objects or functions. Also resolves defaults of structs.
 
 use super::body::{Body, as_const};
 use super::convert::is_text;

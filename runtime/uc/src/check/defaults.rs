@@ -1,4 +1,4 @@
-//! `defaultproperties` and `structdefaultproperties`: property values, checked against the property types.
+//! `defaultproperties` and `structdefaultproperties`: checks property values against the property types.
 
 use super::body::as_const;
 use super::convert::is_text;
@@ -11,7 +11,7 @@ use crate::hash::HashMap;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
-/// Maximum number of array elements that the defaults of a package create without listing them in the source.
+/// Maximum number of array elements that the defaults of a package create implicitly, without an entry in the source.
 pub(super) const MAX_UNWRITTEN: u64 = 1 << 22;
 
 /// Context of defaults: the class and its known subobjects.
@@ -21,7 +21,7 @@ pub(super) struct Place<'p> {
     pub(super) class: &'p str,
     /// Class that contains the block.
     pub(super) of: &'p str,
-    /// Subobjects that the block has declared so far, with their classes.
+    /// Subobjects declared so far in the block, with their classes.
     pub(super) objects: &'p [(String, Path)],
 }
 
@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
             self.report(error.hint("write `defaultproperties`"));
             return (subobjects, defaults);
         }
-        // Collects all objects first, since a line may refer to an object that a later line declares.
+        // Collects all objects first: a line may refer to an object that a later line declares.
         for line in &found.lines {
             if let DefaultLine::Object(object) = line
                 && let Some((name, class)) = self.subobject_head(object, work.file, &work.path)
@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
         (subobjects, defaults)
     }
 
-    /// Returns true for the name and the archetype, which exported files list for every object.
+    /// Returns true for the name and the archetype. Exported files list both for every object.
     pub(super) fn is_export_only(&self, line: &DefaultLine, class: &str) -> bool {
         matches!(line, DefaultLine::Set(name, None, _, _)
             if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
                 self.refuse("uc-array-index", at, message)
             }
             Type::Array(of) => Ok(DefaultAction::SetElement(number, self.default_value(value, of, place)?)),
-            // Index 0 is allowed on a variable that is not an array.
+            // Index 0 is allowed for a variable that is not an array.
             ty if number == 0 => Ok(DefaultAction::Set(self.default_value(value, ty, place)?)),
             ty => self.refuse("uc-no-array", at, format!("`{ty}` has no elements")),
         }
@@ -245,7 +245,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Evaluates the elements of a set; reports duplicates.
+    /// Evaluates the elements of a set. Reports duplicates.
     fn default_set(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Const> {
         let mut row = Vec::new();
         for value in values {
@@ -256,7 +256,7 @@ impl<'a> Checker<'a> {
         Ok(Const::Array(row))
     }
 
-    /// Evaluates the pairs of a map; reports duplicate keys.
+    /// Evaluates the pairs of a map. Reports duplicate keys.
     fn default_map(&self, values: &[DefaultValue], key: &Type, of: &Type, place: &Place<'_>) -> Found<Const> {
         let (mut keys, mut pairs) = (Vec::new(), Vec::new());
         for value in values {
@@ -310,7 +310,7 @@ impl<'a> Checker<'a> {
         found.into_iter().collect()
     }
 
-    /// Counts array elements that the source does not list; reports the first excess over the limit of the package.
+    /// Counts array elements that the source does not list. Reports the first excess over the limit of the package.
     fn count_unwritten(&self, values: u64, at: At) -> Found<()> {
         let left = self.unwritten.get();
         self.unwritten.set(left.saturating_sub(values));
@@ -326,7 +326,7 @@ impl<'a> Checker<'a> {
         Err(Reported)
     }
 
-    /// Counts the elements by which assignments past the end extend dynamic arrays.
+    /// Counts the elements that assignments past the end add to dynamic arrays.
     pub(super) fn count_grown(&self, lines: &[Default], class: &str, at: At) {
         let mut lens: HashMap<&str, u64> = HashMap::default();
         for line in lines {
@@ -400,7 +400,7 @@ impl<'a> Checker<'a> {
         reported.map_or(Ok(Const::Struct(made)), Err)
     }
 
-    /// Returns a copy of the default of an array; the copied elements count against the limit of unlisted elements.
+    /// Returns a copy of the default of an array. The copied elements count against the limit of unlisted elements.
     fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
         let Some(default) = default else { return Ok(None) };
         if let Const::Array(row) = &**default {
@@ -409,7 +409,7 @@ impl<'a> Checker<'a> {
         Ok(Some((**default).clone()))
     }
 
-    /// Sets one more element in an array value of a struct; returns the array.
+    /// Sets a further element in an array value of a struct. Returns the array.
     pub(super) fn row_with(
         &self,
         index: &DefaultIndex,

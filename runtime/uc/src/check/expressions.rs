@@ -1,4 +1,4 @@
-//! Checks expressions: resolves names and dispatches to the rule for each kind of expression.
+//! Checks expressions: resolves names, and selects the rule for each kind of expression.
 
 use std::fmt;
 use std::rc::Rc;
@@ -12,8 +12,8 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// Checks an expression that must have a value. The expected type only affects the type of number literals and the enum in
-    /// which entry names are resolved.
+    /// Checks an expression that must have a value. The expected type affects only the type of number literals, and the enum for entry
+    /// names.
     pub(super) fn value(&self, value: &ast::Expr, expected: Option<&Type>) -> Found<Expr> {
         let found = self.expr(value, expected)?;
         if found.ty == Type::Nothing {
@@ -91,7 +91,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports an error if there is no `self` object.
+    /// Reports an error if the context has no `self` object.
     pub(super) fn needs_object(&self, span: Span, what: impl fmt::Display) -> Found<()> {
         if !self.is_static && !self.only_constants {
             return Ok(());
@@ -188,7 +188,7 @@ impl Body<'_, '_> {
         self.checker.near(name, names.into_iter()).map(str::to_owned)
     }
 
-    /// Resolves an entry of the expected enum, or of the only enum with an entry of this name.
+    /// Resolves an entry name in the expected enum, or in the only enum with an entry of this name.
     fn entry(&self, name: &Ident, expected: Option<&Type>, span: Span) -> Option<Found<Expr>> {
         if let Some(Type::Enum(path, _)) = expected
             && let Some(found) = self.checker.enumeration(path)
@@ -230,7 +230,7 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)))
     }
 
-    /// Resolves a function name that is not called: the value of a delegate of the expected type. A static function is bound to the
+    /// Resolves the name of a function that is not called. The result is a delegate of the expected type. A static function is bound to the
     /// class in `object`.
     pub(super) fn function_value(
         &self,
@@ -261,8 +261,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: ty.clone(), line: self.line(span) })
     }
 
-    /// Returns the class default object of a class, or of the class of an object. Delegates bind static functions to this default
-    /// object.
+    /// Returns the class default object of a class, or of an object's class. Delegates bind static functions to this default object.
     fn default_object(&self, of: Option<Expr>, span: Span) -> Expr {
         let of = of.unwrap_or_else(|| self.self_class(span));
         let line = of.line;
@@ -343,10 +342,10 @@ impl Body<'_, '_> {
         let hint = first.as_ref().ok().map(|first| first.ty.clone());
         let second = self.value(other, expected.or(hint.as_ref()));
         let (condition, first, second) = (condition?, first?, second?);
-        // Chooses the expected type if both arms convert to it. Otherwise chooses the type of one arm to which the other arm
-        // converts.
+        // Uses the expected type if both arms convert to this type. Otherwise, uses the type of an arm if the opposite arm converts to this
+        // type.
         let to = match expected {
-            // Two numbers have the wider of their types, regardless of the expected type.
+            // Two numbers have the wider of their types. The expected type is ignored.
             Some(expected)
                 if !matches!(expected, Type::Num(_))
                     && self.checker.implicit(&first.ty, expected).is_some()

@@ -1,4 +1,4 @@
-//! Function signatures, specifiers and overrides; bodies are checked later.
+//! Function signatures, specifiers and overrides. Bodies are checked later.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ pub(super) struct FuncWork<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Resolves parameters; returns each with its syntax node.
+    /// Resolves parameters. Returns each parameter with its syntax node.
     pub(super) fn params_of<'p>(&self, params: &'p [ast::Param], work: &Work<'_>) -> Vec<(ParamSym, &'p ast::Param)> {
         let mut found: Vec<(ParamSym, &'p ast::Param)> = Vec::new();
         let mut seen = HashSet::default();
@@ -74,7 +74,7 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Resolves the type of a result. Returns `Err` if the type is unknown, which is already reported.
+    /// Resolves the type of a result. Returns `Err` for an unknown type; its error is already reported.
     pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
         match result {
             None => Ok(None),
@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
                 "bool8" => flags.bool8 = true,
                 "bool32" => flags.bool32 = true,
                 "native" | "intrinsic" => {
-                    // The function is declared despite the error, which avoids further errors at its calls.
+                    // Declares the function despite the error, to avoid further errors at its calls.
                     let message =
                         format!("`{}` is `native`: native functions are not declared by scripts", found.name.text);
                     let error = Diagnostic::error("uc-native", place, message);
@@ -215,7 +215,7 @@ impl<'a> Checker<'a> {
             let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
-        // Uses the spelling of the interface function, since reflection compares names case-sensitively.
+        // Uses the spelling of the interface function, because reflection compares names case-sensitively.
         let spelling = if is_delegate { None } else { self.interface_spelling(&work.path, &name) };
         let name = spelling.unwrap_or(name);
         let path: Path = format!("{}:{name}", work.path).into();
@@ -224,7 +224,7 @@ impl<'a> Checker<'a> {
         symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
         symbol.result_unknown = result.is_err();
         symbol.result = result.unwrap_or_default();
-        // A `coerce` function returns an object of the class passed as first argument.
+        // A `coerce` function returns an object of the class that is its first argument.
         let is_coerced = found.modifiers.iter().any(|modifier| modifier.name.is("coerce"));
         let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));
         symbol.result_by = (is_coerced && by_class && matches!(symbol.result, Some(Type::Object(_)))).then_some(0);
@@ -300,7 +300,7 @@ impl<'a> Checker<'a> {
         symbol.name = overridden.name.clone();
         symbol.path = format!("{}:{}", work.path, overridden.name).into();
         symbol.first = overridden.first.clone();
-        // Parameters that are optional in the overridden function are optional in the override.
+        // If a parameter is optional in the overridden function, it is also optional in the override.
         for (param, overridden) in symbol.params.iter_mut().zip(&overridden.params) {
             param.optional |= overridden.optional;
             param.coerce |= overridden.coerce;
@@ -318,10 +318,10 @@ impl<'a> Checker<'a> {
                 .is_some_and(|found| found.origin == alcedo_reflect::origin::Origin::Script)
     }
 
-    /// Compares the signatures and reports a mismatch.
+    /// Compares the signatures. Reports a mismatch.
     fn same_signature(&self, made: &FuncWork<'a>, overridden: &FuncSym, at: At) -> bool {
         let (Some(found), Some(expected)) = (made.symbol.signature(), overridden.signature()) else {
-            // A type of one of the signatures is unknown, which is already reported.
+            // A type in one of the signatures is unknown. Its error is already reported.
             return false;
         };
         if found == expected {

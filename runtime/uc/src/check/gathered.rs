@@ -1,4 +1,4 @@
-//! Merges repeated messages of a file into one per subject, with the lines of all occurrences.
+//! Merges repeated messages of a file into one message per subject. The message lists the lines of all occurrences.
 
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
@@ -19,9 +19,9 @@ const ONCE: &[&str] = &[
 /// Maximum number of lines listed in a message.
 const MAX_LINES: usize = 12;
 
-/// Merges repeated messages; the input is sorted by file and offset.
+/// Merges repeated messages. The input is sorted by file and offset.
 pub(super) fn gathered(messages: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    // A file with `` `if `` contains both branches of a condition, so it may declare a name twice.
+    // A file with `` `if `` contains both branches of a condition. It may therefore declare a name twice.
     let chosen: HashSet<usize> = messages
         .iter()
         .filter(|message| message.id == "uc-macro" && message.message.to_ascii_lowercase().contains("`` `if ``"))

@@ -16,7 +16,7 @@ use crate::parse::in_dots;
 pub(crate) struct InterfaceSym {
     /// Direct and indirect base interfaces.
     pub(crate) bases: Vec<Path>,
-    /// Functions in order; inherited functions come first.
+    /// Functions in order. Inherited functions are first.
     pub(crate) functions: Vec<Rc<FuncSym>>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
         made
     }
 
-    /// Resolves the bases of an interface. The root `Interface` does not count as a base.
+    /// Resolves the bases of an interface. The root `Interface` is not counted as a base.
     fn bases_of(&self, work: &Work<'a>) -> Vec<Path> {
         let Some(base) = &work.head.base else { return Vec::new() };
         let last = &base[base.len() - 1];
@@ -103,7 +103,7 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-interface", (work.file, at), message);
             self.report(error.hint("functions, structs and enums do"));
         }
-        // Copies of inherited functions get paths in this interface.
+        // The copies of inherited functions have paths in this interface.
         let own = |found: &Rc<FuncSym>| {
             let path: Path = format!("{}:{}", work.path, found.name).into();
             Rc::new(FuncSym { path: path.clone(), first: path, owner: work.path.clone(), ..(**found).clone() })
@@ -205,7 +205,7 @@ impl<'a> Checker<'a> {
         InterfaceSym { bases: Vec::new(), functions: functions.collect() }
     }
 
-    /// Returns the interfaces that a class implements; the bases of an interface precede it.
+    /// Returns the interfaces that a class implements. The bases of an interface precede the interface.
     pub(super) fn interfaces_of(&self, work: &Work<'a>) -> Vec<Path> {
         let mut found: Vec<Path> = Vec::new();
         for modifier in work.head.modifiers.iter().filter(|modifier| modifier.name.is("implements")) {
@@ -242,14 +242,14 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Returns the name of an interface function that the class must implement, in the spelling of the interface.
+    /// Returns the name of an interface function that the class must implement. The name has the spelling of the interface.
     pub(super) fn interface_spelling(&self, class: &str, name: &str) -> Option<String> {
         let class = self.class(class)?;
         let interfaces = self.interfaces.borrow();
         class.interfaces.iter().find_map(|path| Some(interfaces.get(path)?.get(name)?.name.clone()))
     }
 
-    /// Checks that the class has every function of its interfaces.
+    /// Checks that the class has every function of the interfaces.
     pub(super) fn check_interfaces(&self, work: &Work<'a>, interfaces: &[Path]) {
         if self.is_broken(&work.path) {
             return;
@@ -271,8 +271,8 @@ impl<'a> Checker<'a> {
                     Some(found) if found.signature().is_some_and(|found| found != signature) => {
                         format!("`{function}` has another signature than `{function}` of `{name}`")
                     }
-                    // Reflection compares names case-sensitively. Functions that the class declares itself already have the
-                    // spelling of the interface.
+                    // Reflection compares names case-sensitively. Functions that the class itself declares already have the spelling of the
+                    // interface.
                     Some(found) if found.name != *function => {
                         format!("`{class}` has `{}`, which `{name}` spells `{function}`", found.name)
                     }

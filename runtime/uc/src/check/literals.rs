@@ -29,8 +29,8 @@ impl Body<'_, '_> {
         Expr { kind: ExprKind::Const(value), ty, line: self.line(span) }
     }
 
-    /// Determines the type of an integer literal: the first of the expected kind, `int`, `i64` and `u64` whose range includes the
-    /// value.
+    /// Determines the type of an integer literal. Tries the expected kind, `int`, `i64` and `u64`, and uses the first type whose range
+    /// includes the value.
     pub(super) fn whole(
         &self,
         text: &str,
@@ -73,7 +73,7 @@ impl Body<'_, '_> {
         Err(too_large())
     }
 
-    /// Determines the type of a floating-point literal: `f64` if expected, otherwise `float`.
+    /// Determines the type of a floating-point literal: `f64` if `f64` is expected, otherwise `float`.
     pub(super) fn fraction(&self, value: f64, expected: Option<&Type>, span: Span) -> Found<Expr> {
         if let Some(Type::Num(Num::F64)) = expected {
             return Ok(self.const_expr(Const::Float(value), Type::Num(Num::F64), span));

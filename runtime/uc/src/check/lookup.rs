@@ -17,7 +17,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Checker<'_> {
-    /// Returns true if the package that is checked replaces this reflected type.
+    /// Returns true if the checked package replaces this reflected type.
     fn is_replaced(&self, origin: Origin, package: &str) -> bool {
         origin == Origin::Script && package == self.package
     }
@@ -54,7 +54,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Resolves the last name as a type; the preceding name, if any, is the package of the type.
+    /// Resolves the last name as a type. A preceding name is the package of the type.
     pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<TypeSym>> {
         let last = names.last()?;
         let table = self.type_names.borrow();
@@ -67,7 +67,7 @@ impl Checker<'_> {
         let package_of = |path: &str| path.trim_start_matches("/Script/").split('.').next().unwrap_or("").to_owned();
         let in_package = |symbol: &&TypeSym, package: &str| package_of(&path_of(symbol)).eq_ignore_ascii_case(package);
         if let [.., qualifier, _] = names {
-            // Prefers `Package.Type`. In `Class.Type` the class is ignored, and only the type name is resolved below.
+            // Prefers `Package.Type`. In `Class.Type`, the class is ignored, and the code below resolves only the type name.
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
                 return Some(Ok(exact.clone()));
             }
@@ -78,7 +78,7 @@ impl Checker<'_> {
                 return None;
             }
         }
-        // Types of the checked package take precedence.
+        // Types of the checked package have precedence.
         if let Some(own) = found.iter().find(|symbol| in_package(symbol, self.package)) {
             return Some(Ok(own.clone()));
         }
@@ -108,13 +108,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports an unknown type name once for each file.
+    /// Reports an unknown type name, once for each file.
     pub(super) fn unknown_type(&self, what: &str, names: &[Ident], file: usize) -> super::Reported {
         let Some(last) = names.last() else { return super::Reported };
         if !self.is_first(file, last.text.to_ascii_lowercase()) {
             return super::Reported;
         }
-        // Skips files whose class declaration could not be parsed; their error is already reported.
+        // Skips files whose class declaration could not be parsed. The error of these files is already reported.
         let is_unparsed = |(file, source): (&crate::ast::File, &crate::source::Source)| {
             file.class.is_none() && source.stem().eq_ignore_ascii_case(&last.text)
         };
@@ -145,7 +145,7 @@ impl Checker<'_> {
         self.report(error.similar(near.map(declared)))
     }
 
-    /// Reports a member that a class lacks, unless a class of the chain is unknown.
+    /// Reports a member that a class lacks. Skips the report if a class of the chain is unknown.
     pub(super) fn no_member<T: Clone>(
         &self,
         id: &'static str,
@@ -165,12 +165,12 @@ impl Checker<'_> {
         self.report(Diagnostic::error(id, (file, name.span), message).similar(near))
     }
 
-    /// Reports a variable that a class lacks, unless a class of the chain is unknown.
+    /// Reports a variable that a class lacks. Skips the report if a class of the chain is unknown.
     pub(super) fn no_variable(&self, class: &str, name: &Ident, file: usize) -> super::Reported {
         self.no_member("uc-unknown-member", "variable", class, name, file, |class| &class.props)
     }
 
-    /// If the name is declared by a module with errors, returns the description of that module.
+    /// Returns the description of the module with errors that declares the name, if any.
     pub(super) fn refused(&self, name: &str) -> Option<&String> {
         self.options.refused.get(&name.to_ascii_lowercase())
     }
@@ -205,7 +205,7 @@ impl Checker<'_> {
         self.enums.borrow().by_path.get(path).cloned()
     }
 
-    /// Returns the known classes from the class to the root. Inheritance cycles were broken before.
+    /// Returns the known classes from the class to the root. The chain is finite: inheritance cycles were broken before.
     pub(super) fn chain(&self, path: &str) -> Vec<Rc<ClassSym>> {
         self.lineage(path).collect()
     }
@@ -220,7 +220,7 @@ impl Checker<'_> {
         self.lineage(path).any(|class| class.broken) || (!is_class && !self.interfaces.borrow().contains_key(path))
     }
 
-    /// Returns true if the class is `base` or derived from it.
+    /// Returns true if the class is `base` or derives from `base`.
     pub(super) fn extends(&self, path: &str, base: &str) -> bool {
         self.lineage(path).any(|class| &*class.path == base)
     }
@@ -229,7 +229,7 @@ impl Checker<'_> {
         self.lineage(path).any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }
 
-    /// Finds a member in the chain by name. Compares names without `_` if no name matches exactly.
+    /// Finds a member in the chain by name. If no name matches exactly, compares the names without `_`.
     fn member<T: Clone>(&self, class: &str, name: &str, of: impl Fn(&ClassSym) -> &Named<T>) -> Option<T> {
         let exact = self.lineage(class).find_map(|class| of(&class).exact(name).cloned());
         exact.or_else(|| {
@@ -255,7 +255,7 @@ impl Checker<'_> {
         self.member(class, name, |class| &class.delegates)
     }
 
-    /// Finds a delegate by path, `/Script/Package.Class:Name`.
+    /// Finds a delegate by its path `/Script/Package.Class:Name`.
     pub(super) fn delegate_of_path(&self, path: &str) -> Option<Rc<DelegateSym>> {
         let (class, name) = path.split_once(':')?;
         self.find_delegate(class, name).filter(|found| *found.func.path == *path)
@@ -265,7 +265,7 @@ impl Checker<'_> {
         self.member(class, name, |class| &class.consts)
     }
 
-    /// Finds the class of a subobject of the class or its bases.
+    /// Finds the class of a subobject that the class or a base declares.
     pub(super) fn find_subobject(&self, class: &str, name: &str) -> Option<Path> {
         self.member(class, name, |class| &class.subobjects)
     }
@@ -279,7 +279,7 @@ impl Checker<'_> {
         libraries.filter_map(|path| self.find_function(path, name)).find(|found| found.is_static)
     }
 
-    /// Returns the components of a struct that is named `Vector` or `Rotator` and has three numbers of one kind.
+    /// Returns the components of a vector or rotator: a struct named `Vector` or `Rotator` with three numbers of one kind.
     pub(super) fn triple(&self, ty: &Type) -> Option<(Triple, bool)> {
         let Type::Struct(path) = ty else { return None };
         let is_vector = match &*lower(path.rsplit('.').next().unwrap_or(""), &mut [0; 64]) {
@@ -309,7 +309,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if the type refers to an incompletely known class. Callers must not report type errors for these types.
+    /// Returns true if the type refers to an incompletely known class. Callers must not report type errors for such types.
     pub(super) fn is_unsure(&self, ty: &Type) -> bool {
         match ty {
             Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),
@@ -319,7 +319,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the root class of the chain, or the class `Object` if a class of the chain is unknown.
+    /// Returns the root class of the chain. If a class of the chain is unknown, returns the class `Object`.
     pub(super) fn root_of(&self, class: &str) -> Path {
         let last = self.lineage(class).last();
         if last.as_ref().is_none_or(|last| last.broken) {
@@ -331,7 +331,7 @@ impl Checker<'_> {
         last.map_or_else(|| class.into(), |last| last.path.clone())
     }
 
-    /// Resolves an unambiguous type name without reporting errors.
+    /// Resolves an unambiguous type name without error reports.
     fn quiet_type(&self, name: &Ident) -> Option<TypeSym> {
         let table = self.type_names.borrow();
         match table.get(&name.text.to_ascii_lowercase())?.as_slice() {
@@ -340,8 +340,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the most similar name, for a hint. The number of searches is limited, which bounds the time for sources with many
-    /// errors.
+    /// Returns the most similar name, for a hint. The number of searches is limited, to bound the time for sources with many errors.
     pub(super) fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
         let left = self.hints.get().checked_sub(1)?;
         self.hints.set(left);
@@ -366,7 +365,7 @@ fn type_name(symbol: &TypeSym) -> String {
     }
 }
 
-/// Returns the closest name whose edit distance is at most a third of its length.
+/// Returns the name with the smallest edit distance. The distance must be at most a third of the length.
 fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_ascii_lowercase();
     let most = name.chars().count().min(24) / 3;

@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
 use crate::hir::{self, Access, Path, Type, delegate_body, delegate_property};
 
-/// Members of a class of the package. Bodies and defaults are not checked yet.
+/// Members of a class of the package. Their bodies and defaults are not checked yet.
 pub(super) struct Members<'a> {
     pub(super) properties: Vec<hir::Property>,
     pub(super) functions: Vec<FuncWork<'a>>,
@@ -43,10 +43,10 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        // Delegates whose parameters are delegates are declared last.
+        // Delegates with delegate parameters are declared last.
         open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
         for (work, found) in open {
-            // A delegate of a base class is not declared again; the body in this class overrides the inherited body.
+            // A delegate of a base class is not declared again. The body in this class overrides the inherited body.
             let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
             if overridden.is_some() {
                 continue;
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
         }
         let signature: Option<SignatureText> = func.signature().filter(|signature| {
-            // The description of a delegate type includes the descriptions of delegates among its parameters.
+            // The description of a delegate type includes the descriptions of its delegate parameters.
             let fits = count_nodes(signature) <= MAX_TYPE_NODES;
             if !fits {
                 let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MAX_TYPE_NODES} words");
@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn declare_members(&self, work: &Work<'a>) -> Members<'a> {
         let mut properties = Vec::new();
-        // Properties that hold the bound function of a delegate come first.
+        // Properties that hold the bound function of a delegate are first.
         if let Some(class) = self.class(&work.path) {
             let mut delegates: Vec<_> =
                 class.delegates.names().filter_map(|name| class.delegates.get(name)).cloned().collect();
@@ -287,7 +287,7 @@ impl<'a> Checker<'a> {
                             self.report(Diagnostic::error("uc-declared-twice", at, message));
                             continue;
                         }
-                        // `Nothing` replaces an unknown type, whose error is already reported.
+                        // `Nothing` replaces an unknown type. Its error is already reported.
                         fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &specifiers, &var.doc, at));
                     }
                 }
@@ -300,7 +300,7 @@ impl<'a> Checker<'a> {
         fields
     }
 
-    /// Reports a second access specifier that differs from the first.
+    /// Reports an access specifier that contradicts the first access specifier.
     pub(super) fn one_access<'m>(&self, specifiers: impl Iterator<Item = &'m Modifier>, file: usize, id: &'static str) {
         let is_access = |word: &ast::Ident| ["private", "protected", "public"].iter().any(|known| word.is(known));
         let mut found = specifiers.map(|modifier| &modifier.name).filter(|word| is_access(word));

@@ -1,5 +1,5 @@
-//! Checks syntax trees and builds the checked tree: resolves names against the package and live reflection, infers and compares
-//! types, inserts conversions. Each mistake is reported once, without follow-up errors.
+//! Checks syntax trees and builds the checked tree. Resolves names against the package and live reflection, infers and compares types, and
+//! inserts conversions. Each mistake is reported once, without follow-up errors.
 
 mod bodies;
 mod body;
@@ -63,10 +63,10 @@ const MAX_MESSAGES: usize = 10_000;
 pub struct Options {
     /// Paths of host libraries: classes whose static functions can be called without the class name.
     pub libraries: Vec<String>,
-    /// Ignores flags of reflection: scripts can use every property and function and extend every class.
+    /// If true, flags of reflection are ignored: scripts can use every property and function, and extend every class.
     pub ignore_flags: bool,
-    /// Types and enum entries declared by a module with errors, in lower case, with a description of the module such as "the
-    /// package `Tale`". Messages name the module instead of reporting an unknown type.
+    /// Types and enum entries that a module with errors declares, by name in lower case. The value describes the module, such as "the
+    /// package `Tale`". Messages name the module instead of an unknown type.
     pub refused: std::collections::HashMap<String, String>,
 }
 
@@ -121,11 +121,11 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
     check_parsed(package, sources, Parsed::of(sources), types, options)
 }
 
-/// Checks the files of a package against the types that are registered now. Ignores types that scripts declared earlier in a
-/// package of this name, since they are being replaced. The check must run on the game thread, like all of reflection.
+/// Checks the files of a package against the types that are registered now. Ignores types that an earlier version of the package declared,
+/// because the new types replace them. Must be called on the game thread, like all of reflection.
 ///
 /// # Errors
-/// Returns all messages including warnings, ordered by file and offset, if any message is an error.
+/// If any message is an error, returns all messages, including warnings, ordered by file and offset.
 pub fn check_parsed(
     package: &str,
     sources: &[Source],
@@ -142,7 +142,7 @@ pub fn check_parsed(
     Ok(Checked { package: checked, warnings: messages })
 }
 
-/// Ids of messages about constructs that are unsupported or partly ignored. These messages do not depend on known types.
+/// Ids of messages about unsupported or partly ignored constructs. These messages do not depend on known types.
 const OUTSIDE: &[&str] = &[
     "uc-cpptext",
     "uc-delegate-out",
@@ -168,8 +168,8 @@ const OUTSIDE: &[&str] = &[
     "uc-within",
 ];
 
-/// Returns the syntax messages and the unsupported constructs of the files of a package, ordered by file and offset, without
-/// information about types.
+/// Returns messages that need no information about types: the syntax messages, and the unsupported constructs in the files of a package.
+/// The messages are ordered by file and offset.
 pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnostic> {
     let Parsed { files, mut messages } = parsed;
     let world = alcedo_reflect::World::new();
@@ -181,7 +181,7 @@ pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnos
     in_order(messages, sources)
 }
 
-/// Sets line and column, sorts by file and offset, and removes duplicates.
+/// Sets line and column of each message, sorts by file and offset, and removes duplicates.
 fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
     let mut messages: Vec<_> = messages.into_iter().map(|message| message.placed(sources)).collect();
     messages.sort_by_key(|message| (message.file, message.span.start, message.span.end));
@@ -189,7 +189,7 @@ fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
     gathered::gathered(messages)
 }
 
-/// Marker: the failure is already reported.
+/// Failure whose error is already reported.
 #[derive(Debug)]
 pub(crate) struct Reported;
 
@@ -215,7 +215,7 @@ pub(crate) struct Checker<'a> {
     syntax_errors: HashMap<usize, Vec<u32>>,
     /// Reported unknown names by file.
     reported: RefCell<HashSet<(usize, String)>>,
-    /// Types by name in lower case; types of this package come first in each list.
+    /// Types by name in lower case. In each list, types of this package are first.
     type_names: RefCell<HashMap<String, Vec<TypeSym>>>,
     classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
@@ -223,13 +223,13 @@ pub(crate) struct Checker<'a> {
     interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
     /// Interfaces of the package, with their functions in order.
     own_interfaces: RefCell<HashMap<hir::Path, interfaces::InterfaceSym>>,
-    /// Signs of operators that classes of the package declare, which are unsupported.
+    /// Signs of operators that classes of the package declare. Such operators are unsupported.
     own_operators: RefCell<HashSet<String>>,
     /// Constants under evaluation, to detect cycles.
     open_consts: RefCell<Vec<At>>,
     /// Constants without a value whose error is already reported.
     invalid_consts: RefCell<HashSet<At>>,
-    /// Values of constants by location of the constant and class of the use, one for each expected type.
+    /// Values of constants. The key is the location of the constant and the class of the use. Each expected type has one value.
     const_values: RefCell<HashMap<(At, String), consts::ConstValues>>,
     /// True after the nesting limit of constants was reported.
     depth_reported: Cell<bool>,
@@ -239,13 +239,13 @@ pub(crate) struct Checker<'a> {
     fields: Cell<usize>,
     /// Number of initial values of all classes and structs so far.
     starts: Cell<u64>,
-    /// Index of the first error in `messages`; larger than every index without an error.
+    /// Index of the first error in `messages`. Without an error, larger than every index.
     first_error: Cell<usize>,
-    /// Number of messages that are not stored because they exceed [`MAX_MESSAGES`].
+    /// Number of messages beyond [`MAX_MESSAGES`]. These messages are not stored.
     unlisted: Cell<u64>,
-    /// Limits on totals that are exceeded; each is reported once.
+    /// Limits on totals that are exceeded. Each limit is reported once.
     passed: RefCell<HashSet<&'static str>>,
-    /// Remaining number of array elements that defaults may create without listing them.
+    /// Remaining number of array elements that defaults may create implicitly, without an entry in the source.
     unwritten: Cell<u64>,
 }
 
@@ -295,7 +295,7 @@ impl<'a> Checker<'a> {
         checker
     }
 
-    /// Returns true if this name was not yet reported for the file, and records it.
+    /// Records the name as reported for the file. Returns true for the first report of this name.
     fn is_first(&self, file: usize, name: String) -> bool {
         self.reported.borrow_mut().insert((file, name))
     }
@@ -314,7 +314,7 @@ impl<'a> Checker<'a> {
         Reported
     }
 
-    /// Reports an error and fails.
+    /// Reports an error, and returns the failure.
     fn refuse<T>(&self, id: &'static str, at: At, message: impl Into<String>) -> Found<T> {
         Err(self.report(Diagnostic::error(id, at, message)))
     }

@@ -16,7 +16,7 @@ pub(super) struct Operation {
     pub(super) result: Type,
 }
 
-/// Returns the common kind of two numbers; `None` for `u64` with a signed kind.
+/// Returns the common kind of two numbers. Returns `None` for `u64` with a signed kind.
 pub(super) fn promoted(one: Num, other: Num) -> Option<Num> {
     use Num as N;
     if one == N::F64 || other == N::F64 {
@@ -43,7 +43,7 @@ fn number_of(ty: &Type) -> Option<Num> {
 }
 
 impl Body<'_, '_> {
-    /// Resolves an operator on two types, except string conversions, `&&` and `||`.
+    /// Resolves an operator on two types. Excludes string conversions, `&&` and `||`.
     pub(super) fn operation(&self, op: Infix, left: &Type, right: &Type) -> Option<Operation> {
         use Infix as I;
         let simple = match op {
@@ -298,8 +298,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks both operands. A number literal has the kind of the other operand, and an entry name is resolved in the enum of the
-    /// other operand.
+    /// Checks both operands. A number literal has the number kind of the opposite operand. An entry name is resolved in the enum of the
+    /// opposite operand.
     fn operands(&self, op: Infix, one: &ast::Expr, other: &ast::Expr, expected: Option<&Type>) -> Found<(Expr, Expr)> {
         let shifts = matches!(op, Infix::Shl | Infix::Shr | Infix::Ushr);
         let numeric = |found: &Found<Expr>| match found {
@@ -308,8 +308,8 @@ impl Body<'_, '_> {
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
             Err(Reported) => None,
         };
-        // The expected type does not affect operands: `7 / 2` is 3 even if a `float` is expected. Float literals are the only
-        // exception: they are `f64` if a `double` is expected.
+        // The expected type does not affect operands: `7 / 2` is 3, even if a `float` is expected. The only exception is a float literal:
+        // it is `f64` if a `double` is expected.
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
@@ -343,7 +343,7 @@ impl Body<'_, '_> {
     }
 
     fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Reported {
-        // A class may declare this operator; the declaration is unsupported and already reported.
+        // A class may declare this operator. Such a declaration is unsupported and already reported.
         let is_declared = self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(op.sign()));
         if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
             return Reported;
@@ -476,7 +476,7 @@ impl Body<'_, '_> {
                 make(Unary::BitNot(num), found, ty)
             }
             _ => {
-                // Unsigned kinds are widened to signed kinds.
+                // Unsigned kinds are converted to wider signed kinds.
                 let num = match num {
                     Num::U32 => Num::I64,
                     Num::U64 => return Err(refused(self)),

@@ -1,16 +1,16 @@
-//! Reports unsupported constructs, and specifiers without effect, with their locations.
+//! Reports unsupported constructs and ineffective specifiers, with their locations.
 
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
 use crate::parse::{VAR_SPECIFIERS, directive_outside, macro_outside};
 
-/// Returns true for a variable specifier that has no effect or that other code handles.
+/// Returns true for a variable specifier that has no effect here. Some of these specifiers are handled elsewhere.
 pub(super) fn is_var_specifier(word: &str) -> bool {
     VAR_SPECIFIERS.contains(&word)
 }
 
-/// Known class specifiers; most specifiers concern editors, native code and serialization.
+/// Known class specifiers. Most of them concern editors, native code and serialization.
 const CLASS_SPECIFIERS: &[&str] = &[
     "abstract",
     "final",

@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// Checks an expression without reporting messages, to find its type before its context is known.
+    /// Checks an expression without messages. Used to find its type before its context is known.
     pub(super) fn value_quietly(&self, value: &ast::Expr) -> Found<Expr> {
         let (messages, reported) = (self.checker.messages.borrow().len(), self.checker.reported.borrow().clone());
         let found = self.value(value, None);
@@ -55,7 +55,7 @@ impl Body<'_, '_> {
         self.member_of(base, name, expected, span)
     }
 
-    /// Returns true if the name denotes a local, property or constant, so it is not a type.
+    /// Returns true if the name denotes a local, property or constant. Such a name is not a type.
     pub(super) fn is_value_name(&self, name: &str) -> bool {
         get_caseless(&self.locals, name).is_some()
             || get_caseless(&self.consts, name).is_some()
@@ -64,7 +64,8 @@ impl Body<'_, '_> {
             || self.checker.find_const(&self.class, name).is_some()
     }
 
-    /// Returns true for variables of an enum type. Enum values have no members, so `name.x` refers to an enum of the same name.
+    /// Returns true for variables of an enum type. Enum values have no members: `name.x` therefore refers to an enum with the name of the
+    /// variable.
     fn is_enum_value(&self, name: &str) -> bool {
         let local = get_caseless(&self.locals, name).map(|local| local.ty.clone());
         let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
@@ -114,7 +115,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Resolves a property of an object; `None` means `self`.
+    /// Resolves a property of an object. `None` as the object means `self`.
     fn property_of(
         &self,
         object: Option<Expr>,
@@ -143,7 +144,7 @@ impl Body<'_, '_> {
         Err(self.checker.no_variable(class, name, self.file))
     }
 
-    /// Resolves `Outer` and `Name` of an object through functions of the host library; `None` without such a library.
+    /// Resolves `Outer` and `Name` of an object through functions of the host library. Returns `None` without such a library.
     pub(super) fn object_word(&self, object: Expr, class: &Path, name: &Ident) -> Option<Found<Expr>> {
         let function = match &*lower(&name.text, &mut [0; 64]) {
             "outer" => "outer_of",
@@ -160,7 +161,7 @@ impl Body<'_, '_> {
         };
         let callee = Callee::Static { class: None, path: found.path.clone() };
         let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards: Vec::new() })), ty, line };
-        // Casts to the class that `within` specifies.
+        // Casts to the class that the specifier `within` names.
         let within = self.checker.chain(class).iter().find_map(|class| class.within.clone());
         Some(Ok(match within.filter(|_| name.is("outer")) {
             Some(of) => {
@@ -170,7 +171,7 @@ impl Body<'_, '_> {
         }))
     }
 
-    /// Builds a property access, or reports missing read access.
+    /// Builds a property access. Reports a property without read access.
     pub(super) fn property(&self, object: Option<Expr>, found: &PropSym, at: At) -> Found<Expr> {
         self.check_access(found.read, (&found.name, &found.owner, found.at), at)?;
         if !found.readable {
@@ -265,12 +266,12 @@ impl Body<'_, '_> {
                 let found = self.value_as(index, &key)?;
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
-            // If a variable is not an array, `x[0]` means `x`.
+            // `x[0]` means `x` if the variable is not an array.
             ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot stand behind it")),
         }
     }
 
-    /// Returns true if the expression is a `const` parameter or a part of a `const` parameter.
+    /// Returns true if the expression is a `const` parameter, or a field or element of a `const` parameter.
     pub(super) fn is_in_const_param(&self, place: &Expr) -> bool {
         match &place.kind {
             ExprKind::Local(id) => self.const_params.contains_key(&id.0),
@@ -279,7 +280,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks that the expression is writable; otherwise reports the reason.
+    /// Checks that the expression is writable. Otherwise, reports the reason.
     pub(super) fn check_place(&self, place: &Expr, span: Span) -> Found<()> {
         let mut at = place;
         loop {

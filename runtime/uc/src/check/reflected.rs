@@ -1,4 +1,4 @@
-//! Symbols of reflected types: members of classes, structs and interfaces that scripts may use, with their access.
+//! Symbols of reflected types: the members that scripts may use, of classes, structs and interfaces, with their access.
 
 use std::rc::Rc;
 
@@ -132,7 +132,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
     }
 }
 
-/// Returns the index of the parameter that is named in the metadata `determines_output_type`.
+/// Returns the index of the parameter named in the metadata `determines_output_type`.
 fn result_by(found: &Function) -> Option<usize> {
     let (_, named) = found.meta.iter().find(|(key, _)| key == "determines_output_type")?;
     let is_class = |param: &Property| matches!(param.ty, PropertyType::SubclassOf(_));

@@ -8,7 +8,7 @@ use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Un
 use crate::source::Span;
 
 impl Body<'_, '_> {
-    /// Checks statements. Omits statements with errors, which are already reported.
+    /// Checks statements. Omits statements with errors. Their errors are already reported.
     pub(super) fn block(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
         let is_kept =
             |statement: &&ast::Stmt| !matches!(statement.kind, ast::StmtKind::Local(..) | ast::StmtKind::Empty);
@@ -35,7 +35,7 @@ impl Body<'_, '_> {
         self.report(self.error(id, span, message).hint(hint))
     }
 
-    /// Checks a statement; returns `None` for declarations.
+    /// Checks a statement. Returns `None` for declarations.
     fn statement(&mut self, statement: &ast::Stmt) -> Found<Option<StmtKind>> {
         let span = statement.span;
         Ok(Some(match &statement.kind {
@@ -192,7 +192,7 @@ impl Body<'_, '_> {
                         Ok(found) => {
                             if let ExprKind::Const(known) = &found.kind {
                                 let key = match known {
-                                    // 0.0 and -0.0 get the same key.
+                                    // 0.0 and -0.0 have equal keys.
                                     Const::Float(number) => format!("{:?}", number + 0.0),
                                     known => format!("{known:?}"),
                                 };
@@ -260,7 +260,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks an expression statement, which must have an effect.
+    /// Checks an expression statement. The expression must have an effect.
     fn expression_statement(&mut self, value: &ast::Expr) -> Found<StmtKind> {
         let mut inner = value;
         while let ast::ExprKind::Paren(of) = &inner.kind {
@@ -340,7 +340,7 @@ pub(super) fn returns(statements: &[Stmt]) -> bool {
     })
 }
 
-/// Returns true if a `break` leaves the statement that encloses these statements.
+/// Returns true if a `break` ends the statement that encloses these statements.
 fn breaks(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StmtKind::Break => true,

@@ -11,7 +11,7 @@ use crate::hash::HashMap;
 use crate::hir::{self, Path, Type};
 
 impl Checker<'_> {
-    /// Declares the structs of the package with their fields, dependencies first.
+    /// Declares the structs of the package with their fields. Dependencies are declared first.
     pub(super) fn structs_of(&self, all: &[(usize, Path, &ast::Struct)]) -> Vec<hir::Struct> {
         let mut made: Vec<(hir::Struct, At)> = Vec::new();
         for (file, class, found) in all {
@@ -62,7 +62,7 @@ impl Checker<'_> {
         done
     }
 
-    /// Sorts structs so that each struct follows its base and the structs in its fields. Reports cycles and breaks them.
+    /// Sorts structs: each struct follows its base and the structs in its fields. Reports cycles and breaks them.
     fn in_dependency_order(&self, open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
         let numbers: HashMap<Path, usize> =
             open.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
@@ -112,8 +112,8 @@ impl Checker<'_> {
         done
     }
 
-    /// Returns the nearest base that `numbers` contains. Skips reflected structs, which may extend the previous version of a struct
-    /// of the package.
+    /// Returns the nearest base in `numbers`. Skips reflected structs: a reflected struct may extend the previous version of a struct of
+    /// the package.
     fn nearest_base(&self, structure: &hir::Struct, numbers: &HashMap<Path, usize>) -> Option<usize> {
         let next_base = |path: &Path| self.structure(path)?.base.clone();
         std::iter::successors(structure.base.clone(), next_base).find_map(|path| numbers.get(&path).copied())
@@ -134,7 +134,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if a struct is one of its own bases; these cycles are reported elsewhere.
+    /// Returns true if a struct is one of its own bases. Such cycles are reported elsewhere.
     fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
         let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
         base_chain.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
@@ -164,7 +164,7 @@ impl Checker<'_> {
         let mut values = 0;
         for field in &fields {
             let Some(ty) = &field.ty else { continue };
-            // Counts a struct that is too large as one value, so that structs with fields of its type are not reported as well.
+            // Counts a struct that is too large as one value. Structs with fields of its type are then not reported.
             if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
                 values = 1;
                 break;

@@ -10,10 +10,10 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
 use crate::hir::{self, Path};
 
-/// Base of a class, or class of one of its subobjects, with the location of the declaration.
+/// Base of a class or class of a subobject, with the location of its declaration.
 type Contained = (Path, Option<At>);
 
-/// Class whose contained classes are being examined, with the index of the next contained class.
+/// Class on the path of the search, with the index of its next contained class.
 struct Open {
     class: Path,
     contained: Vec<Contained>,
@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
             }
         }
         let inherited = object.class.is_none();
-        // A new subobject becomes a member of the class, so its name must be free.
+        // A new subobject becomes a member of the class. Its name must therefore be unused.
         let members = self.chain(place.of);
         let member = members.iter().find(|class| class.declares(&name.text));
         if let Some(class) = member.filter(|_| !inherited) {
@@ -94,10 +94,10 @@ impl<'a> Checker<'a> {
         Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
     }
 
-    /// Reports subobjects that contain an object of their own class, directly or indirectly: their creation would never end.
+    /// Reports subobjects that directly or indirectly contain an object of their own class. Their creation would never end.
     pub(super) fn endless_subobjects(&self, works: &[Work<'a>]) {
         let own: HashMap<&str, &Work<'a>> = works.iter().map(|work| (&*work.path, work)).collect();
-        // Examined classes: false while the examination of a class is in progress, true afterwards.
+        // Examined classes. The value is false during the examination of a class, and true afterwards.
         let mut seen: HashMap<Path, bool> = HashMap::default();
         for work in works {
             if seen.contains_key(&work.path) {
@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a cycle if the last open class contains an object of a class that is still open.
+    /// Reports a cycle if the last open class contains an object of an open class.
     fn endless(&self, open: &[Open], class: &Path) {
         let Some(from) = open.iter().position(|open| open.class == *class) else { return };
         let cycle = &open[from..];

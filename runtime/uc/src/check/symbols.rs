@@ -1,5 +1,5 @@
-//! Symbol tables: members of classes and structs, with one form for reflected types and for types of the package. Lookups ignore
-//! case. Lookups of reflected names also ignore `_`.
+//! Symbol tables: members of classes and structs. Reflected types and types of the package have one form. Lookups ignore case. Lookups of
+//! reflected names also ignore `_`.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ pub(crate) type At = (usize, Span);
 pub(crate) struct Named<T> {
     /// Key: name in lower case. Value: declared name and entry.
     exact: HashMap<String, (String, T)>,
-    /// Key: name without `_`, in lower case; `None` if ambiguous.
+    /// Key: name without `_`, in lower case. The value is `None` if the key is ambiguous.
     squashed: HashMap<String, Option<T>>,
 }
 
@@ -35,7 +35,7 @@ impl<T> Default for Named<T> {
     }
 }
 
-/// Looks up a name in a map whose keys are in lower case. Allocates memory only for long names.
+/// Looks up a name in a map with lower-case keys. Allocates memory only for long names.
 pub(crate) fn get_caseless<'m, T>(map: &'m HashMap<String, T>, name: &str) -> Option<&'m T> {
     if map.is_empty() { None } else { map.get(&*lower(name, &mut [0; 64])) }
 }
@@ -55,7 +55,7 @@ impl<T: Clone> Named<T> {
         self.exact(name).or_else(|| if self.squashed.is_empty() { None } else { self.squashed(&squash(name)) })
     }
 
-    /// Looks up a name in the form that [`squash`] returns.
+    /// Looks up a name. The name must have the form that [`squash`] returns.
     pub(crate) fn squashed(&self, squashed: &str) -> Option<&T> {
         self.squashed.get(squashed)?.as_ref()
     }
@@ -64,7 +64,7 @@ impl<T: Clone> Named<T> {
         self.exact.insert(name.to_ascii_lowercase(), (name.to_owned(), what));
     }
 
-    /// Adds a reflected name; lookups also find the name without `_`.
+    /// Adds a reflected name. Lookups also find the name without `_`.
     pub(crate) fn insert_reflected(&mut self, name: &str, what: T) {
         let key = name.to_ascii_lowercase();
         self.exact.entry(key).or_insert_with(|| (name.to_owned(), what.clone()));
@@ -79,19 +79,19 @@ impl<T: Clone> Named<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct PropSym {
     pub(crate) name: String,
-    /// Type of the property; `None` if the type is unknown, which is already reported.
+    /// Type of the property. `None` for an unknown type; its error is already reported.
     pub(crate) ty: Option<Type>,
     pub(crate) owner: Path,
     pub(crate) read: Access,
     pub(crate) write: Access,
     pub(crate) readable: bool,
-    /// `Ok` if scripts can write the property, otherwise the message that states the reason.
+    /// `Ok` if scripts can write the property. Otherwise, the message states the reason.
     pub(crate) writable: Result<(), &'static str>,
     pub(crate) at: Option<At>,
 }
 
 impl PropSym {
-    /// Returns a property that all scripts may read and write.
+    /// Returns a property with read and write access for all scripts.
     pub(crate) fn public(name: String, ty: Option<Type>, owner: Path, at: Option<At>) -> Self {
         let (read, write, readable, writable) = (Access::Public, Access::Public, true, Ok(()));
         Self { name, ty, owner, read, write, readable, writable, at }
@@ -131,11 +131,11 @@ pub(crate) enum Wild {
     Array,
     Set,
     Map,
-    /// Any type. For a set, its element type; for a map, the key or value type that the name of the parameter selects.
+    /// Any type. In a set, the element type. In a map, the key type or the value type, selected by the name of the parameter.
     Any,
     /// Element type of the array.
     Element,
-    /// Array with the element type of the other wildcard arrays.
+    /// Array with the element type of the first wildcard array.
     SameArray,
 }
 
@@ -146,7 +146,7 @@ pub(crate) struct FuncSym {
     pub(crate) owner: Path,
     pub(crate) params: Vec<ParamSym>,
     pub(crate) result: Option<Type>,
-    /// True if the type of the result is unknown and already reported.
+    /// True if the type of the result is unknown. Its error is already reported.
     pub(crate) result_unknown: bool,
     /// Index of the class parameter that determines the class of the returned object.
     pub(crate) result_by: Option<usize>,
@@ -184,7 +184,7 @@ pub(crate) struct ClassSym {
     pub(crate) path: Path,
     pub(crate) name: String,
     pub(crate) base: Option<Path>,
-    /// Class that the outer object must have: `within X`.
+    /// Class that the outer of each object must have: `within X`.
     pub(crate) within: Option<Path>,
     /// True if a base class is unknown. The unknown class may declare missing members.
     pub(crate) broken: bool,
@@ -213,7 +213,7 @@ impl ClassSym {
 #[derive(Clone, Debug)]
 pub(crate) struct StructSym {
     pub(crate) base: Option<Path>,
-    /// All fields; inherited fields come first.
+    /// All fields. Inherited fields are first.
     pub(crate) fields: Vec<Rc<PropSym>>,
     pub(crate) by_name: Named<Rc<PropSym>>,
     /// Number of values of the struct. Counts each element of a fixed array and each field of a nested struct.
@@ -242,8 +242,7 @@ impl EnumSym {
         })
     }
 
-    /// Returns true if the name denotes the number of entries: `_MAX` after the enum name or after the common prefix of all
-    /// entries.
+    /// Returns true if the name denotes the number of entries: the enum name, or the common prefix of all entries, followed by `_MAX`.
     pub(crate) fn is_count(&self, name: &str) -> bool {
         let Some(before) = name
             .len()
@@ -263,7 +262,7 @@ impl EnumSym {
 #[derive(Debug, Default)]
 pub(crate) struct Enums {
     pub(crate) by_path: HashMap<Path, Rc<EnumSym>>,
-    /// Enums by entry name and by the name of the entry count, both without `_`. Enums of the package come first.
+    /// Enums by entry name, and by the name of the entry count. The keys omit `_`. Enums of the package are first.
     called: HashMap<String, Vec<Rc<EnumSym>>>,
 }
 

@@ -1,5 +1,5 @@
-//! Limits on the totals of a package. Each type, member and inherited field costs memory in the checker and in reflection, so even
-//! a short file could exhaust the memory.
+//! Limits on the totals of a package. Each type, member and inherited field costs memory in the checker and in reflection. Even a short
+//! file could otherwise exhaust the memory.
 
 use super::Checker;
 use super::declare::Work;
@@ -44,7 +44,7 @@ impl Checker<'_> {
         true
     }
 
-    /// Adds the fields of a struct, including inherited fields, to the total. Reports the first excess.
+    /// Adds the fields of a struct, including inherited fields, to the total. Reports only the first excess.
     pub(super) fn add_fields(&self, fields: usize, at: At) -> bool {
         let total = self.fields.get().saturating_add(fields);
         self.fields.set(total);
@@ -52,7 +52,7 @@ impl Checker<'_> {
             || self.too_much("fields of the structs of a package, with those of their bases", MAX_FIELDS, at)
     }
 
-    /// Adds the initial values of a class or struct to the total. Reports the first excess.
+    /// Adds the initial values of a class or struct to the total. Reports only the first excess.
     pub(super) fn add_starts(&self, values: u64, at: At) {
         let total = self.starts.get().saturating_add(values);
         self.starts.set(total);
@@ -61,7 +61,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports the first excess over a limit. Always returns `false`.
+    /// Reports the excess over a limit, once per limit. Always returns `false`.
     pub(super) fn too_much(&self, what: &'static str, most: usize, at: At) -> bool {
         if self.passed.borrow_mut().insert(what) {
             let error = Diagnostic::error("uc-too-much", at, format!("with this, the {what} are more than {most}"));

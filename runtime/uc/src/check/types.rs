@@ -18,10 +18,10 @@ pub(super) const MAX_FIXED_LEN: u32 = 65_536;
 /// a struct.
 pub(super) const MAX_VALUES: u64 = 1 << 20;
 
-/// Maximum nesting depth of types; reflection has its own limit.
+/// Maximum nesting depth of types. Reflection has a separate limit.
 const MAX_TYPE_DEPTH: usize = 12;
 
-/// Returns the type that a keyword names, and true if a declaration cannot shadow the keyword.
+/// Returns the type that a keyword names. The flag is true if a declaration cannot shadow the keyword.
 pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
     Some(match &*lower(name, &mut [0; 64]) {
         "int" => (Type::INT, true),
@@ -180,7 +180,7 @@ impl Checker<'_> {
         if let Some(found) = self.find_delegate(&owner, &last.text) {
             return found.prop.ty.clone().ok_or(super::Reported);
         }
-        // The name may be a delegate of another class of the package, or a named delegate in reflection.
+        // The name may denote a delegate of another class in the package, or a named delegate in reflection.
         let own = self.own_delegate(&last.text);
         if let Some(found) = own {
             return found.ok_or(super::Reported);
@@ -213,7 +213,7 @@ impl Checker<'_> {
     /// Evaluates the array length in the brackets after a name.
     pub(super) fn dim_of(&self, dim: &Expr, file: usize, class: &str) -> Found<u32> {
         let at = (file, dim.span);
-        // An enum as array length means the number of its entries.
+        // An enum as the array length means the number of its entries.
         if let crate::ast::ExprKind::Ident(name) = &dim.kind
             && let Some(Ok(TypeSym::Enum(path, _))) = self.type_named(std::slice::from_ref(name), file)
             && let Some(found) = self.enumeration(&path)

@@ -10,7 +10,7 @@ use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
 
-/// Arguments that are already checked, by parameter index.
+/// Arguments that are already checked. The key is the parameter index.
 type CheckedArgs = HashMap<usize, Found<Expr>>;
 
 impl Body<'_, '_> {
@@ -95,8 +95,8 @@ impl Body<'_, '_> {
         Ok((made, wildcards, result))
     }
 
-    /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments first, since
-    /// their types determine the types of the other arguments.
+    /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments first: their types
+    /// determine the types of the remaining arguments.
     fn element_of(&self, found: &FuncSym, args: &Args, checked_args: &mut CheckedArgs) -> Found<Option<Type>> {
         let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
@@ -115,8 +115,8 @@ impl Body<'_, '_> {
         Ok(element)
     }
 
-    /// Checks a wildcard argument of any type. Converts the argument implicitly to the element, key or value type of the set or
-    /// map argument, if there is one.
+    /// Checks a wildcard argument of any type. If the call has a set or map argument, converts the argument implicitly to the element, key
+    /// or value type.
     fn any_argument(&self, found: &FuncSym, at: usize, arg: &ast::Expr, checked_args: &mut CheckedArgs) -> Found<Expr> {
         let param = &found.params[at];
         let name = param.name.to_ascii_lowercase();
@@ -199,7 +199,7 @@ impl Body<'_, '_> {
         Ok(value)
     }
 
-    /// Rejects a fixed array as an argument that the function writes, since the function could change its length.
+    /// Rejects a fixed array as a written argument: the function could change its length.
     fn check_wild_place(&self, found: &FuncSym, at: usize, value: &Expr, span: Span) -> Found<()> {
         self.check_place(value, span)?;
         let Type::Fixed(of, _) = &value.ty else { return Ok(()) };

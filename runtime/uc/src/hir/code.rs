@@ -18,9 +18,9 @@ pub struct Stmt {
 pub enum StmtKind {
     /// Evaluates an expression and drops its value.
     Expr(Expr),
-    /// `place = value`, of the same type. The place is resolved first, then the value is evaluated and stored.
+    /// `place = value`. Both have one type. The place is resolved first, then the value is evaluated and stored.
     Assign(Expr, Expr),
-    /// `array.Length = n`: the array and an `int`. Negative values count as zero.
+    /// `array.Length = n`. The operands are the array and an `int`. Negative lengths count as zero.
     SetLength(Expr, Expr),
     /// An `if` statement. The condition is a `bool`.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
@@ -28,7 +28,8 @@ pub enum StmtKind {
     While {
         /// True if the body runs once before the first check of the condition.
         body_first: bool,
-        /// Condition, of type `bool`. The condition of `until` is already negated. `do { … }` without a condition has `true`.
+        /// Condition, of type `bool`. The condition of `until` is already negated. A `do { … }` without a condition has the constant
+        /// `true`.
         condition: Expr,
         /// The body.
         body: Vec<Stmt>,
@@ -44,8 +45,8 @@ pub enum StmtKind {
         /// The body.
         body: Vec<Stmt>,
     },
-    /// `foreach Array(element, index)`: copies the elements of a dynamic or fixed array in order into a place. Each iteration reads
-    /// the length of the array again.
+    /// `foreach Array(element, index)`. Copies the elements of a dynamic or fixed array to a place, one per iteration, in order. Each
+    /// iteration reads the length of the array again.
     ForEach {
         /// The array: a place, or a value that exists until the loop ends.
         array: Box<Expr>,
@@ -63,18 +64,18 @@ pub enum StmtKind {
     Switch {
         /// Value to compare.
         value: Expr,
-        /// Operand type of the comparison, which is [`Op::Eq`](super::Op::Eq) on the type of the value.
+        /// Operand type of the comparison. The comparison is [`Op::Eq`](super::Op::Eq) on the type of the value.
         compare: Operand,
-        /// Arms in order. `default` is tried last, regardless of its position.
+        /// Arms in order. `default` is tried last at any position.
         arms: Vec<Arm>,
     },
     /// `break` of the nearest loop or `switch`.
     Break,
     /// `continue` of the nearest loop.
     Continue,
-    /// `return`; the value has the type of the result. Without a value, a function with a result returns the zero value.
+    /// `return`. The value has the type of the result. Without a value, a function with a result returns the zero value.
     Return(Option<Expr>),
-    /// `assert(condition)`: raises a script error if the condition is false.
+    /// `assert(condition)`. Raises a script error if the condition is false.
     Assert(Expr),
     /// Statements in braces.
     Block(Vec<Stmt>),
@@ -83,7 +84,7 @@ pub enum StmtKind {
 /// An arm of a `switch`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Arm {
-    /// Value; `None` for `default`.
+    /// Value of the `case`. `None` for `default`.
     pub value: Option<Expr>,
     /// Statements of the arm.
     pub body: Vec<Stmt>,
@@ -105,29 +106,29 @@ pub struct Expr {
 /// Kinds of expressions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
-    /// A constant. Structs have all fields here; arrays do not occur.
+    /// A constant. A struct constant has all its fields here. Array constants do not occur.
     Const(Const),
     /// `vect(…)` or `rot(…)`: the three components of a [`Triple`](super::Triple).
     Triple([f64; 3]),
-    /// Parameter or local, which is a place.
+    /// Parameter or local. This expression is a place.
     Local(LocalId),
-    /// The `self` object; never occurs in static functions.
+    /// The `self` object. Does not occur in static functions.
     SelfObject,
-    /// Class of the `self` object. In a static function, the class on which the function was called.
+    /// Class of the `self` object. In a static function, the class that the function was called on.
     SelfClass,
     /// Class of an object: `x.Class`. The class of `None` is `None`.
     ClassOf(Box<Expr>),
-    /// Property of an object, which is a place. If the object is `None`, reads return the zero value and writes do nothing; both
+    /// Property of an object. This expression is a place. If the object is `None`, reads return the zero value and writes do nothing. Both
     /// are logged with the script call stack.
     Property {
-        /// The object; `None` means `self`.
+        /// The object. `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the class that declares the property.
         owner: Path,
         /// Property name.
         name: String,
     },
-    /// Property of a class default object. Expressions can read the property, but not assign to it.
+    /// Property of a class default object. Expressions can only read the property.
     DefaultProperty {
         /// The class, of type [`Type::Class`].
         class: Box<Expr>,
@@ -136,36 +137,36 @@ pub enum ExprKind {
         /// Property name.
         name: String,
     },
-    /// Field of a struct. If the struct is a place, the field is a place; otherwise the field is extracted from a value.
+    /// Field of a struct. If the struct is a place, the field is also a place. Otherwise, the field is extracted from a value.
     Field {
         /// The struct.
         base: Box<Expr>,
         /// Path of the struct type.
         structure: Path,
-        /// Field name; the field may be inherited.
+        /// Name of the field. The field may be inherited.
         field: String,
     },
-    /// Element of a dynamic or fixed array, which is a place if the array is a place. The index is an `int`. Past the end of a
-    /// dynamic array, reads return the zero value and writes grow the array. A negative index reads the zero value and never grows
-    /// the array. Any access outside of a fixed array is a script error.
+    /// Element of a dynamic or fixed array. If the array is a place, the element is also a place. The index is an `int`. Past the end of a
+    /// dynamic array, reads return the zero value and writes grow the array. With a negative index, reads return the zero value and writes
+    /// do not grow the array. An access outside a fixed array is a script error.
     Index(Box<Expr>, Box<Expr>),
     /// A call.
     Call(Box<Call>),
-    /// Built-in operation on arrays, maps, sets and delegates. The first operand is the receiver, which is a place if the operation
-    /// changes it.
+    /// Built-in operation on arrays, maps, sets and delegates. The first operand is the receiver. If the operation changes the receiver,
+    /// the receiver is a place.
     Intrinsic(Intrinsic, Vec<Expr>),
     /// Unary operator.
     Unary(Unary, Box<Expr>),
-    /// Binary operator; both operands are evaluated, left before right.
+    /// Binary operator. Both operands are evaluated, left before right.
     Binary(Binary, Box<Expr>, Box<Expr>),
-    /// `a && b`; `b` is not evaluated if `a` is false.
+    /// `a && b`. If `a` is false, `b` is not evaluated.
     And(Box<Expr>, Box<Expr>),
-    /// `a || b`; `b` is not evaluated if `a` is true.
+    /// `a || b`. If `a` is true, `b` is not evaluated.
     Or(Box<Expr>, Box<Expr>),
-    /// `c ? a : b`; only one of `a` and `b` is evaluated.
+    /// `c ? a : b`. Only one of `a` and `b` is evaluated.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// Compound assignment such as `place += value`. The place is resolved once, before the value is evaluated. The result is the
-    /// new value of the place.
+    /// Compound assignment such as `place += value`. The place is resolved once, before the evaluation of the value. The result is the new
+    /// value of the place.
     Compound(Box<Compound>),
     /// `++` and `--`. The result is the old or the new value of the place.
     Step {
@@ -176,15 +177,15 @@ pub enum ExprKind {
         /// True if the result is the old value: `i++`.
         post: bool,
     },
-    /// Infallible conversion to another type.
+    /// Conversion to another type. The conversion always succeeds.
     Convert(Conversion, Box<Expr>),
-    /// Checked cast of an object or class; the result is `None` if the check fails.
+    /// Checked cast of an object or class. The result is `None` if the check fails.
     Cast(Cast, Box<Expr>),
     /// An object creation `new(outer, name) class(template)`.
     New(Box<New>),
-    /// Function of an object, which a delegate binds. If the object is `None`, the delegate is unbound.
+    /// Function of an object, used as the value of a delegate. If the object is `None`, the delegate is unbound.
     FunctionOf {
-        /// The object; `None` means `self`.
+        /// The object. `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the class that declares the function.
         owner: Path,
@@ -213,7 +214,7 @@ pub struct Compound {
 pub struct New {
     /// The class, of type [`Type::Class`].
     pub class: Expr,
-    /// Owner of the new object; `None` means `self`.
+    /// Owner of the new object. `None` means `self`.
     pub outer: Option<Expr>,
     /// Name of the new object, a `string` or a `name`.
     pub name: Option<Expr>,
@@ -224,9 +225,9 @@ pub struct New {
 /// Condition under which a cast succeeds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// The object has the class or a class derived from it.
+    /// The class of the object is this class or derived from this class.
     Object(Path),
-    /// The cast class is this class or derived from it.
+    /// The class value is this class or derived from this class.
     Class(Path),
     /// The class of the object implements the interface.
     Interface(Path),
@@ -239,7 +240,7 @@ pub struct Call {
     pub callee: Callee,
     /// Arguments, one per parameter, in order.
     pub args: Vec<Arg>,
-    /// Wildcards of a `custom_thunk` function, with parameter indices; empty for other functions.
+    /// Wildcards of a `custom_thunk` function, with parameter indices. Empty for functions without a custom thunk.
     pub wildcards: Vec<Wildcard>,
 }
 
@@ -248,23 +249,21 @@ pub struct Call {
 pub enum Callee {
     /// Dispatches by name on the class of the object.
     Virtual {
-        /// The object; `None` means `self`.
+        /// The object. `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the function.
         path: Path,
     },
-    /// Calls exactly this function: a `final` or `private` function, a reflected function that is not an event, or the target of
-    /// `super`.
+    /// Calls exactly this function. Used for `final` and `private` functions, for reflected functions that are not events, and for `super`.
     Final {
-        /// The object; `None` means `self`.
+        /// The object. `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the function.
         path: Path,
     },
-    /// Calls a static function, which is looked up by name in a class.
+    /// Calls a static function. The function is looked up by name in a class.
     Static {
-        /// Class on which the function is called, of type [`Type::Class`]. `None` means the class in the path, for library
-        /// functions and `super`.
+        /// Class for the lookup, of type [`Type::Class`]. `None` means the class in the path, for library functions and `super`.
         class: Option<Box<Expr>>,
         /// Path of the function.
         path: Path,
@@ -276,12 +275,11 @@ pub enum Callee {
         /// Path of the interface function.
         path: Path,
     },
-    /// Calls the bound function of a delegate. An unbound delegate runs `fallback`; without a fallback the result is the zero
-    /// value.
+    /// Calls the bound function of a delegate. An unbound delegate runs `fallback`. Without a fallback, the result is the zero value.
     Delegate {
         /// The delegate.
         delegate: Box<Expr>,
-        /// Object on which `fallback` is called; `None` means `self`.
+        /// Object for a call of `fallback`. `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the [`delegate_body`](super::delegate_body), if present.
         fallback: Option<Path>,
@@ -291,16 +289,16 @@ pub enum Callee {
 /// An argument.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Arg {
-    /// Value of the type of the parameter.
+    /// Value with the type of the parameter.
     Value(Expr),
-    /// Place of exactly the type of the parameter, which the call writes to.
+    /// Place with exactly the type of the parameter. The call writes to the place.
     Out(Expr),
-    /// Place of another type, for an `out` parameter. The first conversion applies when the value is copied in, the second when it
-    /// is copied out.
+    /// Place of another type, for an `out` parameter. The first conversion applies before the call, when the value is copied in. The second
+    /// conversion applies after the call, when the value is copied out.
     OutConverted(Expr, Conversion, Conversion),
     /// Omitted optional argument.
     Skipped,
-    /// Argument of a wildcard parameter: a place or value of the type that [`Wildcard`] states.
+    /// Argument of a wildcard parameter: a place or value of the type in [`Wildcard`].
     Wildcard(Expr),
 }
 

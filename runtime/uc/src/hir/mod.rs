@@ -1,15 +1,14 @@
-//! Checked tree of a package: names are resolved, types are known, conversions are explicit, operators are typed. The bytecode
-//! compiler uses only this tree. The only lookups by name resolve paths in reflection.
+//! Checked tree of a package. Names are resolved, types are known, conversions are explicit, and operators are typed. The bytecode compiler
+//! uses only this tree. Its only lookups by name resolve paths in reflection.
 //!
 //! Invariants of every tree that [`check`](crate::check) returns:
 //!
 //! - Member names have the spelling of reflection (or of the declaration in this package), so that `find_property(name)` and
 //!   `find_function(name)` find them.
-//! - Types of this package and of reflection are both named by path. After the package is declared,
-//!   [`PropertyType::resolve`](alcedo_reflect::property::PropertyType::resolve) reads the description that [`Type::type_text`]
-//!   returns.
-//! - Types of expressions are exact: an [`ExprKind::Convert`] or [`ExprKind::Cast`] wraps a value of another type. Both operands of
-//!   a [`Binary`] have the type of the operation.
+//! - Types of this package and of reflection are named by path. [`Type::type_text`] returns a description of a type. After the package is
+//!   declared, [`PropertyType::resolve`](alcedo_reflect::property::PropertyType::resolve) resolves this description.
+//! - Types of expressions are exact: an [`ExprKind::Convert`] or [`ExprKind::Cast`] wraps a value of a different type. Both operands of a
+//!   [`Binary`] have the type of the operation.
 //! - Assignment targets and `out` arguments are places: [`Expr::is_place`] returns true for them.
 
 mod code;
@@ -22,7 +21,7 @@ pub use code::{Arg, Arm, Call, Callee, Cast, Compound, Expr, ExprKind, New, Stmt
 pub use operators::{Binary, Conversion, Intrinsic, Op, Operand, Unary};
 pub use types::{Num, Triple, Type};
 
-/// Path of a type, `/Script/Package.Name`, or of a delegate of a class, `/Script/Package.Class:Name`.
+/// Path of a type (`/Script/Package.Name`), or of a delegate of a class (`/Script/Package.Class:Name`).
 pub type Path = Rc<str>;
 
 /// A checked package.
@@ -38,16 +37,16 @@ pub struct Package {
     pub structs: Vec<Struct>,
     /// Delegates of all classes.
     pub delegates: Vec<Delegate>,
-    /// Interfaces; each follows its bases.
+    /// Interfaces. Each interface follows its bases.
     pub interfaces: Vec<Interface>,
-    /// Classes; each follows its base.
+    /// Classes. Each class follows its base.
     pub classes: Vec<Class>,
-    /// Paths of types and enum entries, each with its earlier names, which are separated by commas. [`Property::meta`] contains the
-    /// earlier names of properties.
+    /// Earlier names of types and enum entries: current path, earlier names separated by commas. [`Property::meta`] contains the earlier
+    /// names of properties.
     pub earlier_names: Vec<(String, String)>,
 }
 
-/// An interface. Reflection has no inheritance of interfaces, so an interface contains the functions of its bases, and an
+/// An interface. Reflection has no inheritance of interfaces. An interface therefore contains the functions of its bases, and an
 /// implementing class also lists the bases.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interface {
@@ -57,7 +56,7 @@ pub struct Interface {
     pub name: String,
     /// Index of the file in [`Package::files`].
     pub file: u32,
-    /// Functions in order; inherited functions come first.
+    /// Functions in order. Inherited functions are first.
     pub functions: Vec<InterfaceFunction>,
     /// Comment before the declaration.
     pub doc: String,
@@ -88,7 +87,7 @@ pub struct Enum {
     pub path: Path,
     /// Name in the package.
     pub name: String,
-    /// Entries in order; the number of an entry is its index.
+    /// Entries in order. The number of an entry is its index.
     pub entries: Vec<String>,
     /// Comment before the declaration.
     pub doc: String,
@@ -114,9 +113,9 @@ pub struct Struct {
 }
 
 /// Signature that a `delegate` declares as a type. The path of the delegate is `/Script/Package.Class:Name`;
-/// [`DelegateDecl`](alcedo_reflect::decl::DelegateDecl) stores the class separately. [`Class::properties`] contains the property
-/// that holds the bound function, named [`delegate_property`]. If the source has a body, [`Class::functions`] contains the body as
-/// a function named [`delegate_body`], which runs if no function is bound.
+/// [`DelegateDecl`](alcedo_reflect::decl::DelegateDecl) stores the class separately. [`Class::properties`] contains a property for the
+/// bound function, named [`delegate_property`]. If the source has a body, [`Class::functions`] contains the body as a function named
+/// [`delegate_body`]. This function runs if no function is bound.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delegate {
     /// Path of the delegate.
@@ -140,7 +139,7 @@ pub fn delegate_property(delegate: &str) -> String {
     format!("__{delegate}__Delegate")
 }
 
-/// Returns the name of the function that runs if no function is bound to the delegate.
+/// Returns the name of the function that contains the body of a delegate. This function runs if no function is bound.
 pub fn delegate_body(delegate: &str) -> String {
     format!("__{delegate}__Default")
 }
@@ -170,8 +169,8 @@ pub struct Class {
     pub functions: Vec<Function>,
     /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,
-    /// Lines of `defaultproperties` in order, for own and inherited properties. The lines apply to the class default object, after
-    /// the values of the base class are copied to it.
+    /// Lines of `defaultproperties` in order, for own and inherited properties. The lines apply to the class default object, after the copy
+    /// of the base class's values.
     pub defaults: Vec<Default>,
     /// Comment before the declaration.
     pub doc: String,
@@ -203,7 +202,7 @@ pub struct Property {
     pub flags: u64,
     /// Other metadata: `category`, `config`, `localized`, and the contents of `<…|…>` after the name.
     pub meta: Vec<(String, String)>,
-    /// Default of a struct field (`structdefaultproperties`); defaults of class properties are in [`Class::defaults`].
+    /// Default of a struct field (`structdefaultproperties`). Defaults of class properties are in [`Class::defaults`].
     pub default: Option<Const>,
     /// Access from other classes.
     pub access: Access,
@@ -215,7 +214,7 @@ pub struct Property {
     pub line: u32,
 }
 
-/// Access to a member. The checker has already verified every access; tools use this value.
+/// Access to a member, for tools. The checker has already verified every access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Access {
     /// All classes.
@@ -253,19 +252,19 @@ pub enum Const {
     Enum(Path, String, i128),
     /// Class by path.
     Class(Path),
-    /// Object outside of the package, as written: its class and its name, as in `Texture'Pkg.Name'`.
+    /// Object outside the package, as written: its class and its name, as in `Texture'Pkg.Name'`.
     Object(Path, String),
     /// Subobject of the class that owns the default, by name.
     Subobject(String),
     /// No object, no class, or an unbound delegate.
     None,
-    /// Values of fields of a struct. Fields that are not listed have the defaults of the struct.
+    /// Values of struct fields. Omitted fields have the defaults of the struct.
     Struct(Vec<(String, Self)>),
     /// Elements of a dynamic or fixed array, or of a set. For a map, pairs of key and value, each stored as an array.
     Array(Vec<Self>),
-    /// Name of a function of the object itself, for a delegate.
+    /// Name of a function in the object's own class, for a delegate.
     Function(String),
-    /// Name of a function of the owner of the object, for a delegate.
+    /// Name of a function in the class of the object's owner, for a delegate.
     OwnerFunction(String),
 }
 
@@ -287,7 +286,7 @@ pub struct Default {
 pub enum DefaultAction {
     /// Assigns the value.
     Set(Const),
-    /// Assigns one element; a dynamic array that is too short grows with zero values.
+    /// Assigns one element. A dynamic array that is too short grows with zero values.
     SetElement(u32, Const),
     /// Appends an element to a dynamic array.
     Add(Const),
@@ -306,7 +305,7 @@ pub struct Subobject {
     pub name: String,
     /// Path of its class.
     pub class: Path,
-    /// True if a base class creates the subobject and this entry only changes its defaults.
+    /// True if a base class creates the subobject. The entry then only changes its defaults.
     pub inherited: bool,
     /// Initial values of its properties.
     pub defaults: Vec<Default>,
@@ -323,16 +322,16 @@ pub struct Function {
     pub flags: FunctionFlags,
     /// Access of callers.
     pub access: Access,
-    /// Parameters, which are the first locals: parameter 0 is [`LocalId`] 0.
+    /// Parameters. They are the first locals: parameter 0 is [`LocalId`] 0.
     pub params: Vec<Param>,
     /// Type of the result.
     pub result: Option<Type>,
-    /// Path of the overridden function that is declared nearest to the root of the class chain, `/Script/Package.Class:name`. The
-    /// class of that function may be native, of a plugin, or of a script.
+    /// Path of the first declaration of the overridden function in the class chain, counted from the root: `/Script/Package.Class:name`.
+    /// The declaring class may be native, a plugin class, or a script class.
     pub overrides: Option<Path>,
-    /// Locals after the parameters: the first is [`LocalId`] `params.len()`. Names of compiler-generated locals are in `<>`.
+    /// Locals after the parameters. The first local is [`LocalId`] `params.len()`. Names of compiler-generated locals are in `<>`.
     pub locals: Vec<Local>,
-    /// Statements of the body; `None` for `dllimport`.
+    /// Statements of the body. `None` for `dllimport`.
     pub body: Option<Vec<Stmt>>,
     /// Metadata for reflection, as key and value.
     pub meta: Vec<(String, String)>,
@@ -340,7 +339,7 @@ pub struct Function {
     pub doc: String,
     /// Line of the name.
     pub line: u32,
-    /// Line of the closing brace, which is the line of the implicit return.
+    /// Line of the closing brace. The implicit return has this line.
     pub end_line: u32,
 }
 
@@ -349,15 +348,15 @@ pub struct Function {
 pub struct FunctionFlags {
     /// `static`: the function has no `self`.
     pub is_static: bool,
-    /// True if no derived class overrides the function; calls are [`Callee::Final`].
+    /// True if no derived class overrides the function. Calls of the function are [`Callee::Final`].
     pub is_final: bool,
     /// `event`.
     pub is_event: bool,
     /// `dllimport`: the C library of the class contains the body.
     pub dll_import: bool,
-    /// `bool8`: the `bool` result has one byte in C.
+    /// `bool8`: in C, the `bool` result has one byte.
     pub bool8: bool,
-    /// `bool32`: the `bool` result has four bytes in C.
+    /// `bool32`: in C, the `bool` result has four bytes.
     pub bool32: bool,
     /// The function is the body of a delegate; see [`delegate_body`].
     pub delegate_body: bool,
@@ -378,16 +377,16 @@ pub struct Param {
     pub out: bool,
     /// `optional`: the caller can omit the argument.
     pub optional: bool,
-    /// Default of an optional parameter. The called function evaluates the defaults in order, before its body. `None` means the
-    /// zero value.
+    /// Default of an optional parameter. The called function evaluates the defaults in order, before its body. Without a default, the value
+    /// is zero.
     pub default: Option<Expr>,
-    /// `coerce`: an argument of another type is converted to the type of the parameter, not rejected.
+    /// `coerce`: an argument of a different type is converted to the type of the parameter instead of rejected.
     pub coerce: bool,
     /// Line in the file.
     pub line: u32,
 }
 
-/// A local variable, zero at the start of every call.
+/// A local variable. Its value is zero at the start of every call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Local {
     /// Name of the local.

@@ -10,28 +10,28 @@ use super::types::{Num, Triple, Type};
 pub enum Intrinsic {
     /// `array.Length` → `int`. Also applies to fixed arrays, sets and maps.
     Length,
-    /// `array.Add(int n)` → `int`: appends `n` default elements and returns the index of the first new element.
+    /// `array.Add(int n)` → `int`: appends `n` default elements. Returns the index of the first new element.
     ArrayAdd,
-    /// `array.AddItem(T)` → `int`: index of the new element.
+    /// `array.AddItem(T)` → `int`: appends an element. Returns its index.
     ArrayAddItem,
     /// `array.Insert(int at, int n)`: inserts `n` default elements.
     ArrayInsert,
-    /// `array.InsertItem(int at, T)` → `int`: index of the new element.
+    /// `array.InsertItem(int at, T)` → `int`: inserts an element. Returns its index.
     ArrayInsertItem,
-    /// `array.Remove(int at, int n)`: removes `n` elements. A range outside of the array is a script error without effect.
+    /// `array.Remove(int at, int n)`: removes `n` elements. A range outside the array is a script error without effect.
     ArrayRemove,
-    /// `array.RemoveItem(T)` → `int`: number of removed elements.
+    /// `array.RemoveItem(T)` → `int`: removes all equal elements. Returns the number of removed elements.
     ArrayRemoveItem,
     /// `array.Find(T)` → `int`: index of the first equal element, or -1.
     ArrayFind,
     /// `array.Find('Field', value)` → `int`: index of the first element whose field equals the second operand, or -1.
     ArrayFindField(String),
-    /// `array.Sort(delegate)`: the delegate `(T, T) -> int` returns a negative number if the two elements are out of order. The
-    /// sort is stable; the order of calls is unspecified.
+    /// `array.Sort(delegate)`: sorts by the delegate `(T, T) -> int`. The delegate returns a negative number if the two elements are out of
+    /// order. The sort is stable. The order of calls is unspecified.
     ArraySort,
     /// `array.Empty()`: removes all elements.
     ArrayEmpty,
-    /// `map.Find(K)` → `V`: the zero value if the key is absent. Reading `map[key]` is the same operation.
+    /// `map.Find(K)` → `V`: returns the zero value if the key is absent. A read of `map[key]` is this operation too.
     MapGet,
     /// `map.Set(K, V)`: inserts or replaces an entry.
     MapSet,
@@ -55,7 +55,7 @@ pub enum Intrinsic {
     OptionalGet,
     /// `optional.Reset()`: removes the value.
     OptionalReset,
-    /// `multicast.Add(delegate)`; ignores functions that are already bound.
+    /// `multicast.Add(delegate)`: binds a further function. Ignores functions that are already bound.
     MulticastAdd,
     /// `multicast.Remove(delegate)`: removes a bound function.
     MulticastRemove,
@@ -66,7 +66,7 @@ pub enum Intrinsic {
 }
 
 impl Intrinsic {
-    /// Returns true for operations that do not change their receiver.
+    /// Returns true for operations that leave their receiver unchanged.
     pub fn is_reading(&self) -> bool {
         matches!(
             self,
@@ -110,8 +110,8 @@ pub struct Binary {
 /// The type of the operands of an operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operand {
-    /// Two numbers of kind `I32 U32 I64 U64 F32 F64`; operands of narrower types are already widened. The right operand of a shift
-    /// is an `i32`.
+    /// Two numbers of kind `I32 U32 I64 U64 F32 F64`. Operands of narrower types are already widened. The right operand of a shift is an
+    /// `i32`.
     Num(Num),
     /// Two `bool`s.
     Bool,
@@ -123,17 +123,17 @@ pub enum Operand {
     Enum(Num),
     /// Two objects or classes, compared by identity. Their types may differ.
     Object,
-    /// Two structs with the path, compared by all fields.
+    /// Two structs of the type at this path, compared by all fields.
     Struct(Path),
     /// Two triples.
     Triple(Triple),
-    /// A triple and a number, which has the component kind of the triple, or is an `f64` if the components are integers.
+    /// A triple and a number. The number has the component kind of the triple. If the components are integers, the number is an `f64`.
     TripleScalar(Triple),
-    /// A number and a triple; the number has the kind that [`Self::TripleScalar`] states.
+    /// A number and a triple. The kind of the number is specified at [`Self::TripleScalar`].
     ScalarTriple(Triple),
-    /// A vector and a rotator: `>>` rotates the vector, `<<` applies the inverse rotation.
+    /// A vector and a rotator. `>>` rotates the vector, and `<<` applies the inverse rotation.
     Turned(Triple, Triple),
-    /// Two delegates; equal if object and function are equal.
+    /// Two delegates. They are equal if their objects and functions are equal.
     Delegate,
     /// Two arrays, sets, maps, or other values of one type, compared with the equality of reflection.
     Value,
@@ -148,8 +148,8 @@ pub enum Op {
     Sub,
     /// `*`, with the rules of `+`. Also multiplies a triple by a number, and two vectors by component.
     Mul,
-    /// `/`: integers round toward zero. Integer division by zero yields 0 and is logged. The smallest number divided by -1 wraps.
-    /// Floats follow IEEE 754. Also divides a triple by a number, and two vectors by component.
+    /// `/`: integers round toward zero. Integer division by zero yields 0 and is logged. The minimum divided by -1 wraps. Floats follow
+    /// IEEE 754. Also divides a triple by a number, and two vectors by component.
     Div,
     /// `%`: remainder of `/`, with the sign of the left operand. An integer remainder by zero yields 0 and is logged. Floats follow
     /// `fmod`.
@@ -170,7 +170,7 @@ pub enum Op {
     BitXor,
     /// `^^` of two `bool`s → `bool`.
     Xor,
-    /// `==` → `bool`. Strings are case-sensitive; floats follow IEEE 754.
+    /// `==` → `bool`. Strings are compared case-sensitively. Floats follow IEEE 754.
     Eq,
     /// `!=` → `bool`.
     Ne,
@@ -182,11 +182,11 @@ pub enum Op {
     Gt,
     /// `>=` → `bool`.
     Ge,
-    /// `~=` → `bool`: true for floats that differ by less than 0.0001, and for strings that are equal ignoring case.
+    /// `~=` → `bool`: true for floats that differ by less than 0.0001, and for strings that differ only in case.
     Near,
     /// `$` → `string`: concatenation.
     Concat,
-    /// `@` → `string`: concatenation with a space between.
+    /// `@` → `string`: concatenation with a space between the strings.
     ConcatSpaced,
     /// `-=` of strings → `string`: the left string without all occurrences of the right string.
     TextWithout,
@@ -194,48 +194,48 @@ pub enum Op {
     Dot,
     /// `Cross` of two vectors → a vector.
     Cross,
-    /// `ClockwiseFrom` of two `int`s → `bool`: true if the left angle is clockwise from the right one. A full turn has 65536 units.
+    /// `ClockwiseFrom` of two `int`s → `bool`: true if the left angle is clockwise from the right angle. A full turn has 65536 units.
     ClockwiseFrom,
 }
 
-/// Infallible conversions between types.
+/// Conversions between types. They always succeed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conversion {
-    /// Converts a number to another kind, as `as` in Rust: integer to integer keeps the low bits; float to integer rounds toward
-    /// zero and saturates; NaN becomes 0.
+    /// Converts a number to another kind, like `as` in Rust. Integer to integer keeps the low bits. Float to integer rounds toward zero and
+    /// saturates; NaN becomes 0.
     Num(Num, Num),
     /// Converts an enum whose numbers have the first kind to a number of the second kind.
     EnumToNum(Num, Num),
-    /// Converts a number of the first kind to the enum at the path, whose numbers have the second kind. A number without an entry
+    /// Converts a number of the first kind to the enum at the path. The numbers of the enum have the second kind. A number without an entry
     /// is kept.
     NumToEnum(Num, Path, Num),
-    /// Converts a number to `bool`: true unless zero.
+    /// Converts a number to `bool`. The result is true for a nonzero number.
     NumToBool(Num),
     /// Converts a `bool` to 1 or 0.
     BoolToNum(Num),
-    /// Converts a value of the type to a string. Integers become digits. Floats have four decimals, `f64` and `f32` alike (`%.4f`,
-    /// as in UnrealScript 3). `bool` becomes `True` or `False`. A name becomes its string, an enum value its entry name. Objects
-    /// and classes become their name, and no object becomes `None`. Vectors and rotators become `x,y,z` with two decimals. Other
-    /// structs, containers and delegates have the format of reflection.
+    /// Converts a value of the type to a string. Integers become digits. Floats (`f64` and `f32`) have four decimals (`%.4f`, as in
+    /// UnrealScript 3). `bool` becomes `True` or `False`. A name becomes its string, and an enum value becomes its entry name. Objects and
+    /// classes become their name, and no object becomes `None`. Vectors and rotators become `x,y,z` with two decimals. All other structs,
+    /// containers and delegates have the format of reflection.
     ToText(Type),
-    /// Converts a string to a value of the type. Numbers are read from the longest numeric prefix after leading spaces; a string
-    /// without a numeric prefix is zero. A `bool` is true for "true" in any case, and for an integer other than zero. A name gets
-    /// the string. Triples are read from `x,y,z`. Enums are read from an entry name; any other string yields the zero value.
+    /// Converts a string to a value of the type. Numbers are parsed from the longest numeric prefix after leading spaces. A string without
+    /// a numeric prefix is zero. A `bool` is true for "true" in any case, and for a nonzero integer. A name receives the string. Triples
+    /// are parsed from `x,y,z`. Enums are parsed from an entry name; an unknown entry name yields the zero value.
     FromText(Type),
     /// Converts between string types or `name`: source type, target type. Unrepresentable characters become `?`.
     Text(Type, Type),
-    /// Converts an object, class or interface to `bool`: true unless `None`.
+    /// Converts an object, class or interface to `bool`. The result is false only for `None`.
     ObjectToBool,
-    /// Converts a name to `bool`: true unless `None` or empty.
+    /// Converts a name to `bool`. The result is false for `None` and for the empty name.
     NameToBool,
-    /// Converts a triple to `bool`: true if any component is not zero.
+    /// Converts a triple to `bool`. The result is true if a component is nonzero.
     TripleToBool(Triple),
-    /// Converts a class to an object. The handle is unchanged, in hosts whose classes are objects.
+    /// Converts a class to an object, in hosts whose classes are objects. The handle is unchanged.
     ClassToObject,
-    /// Converts without an operation at run time: object to a base class, class to `class<Base>`, delegate to another delegate type
-    /// with the same signature, or `none` to any of these types.
+    /// Converts without an operation at run time. Converts an object to a base class, a class to `class<Base>`, a delegate to another
+    /// delegate type with an equal signature, or `none` to any of these types.
     Up,
-    /// Converts a struct to its base struct; keeps the fields of the base.
+    /// Converts a struct to its base struct. Keeps only the fields of the base.
     StructUp(Path),
     /// Converts an object to an interface that its class implements.
     ObjectToInterface(Path),
@@ -243,7 +243,7 @@ pub enum Conversion {
     InterfaceToObject,
     /// Converts an object to a weak, soft or lazy reference of the kind.
     ToReference(PropertyKind, Path),
-    /// Converts a weak, soft or lazy reference to its object, or to `None` if the object is not available.
+    /// Converts a weak, soft or lazy reference to its object. The result is `None` if the object is not available.
     FromReference(PropertyKind),
     /// Converts a value to an optional.
     ToOptional,
@@ -251,6 +251,6 @@ pub enum Conversion {
     VectorToRotator(Triple, Triple),
     /// Converts a rotator to the unit vector that points along the rotator.
     RotatorToVector(Triple, Triple),
-    /// Converts a triple to another struct with the same component names and another number kind.
+    /// Converts a triple to another struct with equal component names and a different number kind.
     Triple(Triple, Triple),
 }

@@ -8,14 +8,14 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Path;
 
-/// A type. The zero value of a type consists of zero bytes; the zero value of a struct has the defaults of its fields.
+/// A type. The zero value of a type consists of zero bytes, except for structs: their zero value has the defaults of the fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
     /// A number: `byte`, `int`, `float`, and the other number types of reflection.
     Num(Num),
     /// The type `bool`.
     Bool,
-    /// The type `string`, which is `String` in reflection.
+    /// The type `string`. In reflection, this type is `String`.
     Text,
     /// `Utf8String` of reflection.
     Utf8Text,
@@ -27,29 +27,29 @@ pub enum Type {
     Name,
     /// `FieldPath` of reflection.
     FieldPath,
-    /// An enum, and the kind of its numbers, which is `u8` for enums of scripts.
+    /// An enum, and the kind of its numbers. Enums of scripts have the kind `u8`.
     Enum(Path, Num),
     /// A struct.
     Struct(Path),
-    /// An object of a class or of a derived class, or none.
+    /// An object of the class or of a derived class, or no object.
     Object(Path),
-    /// `class<X>`: a class or a class derived from it, or none. The type is `SubclassOf` in reflection.
+    /// `class<X>`: the class `X`, a class derived from `X`, or no class. In reflection, this type is `SubclassOf`.
     Class(Path),
-    /// An object of a class that implements the interface, or none. The type is `ScriptInterface` in reflection.
+    /// An object whose class implements the interface, or no object. In reflection, this type is `ScriptInterface`.
     Interface(Path),
     /// A reference type of reflection that has a keyword in the language: see [`PropertyKind::script_words`].
     Reference(PropertyKind, Path),
     /// A dynamic array: `array<T>`.
     Array(Box<Self>),
-    /// A fixed array `T name[N]`, which always has `N` elements. In reflection, `Array(T)` with the metadata key `array_dim`.
+    /// A fixed array `T name[N]` with exactly `N` elements. In reflection, this type is `Array(T)` with the metadata key `array_dim`.
     Fixed(Box<Self>, u32),
     /// `Set` of reflection.
     Set(Box<Self>),
-    /// `map<K, V>`, which is `Map` in reflection.
+    /// `map<K, V>`. In reflection, this type is `Map`.
     Map(Box<Self>, Box<Self>),
     /// `Optional` of reflection.
     Optional(Box<Self>),
-    /// A delegate: one of the three kinds, its path if it has a name, and its signature.
+    /// A delegate: its kind (one of three), its path if it has a name, and its signature.
     Delegate(PropertyKind, Option<Path>, Rc<SignatureText>),
     /// Type of `none` before its context determines another type. No property or local has this type.
     None,
@@ -119,7 +119,7 @@ impl Num {
         }
     }
 
-    /// Returns the smallest and the largest integer; `None` for floats.
+    /// Returns the minimum and the maximum. Returns `None` for floats.
     pub const fn range(self) -> Option<(i128, i128)> {
         Some(match self {
             Self::U8 => (0, u8::MAX as i128),
@@ -151,8 +151,8 @@ impl Num {
     }
 }
 
-/// A struct of three floats or ints. Reflection names the struct `Vector` or `Rotator`, and it has exactly three fields of one
-/// number type: `x y z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on triples.
+/// A struct of three floats or ints. Reflection names the struct `Vector` or `Rotator`. The struct has exactly three fields of one number
+/// type: `x y z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on triples.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Triple {
     /// The path of the struct.
@@ -169,7 +169,7 @@ impl Type {
     /// The type `float`.
     pub const FLOAT: Self = Self::Num(Num::F32);
 
-    /// Returns the type as reflection parses it. `None` for [`Type::None`] and [`Type::Nothing`].
+    /// Returns the type as reflection parses it. Returns `None` for [`Type::None`] and [`Type::Nothing`].
     pub fn type_text(&self) -> Option<TypeText> {
         let reference = |kind, path: &Path| Some(TypeText::Reference(kind, path.to_string()));
         let container = |kind, of: &[&Self]| {

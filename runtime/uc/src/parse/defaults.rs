@@ -1,4 +1,4 @@
-//! `defaultproperties`: one property per line, with an optional semicolon; names may be unquoted.
+//! Parses `defaultproperties`. Each line contains one property and an optional semicolon. Names may be unquoted.
 
 use super::expressions::{fraction, whole};
 use super::{Failed, Parser, Read, directive_outside, macro_outside};
@@ -54,7 +54,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips the line that starts with the token, and the following lines while a parenthesis is open. Stops before the closing
+    /// Skips the line that starts with the token. While a parenthesis is open, also skips the following lines. Stops before the closing
     /// brace. If a parenthesis is never closed, skips only to the end of the line that the parser has reached.
     fn skip_line(&mut self, start: Token) {
         let reached = self.tokens.peek(0).span.start.max(self.last_end);
@@ -187,7 +187,7 @@ impl Parser<'_> {
         Ok(DefaultObject { class, name, others, lines, span })
     }
 
-    /// Parses `X`, `Pkg.X` or `class'Pkg.X'`; returns the last name of the path.
+    /// Parses `X`, `Pkg.X` or `class'Pkg.X'`. Returns the last name of the path.
     fn last_of_path(&mut self, what: &str) -> Read<Ident> {
         if self.is_word(0, "class") && self.peek_kind(1) == Kind::Quoted {
             self.next();
@@ -265,7 +265,7 @@ impl Parser<'_> {
                 V::Name(text[1..text.len() - 1].trim().to_owned())
             }
             Kind::ParenOpen => self.default_group()?,
-            // `{( … )}` equals `( … )`.
+            // `{( … )}` is equivalent to `( … )`.
             Kind::BraceOpen => {
                 self.next();
                 let inner = self.value_in_group()?;
@@ -275,7 +275,7 @@ impl Parser<'_> {
             Kind::Word => {
                 let names = self.dotted("a value")?;
                 let quoted = self.peek();
-                // Reads `Texture'Pkg.Name'`; the class may be qualified with its package.
+                // Reads `Texture'Pkg.Name'`. The package may precede the class.
                 if quoted.kind == Kind::Quoted && !quoted.on_new_line {
                     self.next();
                     let inner = self.text(quoted);
@@ -340,7 +340,7 @@ impl Parser<'_> {
         Ok(if is_struct { DefaultValueKind::Struct(fields) } else { DefaultValueKind::Array(values) })
     }
 
-    /// Parses a value in parentheses, which may start on a new line.
+    /// Parses a value in parentheses. The value may start on a new line.
     fn value_in_group(&mut self) -> Read<DefaultValue> {
         if self.peek().on_new_line && !matches!(self.peek().kind, Kind::Comma | Kind::ParenClose | Kind::BraceClose) {
             // Reads the token again as if no line break preceded it.

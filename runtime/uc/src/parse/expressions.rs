@@ -1,4 +1,4 @@
-//! Parses expressions. The precedence of operators follows the language and differs from C: `$` binds more weakly than `==`.
+//! Parses expressions. The precedence of operators follows the language and differs from C: `$` binds weaker than `==`.
 
 use super::statements::STATEMENTS;
 use super::{MAX_EXPRESSION_DEPTH, Parser, Read};
@@ -34,7 +34,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Builds `condition ? one : other`. In `a += b ? c : d`, the right operand of the assignment is the whole conditional.
+    /// Builds `condition ? one : other`. In `a += b ? c : d`, the right operand of the assignment is the complete conditional.
     fn conditional(&mut self, condition: Expr, one: Expr, other: Expr) -> Read<Expr> {
         let span = condition.span.to(other.span);
         let depth = condition.depth.max(one.depth).max(other.depth);
@@ -50,7 +50,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Builds a node whose deepest child has this depth; reports excessive depth.
+    /// Builds a node. `depth` is the depth of its deepest child. Reports excessive depth.
     fn node(&mut self, kind: ExprKind, span: Span, depth: u32) -> Read<Expr> {
         if depth >= MAX_EXPRESSION_DEPTH {
             let message = format!("this expression is more than {MAX_EXPRESSION_DEPTH} operators deep");
@@ -95,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns true if a word between two values on one line is an operator that a class may declare.
+    /// Returns true for a word between two values on one line, if a class may declare the word as an operator.
     fn is_declared_operator(&mut self, token: Token) -> bool {
         let following = self.tokens.peek(1);
         (token.kind == Kind::Word || self.is_hash(token))
@@ -110,8 +110,8 @@ impl Parser<'_> {
             )
     }
 
-    /// Returns the number of tokens of an operator symbol that the language lacks, such as `<+>`. The tokens of the symbol
-    /// have no spaces between them, and the last token does not begin an operand. Returns zero for known operators.
+    /// Returns the number of tokens in an operator symbol that the language lacks, such as `<+>`. The tokens of the symbol have no spaces
+    /// between them, and the last token does not begin an operand. Returns zero for known operators.
     fn declared_sign(&mut self, first: Token) -> usize {
         let (mut count, mut last) = (0, first);
         loop {
@@ -236,7 +236,7 @@ impl Parser<'_> {
         self.node(ExprKind::Index(Box::new(of), Box::new(index)), span, depth)
     }
 
-    /// Parses `(a, , b)`; an omitted argument is `None`.
+    /// Parses `(a, , b)`. An omitted argument is `None`.
     fn arguments(&mut self) -> Read<Vec<Option<Expr>>> {
         self.expect(Kind::ParenOpen, "`(`", "before the arguments")?;
         let mut args = Vec::new();
@@ -405,7 +405,7 @@ impl Parser<'_> {
         self.node(ExprKind::New(args, Box::new(class), template), span, deepest)
     }
 
-    /// Returns the content of a string literal with escapes resolved.
+    /// Returns the content of a string literal, with resolved escapes.
     pub(super) fn unescape(&mut self, token: Token) -> String {
         let text = self.text(token);
         let inner = &text[1..text.len() - 1];
@@ -422,7 +422,7 @@ impl Parser<'_> {
                 Some((_, 'r')) => found.push('\r'),
                 Some((_, plain @ ('\\' | '"' | '\''))) => found.push(plain),
                 Some((_, other)) => {
-                    // The language reads an unknown escape as the character after the backslash.
+                    // An unknown escape means the character after the backslash.
                     let start = token.span.start as usize + 1 + at;
                     let span = Span::new(start, start + 1 + other.len_utf8());
                     let error =

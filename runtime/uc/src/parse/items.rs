@@ -136,7 +136,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Consumes a token if none was consumed since offset `before`, so that every loop terminates.
+    /// Consumes a token if none was consumed since offset `before`. This guarantees that every loop terminates.
     pub(super) fn ensure_progress(&mut self, before: u32) {
         if self.peek().span.start == before && self.peek().kind != Kind::End {
             self.next();
@@ -191,7 +191,7 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Parses declarations up to a class header or the end of the file. Returns true if part of the file could not be parsed.
+    /// Parses declarations up to a class header or the end of the file. Returns true if some text of the file could not be parsed.
     fn items_into(&mut self, items: &mut Vec<Item>) -> bool {
         let mut is_partial = false;
         loop {
@@ -223,10 +223,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the next possible start of a declaration: after a semicolon or block, or at a declaration keyword that starts a
-    /// line.
+    /// Skips to the next possible start of a declaration. A declaration may start after a semicolon or block, or at a declaration keyword
+    /// at the start of a line.
     fn skip_declaration(&mut self) {
-        // Also skips the rest of the line after a block, up to a semicolon.
+        // After a block, also skips the rest of the line, up to a semicolon.
         let ends_behind_block = |parser: &mut Self| parser.peek().on_new_line || parser.begins_declaration();
         let is_at_brace = self.skip_until(ends_behind_block, |parser, token| {
             token.span.start != parser.last_end && parser.begins_declaration()
@@ -239,7 +239,7 @@ impl Parser<'_> {
     /// Returns true if the next tokens begin a declaration and cannot begin a statement.
     pub(super) fn begins_declaration(&mut self) -> bool {
         let following = self.peek_kind(1);
-        // A variable may be named `Event`, so the declaration keyword must precede another identifier.
+        // A variable may be named `Event`. The declaration keyword must therefore precede another identifier.
         (self.is_one_of(0, &["function", "event", "struct", "enum", "const", "state", "delegate"])
             && following == Kind::Word)
             || (self.is_word(0, "var") && matches!(following, Kind::Word | Kind::ParenOpen))
@@ -292,7 +292,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a token that starts no declaration. Suppresses further reports until a line starts with an identifier.
+    /// Reports a token that starts no declaration. Suppresses further reports until a line begins with an identifier.
     pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
         let after_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
         if after_macro || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
@@ -363,14 +363,14 @@ impl Parser<'_> {
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }
 
-    /// Returns true if the tokens after the next `n` may be a type and a name. The token before them is then a specifier.
+    /// Returns true if the tokens after the next `n` may be a type and a name. The tokens before that type are then specifiers.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
         let following = self.peek_kind(n + 1);
         matches!(following, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
             || (following == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
-    /// Returns true if the next identifier cannot be a type, since a type and a name follow it on the line.
+    /// Returns true if the next identifier cannot be a type: a type and a name follow on its line.
     pub(super) fn is_unknown_specifier(&mut self) -> bool {
         const TYPES: &[&str] = &[
             "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set",
@@ -426,7 +426,7 @@ impl Parser<'_> {
     /// Parses a name with its optional array size and `<…>`.
     pub(super) fn var_name(&mut self, what: &str) -> Read<VarName> {
         let (name, dim) = (self.ident(what)?, self.dim()?);
-        // `pointer X{FVoid}` states a C++ type, which only native code uses.
+        // `pointer X{FVoid}` specifies a C++ type. Only native code uses this type.
         if self.peek().kind == Kind::BraceOpen && !self.peek().on_new_line {
             self.skip_cpp_braces()?;
         }

@@ -1,5 +1,5 @@
-//! Parser from source text to a syntax tree. An error discards only the statement or declaration that contains it, so one run
-//! reports several errors. The tree stores unsupported constructs as written; the checker reports them.
+//! Parser from source text to a syntax tree. An error discards only the enclosing statement or declaration. One run therefore reports
+//! several errors. The tree stores unsupported constructs as written, and the checker reports them.
 
 mod defaults;
 mod expressions;
@@ -23,15 +23,15 @@ use crate::token::{Kind, Token, Tokens};
 
 /// Maximum nesting depth of statements, expressions, types and defaults.
 pub const MAX_DEPTH: u32 = 64;
-/// Maximum depth of the tree of one expression. A sequence of operators also increases the depth.
+/// Maximum depth of the tree of one expression. A sequence of operators also adds depth.
 pub const MAX_EXPRESSION_DEPTH: u32 = 160;
 /// Maximum number of reported errors per file. The parser stops at this number.
 pub const MAX_ERRORS: usize = 60;
 
-/// Minimum size of a package in bytes for parsing on several threads. One thread needs about four milliseconds for this size.
+/// Minimum size in bytes of a package that is parsed on several threads. One thread needs about four milliseconds for this size.
 const WORTH_A_THREAD: usize = 100_000;
 
-/// Parses a file. Always returns a tree, which contains everything that could be parsed. The messages refer to file 0.
+/// Parses a file. Always returns a tree; the tree contains all constructs that could be parsed. The messages refer to file 0.
 ///
 /// # Examples
 /// ```
@@ -54,14 +54,14 @@ pub(crate) fn parse_value(source: &Source) -> bool {
     is_value && parser.peek().kind == Kind::End && parser.diagnostics.iter().all(|message| !message.is_error())
 }
 
-/// Returns the expression that the text consists of, if any.
+/// Returns the expression if the text consists of one expression.
 pub(crate) fn parse_expression(source: &Source) -> Option<Expr> {
     let mut parser = Parser::new(source, 0);
     let value = parser.expression().ok()?;
     (parser.peek().kind == Kind::End).then_some(value)
 }
 
-/// Parses a text as statements and returns the messages.
+/// Parses a text as statements. Returns the messages.
 pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
     let mut parser = Parser::new(source, 0);
     while parser.peek().kind != Kind::End {
@@ -103,7 +103,7 @@ impl Parsed {
         let mut shares = sources.chunks(share).enumerate().map(|(at, files)| move || parse_share(files, at * share));
         let own = shares.next();
         let (files, messages): (_, Vec<_>) = thread::scope(|scope| {
-            // This thread parses the files of a thread that the system could not create.
+            // If the system could not create a thread, the current thread parses the files of that thread.
             let begin = |parse| {
                 thread::Builder::new().name("alcedo-parse".into()).spawn_scoped(scope, parse).map_err(|_| parse)
             };
@@ -131,12 +131,12 @@ impl Parsed {
     }
 }
 
-/// Parses files; `first` is the index of the first file in the package.
+/// Parses files. `first` is the index of the first file in the package.
 fn parse_share(files: &[Source], first: usize) -> Vec<(File, Vec<Diagnostic>)> {
     files.iter().enumerate().map(|(at, source)| parse_file(source, first + at)).collect()
 }
 
-/// Parses a file as [`parse`] does; the messages refer to the file with the index `file`.
+/// Parses a file as [`parse`] does. The messages refer to the file with the index `file`.
 fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     let mut parser = Parser::new(source, file);
     if let Some(bytes) = source.too_large {
@@ -159,7 +159,7 @@ fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     (tree, parser.finish())
 }
 
-/// A construct could not be parsed; the error is already reported.
+/// A construct could not be parsed. The error is already reported.
 pub(crate) struct Failed;
 
 pub(crate) type Read<T> = Result<T, Failed>;
@@ -169,7 +169,7 @@ pub(crate) struct Parser<'s> {
     file: usize,
     tokens: Tokens<'s>,
     diagnostics: Vec<Diagnostic>,
-    /// Statements of all open blocks. At its end, a block gets a vector of its exact length.
+    /// Statements of all open blocks. At the end of a block, its statements move to a vector of the exact length.
     statements: Vec<Stmt>,
     depth: u32,
     /// True if parsing stopped because of too many errors.
@@ -180,8 +180,7 @@ pub(crate) struct Parser<'s> {
     last_macro: Option<(Span, u32)>,
     /// True if the last token where a declaration may start did not start a declaration.
     in_junk: bool,
-    /// True if a parenthesis in defaults is never closed. The parser then assumes that only the current line belongs to the
-    /// parenthesis.
+    /// True if a parenthesis in defaults is never closed. The parser then assumes that the parenthesis ends with the current line.
     never_closed: bool,
 }
 
@@ -230,7 +229,7 @@ impl<'s> Parser<'s> {
         if self.stopped {
             return;
         }
-        // Reports at most one error for each location, and no consequential errors.
+        // Reports at most one error for each location. Omits consequential errors.
         if diagnostic.is_error()
             && self
                 .diagnostics
@@ -251,7 +250,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Reports an error and returns [`Failed`], since the construct cannot be parsed.
+    /// Reports an error. Returns [`Failed`], because the construct cannot be parsed.
     fn fail<T>(&mut self, diagnostic: Diagnostic) -> Read<T> {
         self.report(diagnostic);
         Err(Failed)
@@ -267,7 +266,7 @@ impl<'s> Parser<'s> {
         Diagnostic::error(id, (self.file, span), message)
     }
 
-    /// Returns the next token without consuming it.
+    /// Returns the next token. The token is not consumed.
     fn peek(&mut self) -> Token {
         self.tokens.peek(0)
     }
@@ -320,8 +319,8 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// Consumes the next token, which must be of this kind. The error contains `what`, a description of the token, and `place`, its
-    /// expected position.
+    /// Consumes the next token. The token must be of this kind. The error contains `what`, a description of the token, and `place`, the
+    /// expected position of the token.
     fn expect(&mut self, kind: Kind, what: &str, place: &str) -> Read<Token> {
         if let Some(token) = self.take(kind) {
             return Ok(token);
@@ -344,7 +343,7 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// Fails if a macro is the next or the last token. The expansion of a macro is unknown, so other errors would be misleading.
+    /// Fails if a macro is the next or the last token. The expansion of a macro is unknown, so further errors would be misleading.
     fn macro_ahead(&mut self) -> Read<()> {
         let found = self.peek();
         let span = match self.last_macro {
@@ -356,7 +355,7 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// Consumes the next token, which must be a name.
+    /// Consumes the next token. The token must be a name.
     fn ident(&mut self, what: &str) -> Read<Ident> {
         match self.take(Kind::Word) {
             Some(token) => Ok(Ident { text: self.text(token).to_owned(), span: token.span }),
@@ -394,7 +393,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Calls `read` one nesting level deeper; fails beyond the maximum depth.
+    /// Calls `read` one nesting level deeper. Fails beyond the maximum depth.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_DEPTH {
             let found = self.peek();
@@ -402,7 +401,7 @@ impl<'s> Parser<'s> {
             let error =
                 self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);
-            // The end of the nested construct is unknown, so the rest of the file is skipped.
+            // The end of the nested construct is unknown. The rest of the file is therefore skipped.
             self.stopped = true;
             self.tokens.seek(self.source.text.len());
             return Err(Failed);
@@ -413,7 +412,7 @@ impl<'s> Parser<'s> {
         read
     }
 
-    /// Consumes parentheses that begin with the next token, and returns their content without comments and line breaks.
+    /// Consumes parentheses that begin with the next token. Returns their content without comments and line breaks.
     fn raw_parens(&mut self) -> Read<String> {
         let open = self.expect(Kind::ParenOpen, "`(`", "here")?;
         let (mut depth, mut raw, mut end) = (1_u32, String::new(), open.span.end);
@@ -487,7 +486,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Skips braces around C++ code, which has other strings and comments than the language.
+    /// Skips braces around C++ code. Strings and comments of C++ differ from those of the language.
     fn skip_cpp_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let bytes = self.source.text.as_bytes();

@@ -10,7 +10,7 @@ pub(super) const STATEMENTS: &[&str] =
     &["if", "while", "do", "for", "foreach", "switch", "return", "break", "continue", "local"];
 
 impl Parser<'_> {
-    /// Parses the body of a function; returns its statements and the span of the closing brace.
+    /// Parses the body of a function. Returns its statements and the span of the closing brace.
     pub(super) fn body(&mut self) -> Read<(Vec<Stmt>, Span)> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let body = self.statements(open)?;
@@ -25,7 +25,7 @@ impl Parser<'_> {
         read.map(|()| statements)
     }
 
-    /// Appends the statements of a block to the parser's list; consumes the closing brace.
+    /// Appends the statements of a block to the parser's list. Consumes the closing brace.
     fn rest_of_block(&mut self, open: Token) -> Read<()> {
         loop {
             let token = self.peek();
@@ -67,8 +67,8 @@ impl Parser<'_> {
         self.skip_until(|_| true, |parser, _| parser.begins_statement());
     }
 
-    /// Skips past the next semicolon. Stops before a closing brace, where it returns true, and at the end of the file. Also stops
-    /// after a block or before the first word of a line if the passed functions return true there.
+    /// Skips past the next semicolon. Also stops at the end of the file, and before a closing brace, where the result is true. Also stops
+    /// after a block or before the first word of a line, if the passed functions return true there.
     pub(super) fn skip_until(
         &mut self,
         ends_behind_block: impl Fn(&mut Self) -> bool,
@@ -143,7 +143,7 @@ impl Parser<'_> {
             "switch" => self.switch_statement(),
             "local" => self.local_statement(),
             "const" if following == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
-            // `Stop` may also be the name of a function or variable.
+            // `Stop` may also name a function or variable.
             "break" | "continue" | "stop" if word != "stop" || following == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;

@@ -1,4 +1,4 @@
-//! Parses structs and enums that are declared in a class, in a struct, or inline.
+//! Parses structs and enums declared in a class, in a struct, or inline.
 
 use super::{Failed, Parser, Read};
 use crate::ast::{Enum, Modifier, Struct, VarName};

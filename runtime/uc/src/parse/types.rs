@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::token::Kind;
 
 impl Parser<'_> {
-    /// Parses metadata between `<` and `>`, which is arbitrary text.
+    /// Parses metadata between `<` and `>`. The metadata is arbitrary text.
     pub(super) fn meta(&mut self) -> Read<Option<String>> {
         let open = self.peek();
         if !matches!(open.kind, Kind::Lt | Kind::Le | Kind::Shl) {
@@ -28,7 +28,7 @@ impl Parser<'_> {
         self.peek_kind(1) == Kind::Lt && self.is_one_of(0, &["array", "class", "map", "set", "delegate", "optional"])
     }
 
-    /// Parses and rejects `[32]` after `string`, a syntax of the first version of Unreal.
+    /// Parses and rejects `[32]` after `string`. This syntax is from the first version of Unreal.
     fn text_length(&mut self) -> Read<()> {
         let open = self.next();
         let _ = self.expression()?;
@@ -89,7 +89,7 @@ impl Parser<'_> {
         Ok(TypeRef { kind: TypeKind::Named(names), span })
     }
 
-    /// Parses a type argument; skips editor specifiers before it.
+    /// Parses a type argument. Skips editor specifiers before the type.
     pub(super) fn inner_type(&mut self) -> Read<TypeRef> {
         while self.is_one_of(0, VAR_SPECIFIERS) && self.peek_kind(1) == Kind::Word {
             self.next();

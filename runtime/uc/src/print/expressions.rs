@@ -1,4 +1,4 @@
-//! Prints expressions. Adds no parentheses, since the tree contains all parentheses of the source.
+//! Prints expressions. Adds no parentheses: the tree contains all parentheses of the source.
 
 use alcedo_reflect::quote;
 

@@ -1,4 +1,4 @@
-//! Prints a syntax tree in a normal form. Parsing the output returns an equal tree, which prints the same output.
+//! Prints a syntax tree in a normal form. A parse of the output returns an equal tree, with equal output.
 
 mod expressions;
 mod statements;

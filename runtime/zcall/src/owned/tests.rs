@@ -1,4 +1,4 @@
-//! Access of the owner to the slots of its buffer.
+//! Access to the slots of a buffer by its owner.
 #![expect(unsafe_code, reason = "vouches for an address")]
 
 use super::{DynBuffer, SlotBuffer};

@@ -16,7 +16,7 @@ use crate::value::Value;
 
 const ROUNDS: usize = 200;
 
-/// Number of rounds with a sweep; these rounds compare more often.
+/// Number of rounds with a sweep. Rounds with a sweep compare more often than rounds without.
 const SWEEPS: usize = 40;
 
 struct Test {
@@ -113,7 +113,7 @@ impl Test {
             1 => objects.write_unasked(object, "two", &value),
             2 => objects.with_body_to_write(object, |body| body.view().write(property(2), &value))?,
             3 => {
-                // Writes as a plugin does: first reports the write to the host, then writes memory.
+                // Writes like a plugin: reports the write to the host, then writes to memory.
                 objects.may_write(object)?;
                 objects.with_body(object, |body| body.view().write(property(0), &value))?
             }
@@ -134,7 +134,7 @@ impl Test {
         reached
     }
 
-    /// Runs an incremental mark and returns the number of slices.
+    /// Runs an incremental mark. Returns the number of slices.
     fn round(&mut self) -> usize {
         let held = self.held.clone();
         begin(&self.world, &|visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit));
@@ -174,7 +174,7 @@ impl Test {
                 self.world.objects.add_root(object);
             }
             1 => {
-                // A new object may refer to an object that was unreachable.
+                // A new object may refer to an unreachable object.
                 let new = self.world.objects.allocate(&self.class, None, ObjectHandle::NONE, 0);
                 let value = Value::Object(self.any());
                 self.known.push(new);
@@ -187,7 +187,7 @@ impl Test {
         }
     }
 
-    /// Runs an incremental collection, and returns the number of slices of the sweep and the number of destroyed objects.
+    /// Runs an incremental collection. Returns the number of slices of the sweep, and the number of destroyed objects.
     fn sweep(&mut self) -> (usize, usize) {
         let held = self.held.clone();
         begin(&self.world, &|visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit));
