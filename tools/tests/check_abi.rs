@@ -122,7 +122,7 @@ fn renamed_types_and_members_are_followed() {
     for line in [
         "  breaks      /Script/Game.Scale:weight: removed; its values are put aside",
         "  compatible  /Script/Game.Scale:mass: added; living objects get its default\n",
-        "  compatible  /Script/Game.Scale:stamp: u32 → u64; each value is converted\n",
+        "  compatible  /Script/Game.Scale:stamp: u32 → u64; each value is converted, by a function of `#[migrate]` if there is one\n",
         "  breaks      /Script/Game.Scale:press: removed; calls by name fail",
     ] {
         assert!(text.contains(line), "{line}\n{text}");

@@ -337,10 +337,13 @@ impl Comparison {
         if ty != to.ty {
             let (effect, consequence) = match predicted(&ty, &to.ty) {
                 _ if is_subobject => (Breaks, "the subobject of every living object is replaced"),
-                Convertible::Always => (Compatible, "each value is converted"),
+                Convertible::Always => {
+                    (Compatible, "each value is converted, by a function of `#[migrate]` if there is one")
+                }
                 Convertible::ByValue => (
                     Compatible,
-                    "values that fit are converted; the other values are put aside, and become the default",
+                    "values that fit are converted; the other values are put aside, and become the default, unless a function of \
+                     `#[migrate]` converts them",
                 ),
                 Convertible::Never => (
                     Breaks,

@@ -143,7 +143,11 @@ impl Messages {
                 let head = format!("the world is back as it was {} ago", short_time(*age));
                 // The first line of `text` repeats this message.
                 let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
-                Some(format!("{head}: {} objects with their values{rest}", number(*objects)))
+                let objects = match objects {
+                    1 => "1 object with its values".to_owned(),
+                    objects => format!("{} objects with their values", number(*objects)),
+                };
+                Some(format!("{head}: {objects}{rest}"))
             }
             WorldEvent::Host(FromHost::NotRestored { error }, _) => {
                 Some(format!("{} {error}", paint.red("the saved world could not be brought back:")))
