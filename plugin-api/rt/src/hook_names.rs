@@ -8,21 +8,12 @@
 #[cfg(hooked)]
 macro_rules! __alcedo_hooks {
     ([$($unhooked:tt)*]) => {
-        /// Expands to the symbol of a hook.
-        macro_rules! __alcedo_symbol_of {
-            $(($unhooked) => {
-                ::core::concat!("alcedo_hook_of_", $unhooked)
-            };)*
-            ($name:tt) => {
-                $name
-            };
-        }
-        $crate::__alcedo_hooks_of_life!();
-        $crate::__alcedo_hooks_of_tables!();
-        $crate::__alcedo_hooks_of_signals!();
-        $crate::__alcedo_hooks_of_closing!();
-        $crate::__alcedo_hooks_of_lookups!();
-        $crate::__alcedo_hooks_of_memory!();
+        $crate::__alcedo_hooks_of_life!([$($unhooked)*]);
+        $crate::__alcedo_hooks_of_tables!([$($unhooked)*]);
+        $crate::__alcedo_hooks_of_signals!([$($unhooked)*]);
+        $crate::__alcedo_hooks_of_closing!([$($unhooked)*]);
+        $crate::__alcedo_hooks_of_lookups!([$($unhooked)*]);
+        $crate::__alcedo_hooks_of_memory!([$($unhooked)*]);
         $($crate::__alcedo_unhooked!($unhooked);)*
     };
 }
@@ -71,8 +62,9 @@ macro_rules! __alcedo_unhooked {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_life {
-    () => {
+    ($unhooked:tt) => {
         $crate::__alcedo_name! {
+            $unhooked
             "__cxa_thread_atexit_impl" cxa_thread_atexit_impl,
             "__cxa_thread_atexit" cxa_thread_atexit_impl,
             "pthread_key_create" pthread_key_create,
@@ -138,8 +130,9 @@ macro_rules! __alcedo_hooks_of_life {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_tables {
-    () => {
+    ($unhooked:tt) => {
         $crate::__alcedo_name! {
+            $unhooked
             "__register_frame" register_frame,
             "__deregister_frame" deregister_frame,
             "fopencookie" fopencookie,
@@ -169,8 +162,9 @@ macro_rules! __alcedo_hooks_of_tables {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_closing {
-    () => {
+    ($unhooked:tt) => {
         $crate::__alcedo_name! {
+            $unhooked
             "putenv" putenv,
         }
     };
@@ -180,8 +174,9 @@ macro_rules! __alcedo_hooks_of_closing {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_signals {
-    () => {
+    ($unhooked:tt) => {
         $crate::__alcedo_name! {
+            $unhooked
             "sigaltstack" sigaltstack,
             "setitimer" setitimer,
             "alarm" alarm,
@@ -212,6 +207,7 @@ macro_rules! __alcedo_hooks_of_signals {
         }
         #[cfg(target_arch = "x86_64")]
         $crate::__alcedo_name! {
+            $unhooked
             "vfork" vfork,
         }
     };
@@ -221,12 +217,14 @@ macro_rules! __alcedo_hooks_of_signals {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_lookups {
-    () => {
+    ($unhooked:tt) => {
         $crate::__alcedo_lookup! {
+            $unhooked
             "dlsym" dlsym,
             "dlvsym" dlvsym,
         }
         $crate::__alcedo_name! {
+            $unhooked
             "__register_atfork" register_atfork,
         }
     };
@@ -237,7 +235,7 @@ macro_rules! __alcedo_hooks_of_lookups {
 #[macro_export]
 #[cfg(feature = "pass-through")]
 macro_rules! __alcedo_hooks_of_memory {
-    () => {};
+    ($unhooked:tt) => {};
 }
 
 /// Hooks of functions for the C heap and for mappings.
@@ -245,8 +243,9 @@ macro_rules! __alcedo_hooks_of_memory {
 #[macro_export]
 #[cfg(not(feature = "pass-through"))]
 macro_rules! __alcedo_hooks_of_memory {
-    () => {
+    ($unhooked:tt) => {
         $crate::__alcedo_name! {
+            $unhooked
             "mmap" mmap,
             "mmap64" mmap,
             "munmap" munmap,
@@ -275,6 +274,7 @@ macro_rules! __alcedo_hooks_of_memory {
         }
         #[cfg(target_arch = "x86_64")]
         $crate::__alcedo_name! {
+            $unhooked
             "asprintf" asprintf,
             "__asprintf_chk" __asprintf_chk,
         }
@@ -285,12 +285,12 @@ macro_rules! __alcedo_hooks_of_memory {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_name {
-    ($($name:tt $function:ident,)*) => {$(
+    ($unhooked:tt $($name:tt $function:ident,)*) => {
         #[cfg(target_arch = "x86_64")]
-        $crate::__alcedo_symbol! { $name, $function, "jmp {function}" }
+        $crate::__alcedo_symbols! { $unhooked ["jmp \\function"] $($name $function)* }
         #[cfg(target_arch = "aarch64")]
-        $crate::__alcedo_symbol! { $name, $function, "b {function}" }
-    )*};
+        $crate::__alcedo_symbols! { $unhooked ["b \\function"] $($name $function)* }
+    };
 }
 
 /// Defines C names of functions that look up symbols. Each function receives the bounds of the table of all names as additional
@@ -298,57 +298,77 @@ macro_rules! __alcedo_name {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_lookup {
-    ($($name:tt $function:ident,)*) => {$(
+    ($unhooked:tt $($name:tt $function:ident,)*) => {
         #[cfg(target_arch = "x86_64")]
-        $crate::__alcedo_symbol! {
-            $name, $function,
-            ".hidden __start_alcedo_hooked",
-            ".hidden __stop_alcedo_hooked",
-            "lea rcx, [rip + __start_alcedo_hooked]",
-            "lea r8, [rip + __stop_alcedo_hooked]",
-            "jmp {function}"
+        $crate::__alcedo_symbols! {
+            $unhooked
+            [
+                ".hidden __start_alcedo_hooked",
+                ".hidden __stop_alcedo_hooked",
+                "lea rcx, [rip + __start_alcedo_hooked]",
+                "lea r8, [rip + __stop_alcedo_hooked]",
+                "jmp \\function"
+            ]
+            $($name $function)*
         }
         #[cfg(target_arch = "aarch64")]
-        $crate::__alcedo_symbol! {
-            $name, $function,
-            ".hidden __start_alcedo_hooked",
-            ".hidden __stop_alcedo_hooked",
-            "adrp x3, __start_alcedo_hooked",
-            "add x3, x3, :lo12:__start_alcedo_hooked",
-            "adrp x4, __stop_alcedo_hooked",
-            "add x4, x4, :lo12:__stop_alcedo_hooked",
-            "b {function}"
+        $crate::__alcedo_symbols! {
+            $unhooked
+            [
+                ".hidden __start_alcedo_hooked",
+                ".hidden __stop_alcedo_hooked",
+                "adrp x3, __start_alcedo_hooked",
+                "add x3, x3, :lo12:__start_alcedo_hooked",
+                "adrp x4, __stop_alcedo_hooked",
+                "add x4, x4, :lo12:__stop_alcedo_hooked",
+                "b \\function"
+            ]
+            $($name $function)*
         }
-    )*};
+    };
 }
 
-/// Defines a hidden C name with its code, and adds the name to the table of `HookedName`s. For an unhooked name, defines the
-/// replacement symbol instead. The linker defines the bounds of the table.
+/// Defines hidden C names, each with the same code, and adds the names to the table of `HookedName`s. For an unhooked name, defines
+/// the replacement symbol instead. The linker defines the bounds of the table. A macro of the assembler repeats the code, because
+/// expanding the names in Rust would take a tenth of the time that the compiler needs for a plugin.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __alcedo_symbol {
-    ($name:tt, $function:ident, $($code:literal),+) => {
+macro_rules! __alcedo_symbols {
+    ([$($unhooked:tt)*] [$($code:literal),+] $($name:tt $function:ident)*) => {
         $crate::hooks::global_asm!(
-            ::core::concat!(".pushsection .text.alcedo.", $name, ",\"ax\",@progbits"),
-            ::core::concat!(".globl ", __alcedo_symbol_of!($name)),
-            ::core::concat!(".hidden ", __alcedo_symbol_of!($name)),
-            ::core::concat!(".type ", __alcedo_symbol_of!($name), ",@function"),
+            ".macro alcedo_symbol name, symbol, function",
+            ".pushsection .text.alcedo.\\name,\"ax\",@progbits",
+            ".globl \\symbol",
+            ".hidden \\symbol",
+            ".type \\symbol,@function",
             ".p2align 4",
-            ::core::concat!(__alcedo_symbol_of!($name), ":"),
+            "\\symbol:",
             $($code,)+
-            ::core::concat!(".size ", __alcedo_symbol_of!($name), ", . - ", __alcedo_symbol_of!($name)),
+            ".size \\symbol, . - \\symbol",
             ".popsection",
-            ::core::concat!(".pushsection .rodata.alcedo.", $name, ",\"a\",@progbits"),
-            ::core::concat!(".Lalcedo_name_of_", $name, ":"),
-            ::core::concat!(".asciz \"", $name, "\""),
+            ".pushsection .rodata.alcedo.\\name,\"a\",@progbits",
+            ".Lalcedo_name_of_\\name:",
+            ".asciz \"\\name\"",
             ".popsection",
             // The flag `R` makes the linker retain the section, because code references only the bounds of the section.
             ".pushsection alcedo_hooked,\"aR\",@progbits",
             ".p2align 2",
-            ::core::concat!(".long .Lalcedo_name_of_", $name, " - ."),
-            ::core::concat!(".long ", __alcedo_symbol_of!($name), " - ."),
+            ".long .Lalcedo_name_of_\\name - .",
+            ".long \\symbol - .",
             ".popsection",
-            function = sym $crate::hooks::$function,
+            ".endm",
+            ".macro alcedo_name name, function",
+            ".ifdef .Lalcedo_unhooked_\\name",
+            "alcedo_symbol \\name, alcedo_hook_of_\\name, \\function",
+            ".else",
+            "alcedo_symbol \\name, \\name, \\function",
+            ".endif",
+            ".endm",
+            $(::core::concat!(".set .Lalcedo_unhooked_", $unhooked, ", 1"),)*
+            $(::core::concat!("alcedo_name ", $name, ", {}"),)*
+            ".purgem alcedo_name",
+            ".purgem alcedo_symbol",
+            $(sym $crate::hooks::$function,)*
         );
     };
 }
