@@ -6,8 +6,8 @@ use alcedo_abi::handles::ClassId;
 use alcedo_abi::interface_check::InterfaceFunction;
 use alcedo_abi::type_text::is_same;
 
-use crate::keep::KeptWriter;
 use crate::keep::packed::{Packer, Unpacker};
+use crate::keep::{KeptWriter, unknown_field};
 use crate::this::InterfaceThis;
 use crate::{Object, ObjectView, This};
 
@@ -81,13 +81,17 @@ pub unsafe trait Part: Class + Send {
     /// Builds the plugin part.
     fn red_constructor(this: This<'_, Self>) -> Self;
     /// Saves the kept fields.
-    fn save_kept(&self, writer: &mut KeptWriter<'_>);
+    fn save_kept(&self, _writer: &mut KeptWriter<'_>) {}
     /// Restores one kept field.
-    fn load_kept(&mut self, name: &str, data: &[u8]) -> Result<(), crate::CallError>;
+    fn load_kept(&mut self, name: &str, _data: &[u8]) -> Result<(), crate::CallError> {
+        Err(unknown_field(Self::PATH, name))
+    }
     /// Writes the kept fields as bytes, if no field is saved by name.
-    fn pack_kept(&self, out: &mut Packer<'_>);
+    fn pack_kept(&self, _out: &mut Packer<'_>) {}
     /// Restores the kept fields from bytes. Returns `None` if the bytes are not values of the fields.
-    fn unpack_kept(&mut self, input: &mut Unpacker<'_>) -> Option<()>;
+    fn unpack_kept(&mut self, _input: &mut Unpacker<'_>) -> Option<()> {
+        Some(())
+    }
 }
 
 static ROOT: Cell = Cell::new();

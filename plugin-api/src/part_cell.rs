@@ -134,11 +134,26 @@ impl State {
 }
 
 /// Plugin part with its borrow state. Never shared between threads: the game thread uses the part, and finally the finalizer thread
-/// drops the part. The cell is only one word larger than the part, so that iteration over many objects is cheap.
+/// drops the part. The cell is only one word larger than the part, so that iteration over many objects is cheap. The state is at the
+/// start of the cell, so that code can borrow a part of any class.
 #[doc(hidden)]
+#[repr(C)]
 pub struct PartCell<C> {
     state: State,
     part: UnsafeCell<C>,
+}
+
+/// Checks that the part in the cell at `part` can be borrowed shared.
+///
+/// # Errors
+/// See [`PartCell::shared`].
+///
+/// # Safety
+/// `part` points to a live `PartCell<C>` of any `C`.
+pub(crate) unsafe fn check_shared(part: *mut (), requested: &'static Sharing) -> Result<(), CallError> {
+    // SAFETY: the caller promises a cell, which has its state at its start.
+    let state = unsafe { &*part.cast::<State>() };
+    state.begin(part, ObjectHandle::NONE, &requested.0, Event::Share, &mut Space::new()).map(drop)
 }
 
 impl<C> PartCell<C> {

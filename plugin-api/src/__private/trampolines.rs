@@ -377,12 +377,12 @@ pub(super) const fn hooks<C: Part>(
         red_constructor: red_constructor::<C>,
         class_constructor,
         post_init_properties,
-        save_kept: save_kept::<C>,
+        save_kept: if C::KEPT.is_empty() { save_nothing } else { save_kept::<C> },
         load_kept: load_kept::<C>,
         kept_print: kept_print(C::KEPT),
         kept_count: C::KEPT.len() as u32,
-        pack_kept: pack_kept::<C>,
-        unpack_kept: unpack_kept::<C>,
+        pack_kept: if C::KEPT.is_empty() { save_nothing } else { pack_kept::<C> },
+        unpack_kept: if C::KEPT.is_empty() { unpack_nothing } else { unpack_kept::<C> },
         finalize: finalize::<C>,
     }
 }
@@ -429,6 +429,25 @@ const FILLING: &Taking = &Taking::new("keep");
 unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_save(part, sink, failure, save::<C>) }
+}
+
+/// Saves a part without kept fields, which only checks that no method borrows the part exclusively. All such classes share this function.
+///
+/// # Safety
+/// `part` is a plugin part that this module created.
+unsafe extern "C" fn save_nothing(part: PartPtr, _sink: &KeepSink, failure: &mut Failure) -> Status {
+    catch_panics(failure, || {
+        // SAFETY: the caller promises a part, and each part is in a cell.
+        unsafe { part_cell::check_shared(part.0, SAVING) }
+    })
+}
+
+/// Restores a part without kept fields.
+///
+/// # Safety
+/// No requirements.
+unsafe extern "C" fn unpack_nothing(_part: PartPtr, _data: *const u8, len: usize, failure: &mut Failure) -> Status {
+    catch_panics(failure, || if len == 0 { Ok(()) } else { Err(misread("a class without kept fields")) })
 }
 
 /// # Safety

@@ -65,39 +65,7 @@ macro_rules! __alcedo_class {
                     $class::alcedo_red_constructor(this)
                 }
 
-                #[allow(unused_variables, reason = "a class may keep nothing")]
-                fn save_kept(&self, writer: &mut $crate::__private::KeptWriter<'_>) {
-                    $(writer.put::<$kept_ty>($kept_name, &self.$kept);)*
-                }
-
-                #[allow(unused_variables, reason = "a class may keep nothing")]
-                fn load_kept(
-                    &mut self,
-                    name: &$crate::__private::core::primitive::str,
-                    data: &[$crate::__private::core::primitive::u8],
-                ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                    match name {
-                        $($kept_name => $crate::__private::restore::<$kept_ty>(&mut self.$kept, data),)*
-                        _ => $crate::__private::core::result::Result::Err($crate::__private::unknown_field(
-                            <Self as $crate::__private::Class>::PATH,
-                            name,
-                        )),
-                    }
-                }
-
-                #[allow(unused_variables, reason = "a class may keep nothing")]
-                fn pack_kept(&self, out: &mut $crate::__private::Packer<'_>) {
-                    $(<$crate::__private::Packing<$kept_ty>>::pack(&self.$kept, out);)*
-                }
-
-                #[allow(unused_variables, reason = "a class may keep nothing")]
-                fn unpack_kept(
-                    &mut self,
-                    input: &mut $crate::__private::Unpacker<'_>,
-                ) -> $crate::__private::core::option::Option<()> {
-                    $(self.$kept = <$crate::__private::Packing<$kept_ty>>::unpack(input)?;)*
-                    $crate::__private::core::option::Option::Some(())
-                }
+                $crate::__private::class! { @kept [$(($kept, $kept_name, $kept_ty))*] }
             }
 
             impl<M> $crate::__private::DefaultPart<M> for $class
@@ -217,6 +185,37 @@ macro_rules! __alcedo_class {
                 $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, ($cell) })*
             }
         };
+    };    (@kept []) => {};
+    (@kept [$(($kept:ident, $kept_name:literal, $kept_ty:ty))+]) => {
+        fn save_kept(&self, writer: &mut $crate::__private::KeptWriter<'_>) {
+            $(writer.put::<$kept_ty>($kept_name, &self.$kept);)+
+        }
+
+        fn load_kept(
+            &mut self,
+            name: &$crate::__private::core::primitive::str,
+            data: &[$crate::__private::core::primitive::u8],
+        ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
+            match name {
+                $($kept_name => $crate::__private::restore::<$kept_ty>(&mut self.$kept, data),)+
+                _ => $crate::__private::core::result::Result::Err($crate::__private::unknown_field(
+                    <Self as $crate::__private::Class>::PATH,
+                    name,
+                )),
+            }
+        }
+
+        fn pack_kept(&self, out: &mut $crate::__private::Packer<'_>) {
+            $(<$crate::__private::Packing<$kept_ty>>::pack(&self.$kept, out);)+
+        }
+
+        fn unpack_kept(
+            &mut self,
+            input: &mut $crate::__private::Unpacker<'_>,
+        ) -> $crate::__private::core::option::Option<()> {
+            $(self.$kept = <$crate::__private::Packing<$kept_ty>>::unpack(input)?;)+
+            $crate::__private::core::option::Option::Some(())
+        }
     };
 }
 
