@@ -89,8 +89,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     let (ends, calls, names) = (body.ends(), body.calls(), body.names());
     let event_names = event_names(&body.view, &body.event_names);
     let Body { expanded, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
-    let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
-    let post_init_properties = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
+    let (class_constructor, class_hook) = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
+    let (post_init_properties, post_init_hook) = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
     let item = ImplBlock { head, members: kept }.into_item();
     Ok(quote! {
         #item
@@ -107,8 +107,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
                 pub(crate) const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: ::alcedo_plugin_api::__private::Body<Self> =
                     ::alcedo_plugin_api::__private::Body::new(
                         ALCEDO_FUNCTIONS,
-                        ALCEDO_CLASS_CONSTRUCTOR,
-                        ALCEDO_POST_INIT_PROPERTIES,
+                        #class_hook,
+                        #post_init_hook,
                     )#ends;
                 #red_constructor
             }
@@ -134,18 +134,16 @@ pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     }
 }
 
-/// Expands to the constant of an optional hook.
-fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
+/// Expands to the constant of an optional hook, and to its value.
+fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> (TokenStream, TokenStream) {
+    let none = quote! { ::core::option::Option::None };
+    let Some(Hook { trampoline, conditions }) = hook else { return (TokenStream::new(), none) };
     let name = format_ident!("{name}");
-    let (ty, none) = (
-        quote! { ::core::option::Option<::alcedo_plugin_api::__private::Hook<#class>> },
-        quote! { ::core::option::Option::None },
-    );
-    let Some(Hook { trampoline, conditions }) = hook else { return quote! { const #name: #ty = #none; } };
+    let ty = quote! { ::core::option::Option<::alcedo_plugin_api::__private::Hook<#class>> };
     let some = quote! {
         ::core::option::Option::Some(::alcedo_plugin_api::__private::hook::<#trampoline>())
     };
-    conditions.either(&name, &ty, &some, &none)
+    (conditions.either(&name, &ty, &some, &none), quote! { #name })
 }
 
 impl<'a> Body<'a> {

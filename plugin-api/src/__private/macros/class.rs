@@ -105,13 +105,6 @@ macro_rules! __alcedo_class {
                 CLASSES: $crate::__private::ClassDesc = {
                     #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
                     use $crate::__private::NoBody as _;
-                    const ALCEDO_BODY: $crate::__private::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
-                    const ALCEDO_LISTS: &[&[$crate::__private::Function<$class>]] =
-                        &[ALCEDO_BODY.functions(), $($class::$bodies.functions(),)* $($conversions)?];
-                    const ALCEDO_COUNT: $crate::__private::core::primitive::usize =
-                        $crate::__private::count_functions(ALCEDO_LISTS);
-                    const ALCEDO_FUNCTIONS: &[$crate::__private::Function<$class>; ALCEDO_COUNT] =
-                        &$crate::__private::all_functions(ALCEDO_LISTS);
                     const ALCEDO_PROPERTIES: &[$crate::__private::Property<$class>] = &[$(
                         $crate::__private::property_description(
                             $property, $property_flags, $default, $metadata, &ALCEDO_CELLS.$at,
@@ -122,7 +115,7 @@ macro_rules! __alcedo_class {
                         $flags,
                         $doc,
                         ALCEDO_PROPERTIES,
-                        ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
+                        $crate::__private::class! { @body $class [$($class::$bodies.functions(),)* $($conversions)?] },
                         &ALCEDO_CLASS,
                         (
                             &[$($crate::__private::interface_path::<$interface>()),*],
@@ -185,7 +178,20 @@ macro_rules! __alcedo_class {
                 $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, ($cell) })*
             }
         };
-    };    (@kept []) => {};
+    };    (@body $class:ident []) => {
+        $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS
+    };
+    // Adds the functions of interfaces and conversions to those of the block.
+    (@body $class:ident [$($functions:tt)+]) => {{
+        const ALCEDO_BODY: $crate::__private::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
+        const ALCEDO_LISTS: &[&[$crate::__private::Function<$class>]] = &[ALCEDO_BODY.functions(), $($functions)+];
+        const ALCEDO_COUNT: $crate::__private::core::primitive::usize =
+            $crate::__private::count_functions(ALCEDO_LISTS);
+        const ALCEDO_FUNCTIONS: &[$crate::__private::Function<$class>; ALCEDO_COUNT] =
+            &$crate::__private::all_functions(ALCEDO_LISTS);
+        ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS)
+    }};
+    (@kept []) => {};
     (@kept [$(($kept:ident, $kept_name:literal, $kept_ty:ty))+]) => {
         fn save_kept(&self, writer: &mut $crate::__private::KeptWriter<'_>) {
             $(writer.put::<$kept_ty>($kept_name, &self.$kept);)+
