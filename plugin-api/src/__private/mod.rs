@@ -98,7 +98,7 @@ pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
     owned_slot, parse_owned, print_owned, store_owned,
 };
-pub use registry::{CLASSES, DELEGATES, EARLIER_NAMES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS};
+pub use registry::{CLASSES, DELEGATES, EARLIER_NAMES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS, listed};
 pub use returned::{ErrorInWords, Returned, SourceLocation, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};

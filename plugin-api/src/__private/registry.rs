@@ -3,7 +3,7 @@
 use alcedo_abi::describe::{
     ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
 };
-use linkme::distributed_slice;
+use linkme::{DistributedSlice, distributed_slice};
 
 use super::declared::Declared;
 
@@ -38,3 +38,12 @@ pub static EXPORTS: [&'static Declared<ExportDesc>];
 /// Paths of types and members of this module, with their earlier names.
 #[distributed_slice]
 pub static EARLIER_NAMES: [&'static Declared<MetaDesc>];
+
+/// Returns an entry for `list`. The entry must have the type of the other entries.
+#[must_use]
+pub const fn listed<T>(
+    _list: &DistributedSlice<[&'static Declared<T>]>,
+    entry: &'static Declared<T>,
+) -> &'static Declared<T> {
+    entry
+}

@@ -120,9 +120,23 @@ macro_rules! __alcedo_register {
     ($list:ident: $ty:ty = $desc:expr) => {
         const _: () = {
             static ALCEDO_DESC: $crate::__private::Declared<$ty> = $desc;
-            #[$crate::__private::linkme::distributed_slice($crate::__private::$list)]
-            #[linkme(crate = $crate::__private::linkme)]
-            static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> = &ALCEDO_DESC;
+            $crate::__private::if_used! {
+                {
+                    // Expansion of `linkme`'s attribute for Linux, which would take longer to compile. `listed` checks the type.
+                    #[used]
+                    #[unsafe(link_section = $crate::__private::core::concat!(
+                        "linkme_",
+                        $crate::__private::core::stringify!($list)
+                    ))]
+                    static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> =
+                        $crate::__private::listed(&$crate::__private::$list, &ALCEDO_DESC);
+                }
+                {
+                    #[$crate::__private::linkme::distributed_slice($crate::__private::$list)]
+                    #[linkme(crate = $crate::__private::linkme)]
+                    static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> = &ALCEDO_DESC;
+                }
+            }
         };
     };
 }
