@@ -233,17 +233,33 @@ pub(crate) fn is_identifier(text: &str) -> bool {
 
 /// Removes the attribute `name` from a list. Rejects a second attribute `name`.
 pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option<Attribute>> {
-    let mut found = None;
-    let mut rest = Vec::with_capacity(attrs.len());
-    for attr in attrs.drain(..) {
-        if !attr.path().is_ident(name) {
-            rest.push(attr);
-        } else if found.replace(attr.clone()).is_some() {
+    take_attrs(attrs, [name]).map(|[found]| found)
+}
+
+/// Removes the attributes `names` from a list. Rejects a second attribute of the same name.
+pub(crate) fn take_attrs<const N: usize>(
+    attrs: &mut Vec<Attribute>,
+    names: [&str; N],
+) -> Result<[Option<Attribute>; N]> {
+    let mut found = [const { None }; N];
+    for attr in std::mem::take(attrs) {
+        let name = name_of(&attr);
+        let Some(at) = names.iter().position(|known| *known == name) else {
+            attrs.push(attr);
+            continue;
+        };
+        if found[at].is_some() {
             return Err(rules::spanned("ALC0099", attr, format!("`#[{name}]` is specified twice")));
         }
+        found[at] = Some(attr);
     }
-    *attrs = rest;
     Ok(found)
+}
+
+/// Returns the name of an attribute, or an empty string if its path has several segments. Callers compare the string with all names in
+/// question, because each comparison of an identifier would convert it.
+pub(crate) fn name_of(attr: &Attribute) -> String {
+    attr.path().get_ident().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Expands to the `derive` of those traits that the item's author has not derived below the attribute.
@@ -267,5 +283,9 @@ pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
 
 /// Returns a name as the host stores it: without `r#`.
 pub(crate) fn text_of(name: &Ident) -> String {
-    syn::ext::IdentExt::unraw(name).to_string()
+    let text = name.to_string();
+    match text.strip_prefix("r#") {
+        Some(text) => text.to_owned(),
+        None => text,
+    }
 }

@@ -9,7 +9,7 @@ use syn::{Attribute, Ident, ImplItem, ItemImpl, Path, Result, Signature, Type};
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use crate::async_function::{AsyncFunction, LATENT};
-use crate::attr_args::{AttrArgs, take_attr};
+use crate::attr_args::{AttrArgs, take_attr, take_attrs};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
@@ -23,6 +23,19 @@ use crate::native::{self, Side};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
+
+/// Attributes that set the role of a method.
+const ROLES: [&str; 9] = [
+    "red_constructor",
+    "class_constructor",
+    "post_init_properties",
+    "ufunction",
+    "overrides",
+    "zmethod",
+    "dll_import",
+    "begin_destroy",
+    "add_references",
+];
 
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
@@ -206,13 +219,8 @@ impl<'a> Body<'a> {
 
     fn add_role(&mut self, function: &mut Function, conditions: &Conditions) -> Result<()> {
         let attrs = &mut function.attrs;
-        let red = take_attr(attrs, "red_constructor")?;
-        let class = take_attr(attrs, "class_constructor")?;
-        let post_init = take_attr(attrs, "post_init_properties")?;
-        let reflected = take_attr(attrs, "ufunction")?;
-        let overrides = take_attr(attrs, "overrides")?;
-        let exported = take_attr(attrs, "zmethod")?;
-        if let Some(attr) = take_attr(attrs, "dll_import")? {
+        let [red, class, post_init, reflected, overrides, exported, imported, ends, refers] = take_attrs(attrs, ROLES)?;
+        if let Some(attr) = imported {
             return Err(rules::spanned(
                 "ALC0144",
                 attr,
@@ -222,8 +230,6 @@ impl<'a> Body<'a> {
                 ),
             ));
         }
-        let ends = take_attr(attrs, "begin_destroy")?;
-        let refers = take_attr(attrs, "add_references")?;
         let roles = [&red, &class, &post_init, &reflected, &overrides, &exported, &ends, &refers];
         if let Some(second) = roles.into_iter().flatten().nth(1) {
             return Err(rules::spanned(

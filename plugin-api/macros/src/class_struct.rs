@@ -373,10 +373,6 @@ fn with_fields(item: &ItemStruct, fields: &Fields) -> ItemStruct {
 }
 
 impl Property {
-    fn cell(&self) -> Ident {
-        format_ident!("ALCEDO_OF_{}", self.text().to_uppercase())
-    }
-
     /// Returns the name of the property in the host.
     fn text(&self) -> String {
         text_of(&self.name)
@@ -384,8 +380,9 @@ impl Property {
 
     /// Expands to the accessors in the syntax of the `class!` macro. `at` is the position among the properties of the class.
     fn accessors(&self, at: usize) -> TokenStream {
-        let (get, ty, cell) = (&self.name, &self.field.ty, self.cell());
-        let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
+        let (get, ty, text) = (&self.name, &self.field.ty, self.text());
+        let cell = format_ident!("ALCEDO_OF_{}", text.to_uppercase());
+        let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
         let attrs = docs::shared(&self.field.attrs);
         let (argument, at) = (argument(ty), Literal::usize_unsuffixed(at));
         quote! { #(#attrs)* #cell #at #get #set #try_set: #ty, #argument }
@@ -407,10 +404,13 @@ impl Property {
             }
         });
         // Number types are recognized by name. All other types may be enums, so the check applies to them.
-        let may_be_enum = !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
-            ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "String"].iter().any(|known| name == known)
-        }));
-        let check = (is_script_visible && may_be_enum).then(|| {
+        let may_be_enum = || {
+            !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
+                ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "String"]
+                    .contains(&name.to_string().as_str())
+            }))
+        };
+        let check = (is_script_visible && may_be_enum()).then(|| {
             quote_spanned! {ty.span()=>
                 const _: () = ::core::assert!(
                     ::alcedo_plugin_api::__private::scripts_have::<#ty>(#as_byte),

@@ -1,6 +1,7 @@
 //! Conditions of members: code generated for a member with `#[cfg(…)]` exists if and only if the member exists. The compiler
 //! passes an `impl` block to the attribute before evaluating the conditions inside the block.
 
+use crate::attr_args::name_of;
 use crate::rules;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,14 +13,21 @@ pub(crate) struct Conditions(Vec<Attribute>);
 impl Conditions {
     /// Returns the `cfg` conditions among `attrs`. Rejects `cfg_attr`, because the conditions inside are not visible yet.
     pub(crate) fn of(attrs: &[Attribute]) -> Result<Self> {
-        if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("cfg_attr")) {
-            return Err(rules::spanned(
-                "ALC0034",
-                attr,
-                "`cfg_attr` is expanded after the checks of a class: write `#[cfg(…)]` on two members instead",
-            ));
+        let mut conditions = Vec::new();
+        for attr in attrs {
+            match name_of(attr).as_str() {
+                "cfg" => conditions.push(attr.clone()),
+                "cfg_attr" => {
+                    return Err(rules::spanned(
+                        "ALC0034",
+                        attr,
+                        "`cfg_attr` is expanded after the checks of a class: write `#[cfg(…)]` on two members instead",
+                    ));
+                }
+                _ => {}
+            }
         }
-        Ok(Self(attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()))
+        Ok(Self(conditions))
     }
 
     pub(crate) fn is_none(&self) -> bool {

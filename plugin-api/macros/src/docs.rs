@@ -1,5 +1,6 @@
 //! Doc comments: the host stores them as documentation of a type or member, and the generated items keep them.
 
+use crate::attr_args::name_of;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 /// Joins the lines of a doc comment into a single string.
@@ -16,6 +17,5 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
 
 /// Returns the attributes that generated members copy from their source. Conditions are excluded; other code applies them.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
-    let shared = ["doc", "deprecated"];
-    attrs.iter().filter(|attr| shared.iter().any(|name| attr.path().is_ident(name))).cloned().collect()
+    attrs.iter().filter(|attr| ["doc", "deprecated"].contains(&name_of(attr).as_str())).cloned().collect()
 }

@@ -125,6 +125,9 @@ impl Parse for Member {
 }
 
 fn begins_signature(input: ParseStream<'_>) -> bool {
+    if input.peek(Token![fn]) {
+        return true;
+    }
     let ahead = input.fork();
     ahead.parse::<Option<Token![const]>>().is_ok()
         && ahead.parse::<Option<Token![async]>>().is_ok()

@@ -6,6 +6,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
+use crate::attr_args::text_of;
 use crate::conditions::Conditions;
 use crate::result::{ResultOf, location_of};
 use crate::type_names::{borrowed_type, is_named};
@@ -123,7 +124,7 @@ impl Method {
     }
 
     pub(crate) fn text(&self) -> String {
-        syn::ext::IdentExt::unraw(&self.name).to_string()
+        text_of(&self.name)
     }
 
     /// Expands to the type of the result, or `()` without a result.
@@ -333,7 +334,7 @@ impl Method {
         let (try_name, errors, ending) = if self.result.may_fail {
             (name.clone(), " The error returned by the function, and other failures of the call.", None)
         } else {
-            let try_name = format_ident!("try_{}", syn::ext::IdentExt::unraw(name));
+            let try_name = format_ident!("try_{}", text_of(name));
             let ending = quote! { #(#attrs)* #name #try_name(#(#typed),*) -> #result };
             (try_name, " Failures of the callee.", Some(ending))
         };
@@ -403,7 +404,7 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     let Pat::Ident(pat) = &*typed.pat else {
         return Err(rules::spanned("ALC0061", &typed.pat, "a reflected parameter has a plain name"));
     };
-    let text = syn::ext::IdentExt::unraw(&pat.ident).to_string();
+    let text = text_of(&pat.ident);
     let text = text.trim_start_matches('_').to_owned();
     Ok(Parameter {
         ident: format_ident!("arg{at}", span = pat.ident.span()),
