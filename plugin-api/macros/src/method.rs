@@ -2,13 +2,13 @@
 
 use crate::rules;
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
 use crate::attr_args::text_of;
 use crate::conditions::Conditions;
-use crate::result::{ResultOf, location_of};
+use crate::result::{OrUnit, ResultOf, location_of};
 use crate::type_names::{borrowed_type, is_named};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,29 +37,55 @@ pub(crate) struct Parameter {
 
 impl Parameter {
     /// Expands to the type that trampolines read from a parameter block.
-    pub(crate) fn parameter_type(&self) -> TokenStream {
-        let ty = &self.ty;
-        if self.is_borrowed {
-            quote! { ::alcedo_plugin_api::__private::Red<#ty> }
-        } else {
-            self.declared()
+    pub(crate) fn parameter_type(&self) -> ParameterType<'_> {
+        match self.is_borrowed {
+            true => ParameterType::Red(&self.ty),
+            false => self.declared(),
         }
     }
 
     /// Expands to the type of the parameter in function cells.
-    pub(crate) fn declared(&self) -> TokenStream {
-        let ty = &self.ty;
-        if self.is_out {
-            quote! { ::alcedo_plugin_api::__private::Out<'static, #ty> }
-        } else {
-            quote! { #ty }
+    pub(crate) fn declared(&self) -> ParameterType<'_> {
+        match self.is_out {
+            true => ParameterType::Out(&self.ty),
+            false => ParameterType::Plain(&self.ty),
         }
+    }
+}
+
+/// Type of a parameter. Not a token stream, because each stream inside another costs calls of the compiler.
+pub(crate) enum ParameterType<'a> {
+    Plain(&'a Type),
+    Out(&'a Type),
+    Red(&'a Type),
+}
+
+impl ToTokens for ParameterType<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Plain(ty) => ty.to_tokens(tokens),
+            Self::Out(ty) => tokens.extend(quote! { ::alcedo_plugin_api::__private::Out<'static, #ty> }),
+            Self::Red(ty) => tokens.extend(quote! { ::alcedo_plugin_api::__private::Red<#ty> }),
+        }
+    }
+}
+
+/// Pattern or argument for a parameter: the name, with tokens before the name of an out parameter.
+struct Named<'a>(&'a Parameter, fn() -> TokenStream);
+
+impl ToTokens for Named<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self(Parameter { ident, is_out, .. }, before) = self;
+        if *is_out {
+            tokens.extend(before());
+        }
+        ident.to_tokens(tokens);
     }
 }
 
 /// Calls of a function on a view, in the syntax of the `calls!` macro.
 pub(crate) struct Callers {
-    invoke: TokenStream,
+    invoke: Ident,
     pub(crate) conditions: Conditions,
     /// Variant of the call that ends the running call on failure, if any.
     ending: Option<TokenStream>,
@@ -128,7 +154,7 @@ impl Method {
     }
 
     /// Expands to the type of the result, or `()` without a result.
-    pub(crate) fn result_type(&self) -> TokenStream {
+    pub(crate) fn result_type(&self) -> OrUnit<'_> {
         self.result.value_type()
     }
 
@@ -200,34 +226,25 @@ impl Method {
     }
 
     /// Expands to the constant for the kind of `self`.
-    fn receiver(&self) -> TokenStream {
-        match self.self_kind {
-            SelfKind::Exclusive => quote! { Exclusive },
-            SelfKind::Untouched => quote! { Untouched },
-            SelfKind::None | SelfKind::Shared => quote! { Shared },
-        }
+    fn receiver(&self) -> Ident {
+        format_ident!(
+            "{}",
+            match self.self_kind {
+                SelfKind::Exclusive => "Exclusive",
+                SelfKind::Untouched => "Untouched",
+                SelfKind::None | SelfKind::Shared => "Shared",
+            }
+        )
     }
 
     pub(crate) fn patterns(&self) -> TokenStream {
-        let idents = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
-            if *is_out {
-                quote! { mut #ident }
-            } else {
-                quote! { #ident }
-            }
-        });
-        quote! { (#(#idents,)*) }
+        let names = self.parameters.iter().map(|parameter| Named(parameter, || quote! { mut }));
+        quote! { (#(#names,)*) }
     }
 
     /// Expands to a call of `target` with the argument `first` and these parameters, followed by writing back out parameters.
     pub(crate) fn call(&self, target: &TokenStream, first: &TokenStream) -> TokenStream {
-        let arguments = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
-            if *is_out {
-                quote! { &mut #ident }
-            } else {
-                quote! { #ident }
-            }
-        });
+        let arguments = self.parameters.iter().map(|parameter| Named(parameter, || quote! { &mut }));
         let out_parameters: Vec<_> =
             self.parameters.iter().filter(|parameter| parameter.is_out).map(|out| &out.ident).collect();
         let call = quote! { #target(#first #(#arguments),*) };
@@ -255,16 +272,8 @@ impl Method {
         (metadata, body): (&TokenStream, &TokenStream),
     ) -> TokenStream {
         let receiver = self.receiver();
-        let part = if self.self_kind == SelfKind::Untouched {
-            quote! { _ }
-        } else {
-            quote! { part }
-        };
-        let this = if self.has_this {
-            quote! { this }
-        } else {
-            quote! { _ }
-        };
+        let part = format_ident!("{}", if self.self_kind == SelfKind::Untouched { "_" } else { "part" });
+        let this = format_ident!("{}", if self.has_this { "this" } else { "_" });
         let (types, patterns) = (self.parameters.iter().map(Parameter::parameter_type), self.patterns());
         let (result, returned) = (self.result_type(), self.result.returned_type());
         let path = quote_spanned! {self.result.span()=> ::alcedo_plugin_api::__private::method };
@@ -327,9 +336,9 @@ impl Method {
             }
         });
         let invoke = if self.is_static() {
-            quote! { invoke_static_member }
+            format_ident!("invoke_static_member")
         } else {
-            quote! { invoke_member }
+            format_ident!("invoke_member")
         };
         let (try_name, errors, ending) = if self.result.may_fail {
             (name.clone(), " The error returned by the function, and other failures of the call.", None)
@@ -344,7 +353,7 @@ impl Method {
         Callers { invoke, conditions: Conditions::default(), ending, call }
     }
 
-    pub(crate) fn types(&self) -> impl Iterator<Item = TokenStream> {
+    pub(crate) fn types(&self) -> impl Iterator<Item = ParameterType<'_>> {
         self.parameters.iter().map(Parameter::declared)
     }
 

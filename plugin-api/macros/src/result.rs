@@ -1,8 +1,8 @@
 //! Result of a reflected function, parsed from its signature: `()`, a value, or a `Result` of these. The caller receives the
 //! error of a `Result` as a string.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::{ToTokens, TokenStreamExt as _, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, ReturnType, Type};
 
@@ -33,8 +33,8 @@ impl ResultOf {
     }
 
     /// Expands to the type of the value, or `()` without a value.
-    pub(crate) fn value_type(&self) -> TokenStream {
-        or_unit(self.value.as_ref())
+    pub(crate) fn value_type(&self) -> OrUnit<'_> {
+        OrUnit(self.value.as_ref())
     }
 
     pub(crate) fn has_value(&self) -> bool {
@@ -42,8 +42,8 @@ impl ResultOf {
     }
 
     /// Expands to the return type in the author's spelling, or `()` without a return type.
-    pub(crate) fn returned_type(&self) -> TokenStream {
-        or_unit(self.returned.as_ref())
+    pub(crate) fn returned_type(&self) -> OrUnit<'_> {
+        OrUnit(self.returned.as_ref())
     }
 
     /// Returns the span of the return type.
@@ -60,8 +60,17 @@ impl ResultOf {
     }
 }
 
-fn or_unit(ty: Option<&Type>) -> TokenStream {
-    ty.map_or_else(|| quote! { () }, |ty| quote! { #ty })
+/// Expands to a type, or to `()` without a type. Not a token stream, because each stream inside another costs calls of the compiler.
+#[derive(Clone, Copy)]
+pub(crate) struct OrUnit<'a>(Option<&'a Type>);
+
+impl ToTokens for OrUnit<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self.0 {
+            Some(ty) => ty.to_tokens(tokens),
+            None => tokens.append(Group::new(Delimiter::Parenthesis, TokenStream::new())),
+        }
+    }
 }
 
 fn is_unit(ty: &Type) -> bool {
