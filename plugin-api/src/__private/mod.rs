@@ -100,7 +100,7 @@ pub use owned::{
 };
 pub use registry::{CLASSES, DELEGATES, EARLIER_NAMES, ENUMS, EXPORTS, IMPORTS, INTERFACES, STRUCTS, listed};
 pub use returned::{ErrorInWords, Returned, SourceLocation, error_in_words};
-pub use root::{MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
+pub use root::{COMPILED_ONCE, MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};
 pub(crate) use trampolines::typed_slots;
 pub use trampolines::{

@@ -4,7 +4,7 @@
 use core::fmt::Display;
 use core::marker::PhantomData;
 
-use alcedo_abi::abi_stable::library::{CheckTypeLayout, LibHeader, RootModuleResult};
+use alcedo_abi::abi_stable::library::{CheckTypeLayout, LibHeader, RootModule as _, RootModuleConsts, RootModuleResult};
 use alcedo_abi::abi_stable::marker_type::ErasedPrefix;
 use alcedo_abi::abi_stable::prefix_type::{PrefixRefTrait, WithMetadata};
 use alcedo_abi::abi_stable::staticref;
@@ -126,6 +126,10 @@ macro_rules! fill {
 }
 
 alcedo_abi::module_functions!(fill);
+
+/// Description of the module table. Unused, but compiled in this crate, so that a plugin's build without optimization does not compile
+/// the thousand functions for layouts of types.
+pub static COMPILED_ONCE: RootModuleConsts = ModuleRef::CONSTANTS;
 
 /// Returns the header that the library exports under the root symbol.
 #[must_use]
