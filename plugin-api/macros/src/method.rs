@@ -335,11 +335,8 @@ impl Method {
                 quote! { #ident }
             }
         });
-        let invoke = if self.is_static() {
-            format_ident!("invoke_static_member")
-        } else {
-            format_ident!("invoke_member")
-        };
+        let invoke =
+            if self.is_static() { format_ident!("invoke_static_member") } else { format_ident!("invoke_member") };
         let (try_name, errors, ending) = if self.result.may_fail {
             (name.clone(), " The error returned by the function, and other failures of the call.", None)
         } else {

@@ -4,7 +4,9 @@
 use core::fmt::Display;
 use core::marker::PhantomData;
 
-use alcedo_abi::abi_stable::library::{CheckTypeLayout, LibHeader, RootModule as _, RootModuleConsts, RootModuleResult};
+use alcedo_abi::abi_stable::library::{
+    CheckTypeLayout, LibHeader, RootModule as _, RootModuleConsts, RootModuleResult,
+};
 use alcedo_abi::abi_stable::marker_type::ErasedPrefix;
 use alcedo_abi::abi_stable::prefix_type::{PrefixRefTrait, WithMetadata};
 use alcedo_abi::abi_stable::staticref;
