@@ -146,11 +146,20 @@ extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
     RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
 }
 
+/// Defines the functions that return the lists. The code is not generic, so that it is compiled once, in this crate.
 macro_rules! declarations {
     ($($name:ident: $desc:ty = $slice:ident;)*) => {
+        struct Lists;
+
+        impl Lists {$(
+            fn $name() -> RSlice<'static, &'static $desc> {
+                RSlice::from_slice(bare(registry::$slice.static_slice()))
+            }
+        )*}
+
         impl<M: ModuleHooks> Root<M> {$(
             extern "C" fn $name() -> RSlice<'static, &'static $desc> {
-                RSlice::from_slice(bare(registry::$slice.static_slice()))
+                Lists::$name()
             }
         )*}
     };
@@ -189,15 +198,7 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     unsafe extern "C" fn main(args: RSlice<'_, RStr<'_>>, failure: &mut Failure) -> Status {
-        let status = catch_panics(failure, || {
-            M::entry()?;
-            let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
-            alcedo_rt::with_loggers(|| M::main(&args));
-            Ok(())
-        });
-        // Reinstalls the panic hook of the module, because main may have replaced the hook.
-        keep_hook();
-        status
+        start(args, failure, M::entry, M::main)
     }
 
     extern "C" fn entry_tables() -> EntryTables {
@@ -213,22 +214,50 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     unsafe extern "C" fn suspend(failure: &mut Failure) -> Status {
-        catch_panics(failure, M::suspend)
+        guarded(failure, M::suspend)
     }
 
     unsafe extern "C" fn resume(failure: &mut Failure) -> Status {
-        catch_panics(failure, M::resume)
+        guarded(failure, M::resume)
     }
 
     unsafe extern "C" fn exit(failure: &mut Failure) -> Status {
-        let ended = end_registered(failure);
-        let exited = catch_panics(failure, || {
-            M::exit();
-            Ok(())
-        });
-        let disposed = dispose_all(failure);
-        [ended, exited, disposed].into_iter().find(|status| *status != Status::OK).unwrap_or(Status::OK)
+        end(failure, M::exit)
     }
+}
+
+/// Calls the entry method and the main of a module. Like the functions below, this function is compiled once, in this crate.
+fn start(
+    args: RSlice<'_, RStr<'_>>,
+    failure: &mut Failure,
+    entry: fn() -> Result<(), CallError>,
+    main: fn(&[&str]),
+) -> Status {
+    let status = catch_panics(failure, || {
+        entry()?;
+        let args: Vec<&str> = args.as_slice().iter().map(RStr::as_str).collect();
+        alcedo_rt::with_loggers(|| main(&args));
+        Ok(())
+    });
+    // Reinstalls the panic hook of the module, because main may have replaced the hook.
+    keep_hook();
+    status
+}
+
+/// Calls a hook of a module in a panic guard.
+fn guarded(failure: &mut Failure, hook: fn() -> Result<(), CallError>) -> Status {
+    catch_panics(failure, hook)
+}
+
+/// Calls the exit hook of a module, and drops what the module has registered.
+fn end(failure: &mut Failure, exit: fn()) -> Status {
+    let ended = end_registered(failure);
+    let exited = catch_panics(failure, || {
+        exit();
+        Ok(())
+    });
+    let disposed = dispose_all(failure);
+    [ended, exited, disposed].into_iter().find(|status| *status != Status::OK).unwrap_or(Status::OK)
 }
 
 /// Drops the protocols and resolvers of the module, whose names can no longer be resolved.

@@ -100,15 +100,16 @@ macro_rules! __alcedo_heap {
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
-            const ALCEDO_LEN: usize = $crate::__private::manifest::type_record_len($package, $name);
             // The host reads this section only from the file. No code refers to this static, so `#[used]` keeps it.
             #[used]
             #[unsafe(link_section = ".alcedo.types")]
-            static ALCEDO_RECORD: [u8; ALCEDO_LEN] = $crate::__private::manifest::type_record(
-                $crate::__private::manifest::type_records::$kind,
-                $package,
-                $name,
-            );
+            static ALCEDO_RECORD: [$crate::__private::core::primitive::u8;
+                $crate::__private::manifest::type_record_len($package, $name)] =
+                $crate::__private::manifest::type_record(
+                    $crate::__private::manifest::type_records::$kind,
+                    $package,
+                    $name,
+                );
         };
     };
 }
