@@ -123,7 +123,8 @@ macro_rules! __alcedo_register {
             static ALCEDO_DESC: $crate::__private::Declared<$ty> = $desc;
             $crate::__private::if_used! {
                 {
-                    // Expansion of `linkme`'s attribute for Linux, which would take longer to compile. `listed` checks the type.
+                    // Expansion of `linkme`'s attribute on Linux, without its checks, which take longer to compile. `listed` checks
+                    // that `$list` is a list of this crate and that the entry has its type, so each section has one type.
                     #[used]
                     #[unsafe(link_section = $crate::__private::core::concat!(
                         "linkme_",
