@@ -63,8 +63,23 @@ fn root(sort: Sort) -> String {
     for at in 0..CLASSES {
         writeln!(text, "pub mod class_{at:02};").expect("text takes all");
     }
-    if sort == Sort::Attributed {
-        text.push_str("\nmodule! { name: \"with_attributes\" }\n");
+    match sort {
+        Sort::Attributed => text.push_str("\nmodule! { name: \"with_attributes\" }\n"),
+        // Exports the functions, because the compiler omits functions that a library of this type does not export.
+        Sort::Plain => {
+            for at in 0..CLASSES {
+                let name = format!("class_{at:02}::Class{at:02}");
+                writeln!(
+                    text,
+                    "\n#[unsafe(no_mangle)]\npub static FUNCTIONS_{at:02}: [fn(&mut {name}, f64, u32) -> f64; {MEMBERS}] = ["
+                )
+                .expect("text takes all");
+                for member in 0..MEMBERS {
+                    writeln!(text, "    {name}::function_{member},").expect("text takes all");
+                }
+                text.push_str("];\n");
+            }
+        }
     }
     text
 }
