@@ -38,6 +38,7 @@ mod repl;
 mod screen;
 mod scripts;
 mod session;
+mod session_folder;
 mod timings;
 mod world;
 

@@ -14,7 +14,6 @@ mod unmapped;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus};
@@ -36,10 +35,10 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 use signal_hook::low_level::signal_name;
-use tempfile::TempDir;
 
 use crate::error::{Error, file, terminal};
 use crate::paint::{Paint, for_terminal};
+use crate::session_folder::SessionFolder;
 use calls::Call;
 use dump::CrashDump;
 pub(crate) use panics::Panic;
@@ -268,7 +267,8 @@ type Current = Arc<Mutex<Host>>;
 
 /// Supervises hosts, one at a time.
 pub(crate) struct Guard {
-    dir: TempDir,
+    /// Contains crash files with data of the host, and the saved world.
+    dir: SessionFolder,
     current: Current,
     terminal: Option<Termios>,
 }
@@ -277,11 +277,7 @@ impl Guard {
     /// # Errors
     /// Fails with the error of the system.
     pub(crate) fn new() -> Result<Self, Error> {
-        // The folder is accessible for this user only: it contains crash files with data of the host, and the saved world.
-        let private = fs::Permissions::from_mode(0o700);
-        let dir = tempfile::Builder::new().prefix("alcedo-guard-").permissions(private).tempdir();
-        let dir = dir.map_err(file("create a folder for crashes in", &std::env::temp_dir()))?;
-        Ok(Self { dir, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
+        Ok(Self { dir: SessionFolder::new()?, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
     }
 
     /// Returns a folder that exists as long as the guard.

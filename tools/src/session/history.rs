@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::Artifact;
-use tempfile::TempDir;
-
 use crate::error::{Error, file};
 use crate::scripts;
+use crate::session_folder::SessionFolder;
+use alcedo_build::Artifact;
 
 /// Number of builds kept. Debug libraries are large, and the folder for temporary files is often in memory.
 const KEPT: usize = 20;
@@ -58,16 +57,14 @@ impl Shelf {
 /// The libraries of recent generations, in a folder that is deleted with the session.
 #[derive(Debug)]
 pub(crate) struct History {
-    dir: TempDir,
+    dir: SessionFolder,
     next: u64,
     shelf: Shelf,
 }
 
 impl History {
     pub(crate) fn new() -> Result<Self, Error> {
-        let dir = tempfile::Builder::new().prefix("alcedo-history-").tempdir();
-        let dir = dir.map_err(file("create a folder for old builds in", &std::env::temp_dir()))?;
-        Ok(Self { dir, next: 1, shelf: Shelf::default() })
+        Ok(Self { dir: SessionFolder::new()?, next: 1, shelf: Shelf::default() })
     }
 
     /// Returns the libraries of a build. Returns an empty list if they are no longer kept.
