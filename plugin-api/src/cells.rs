@@ -66,7 +66,7 @@ impl Cells {
 }
 
 impl<C: Class, T: Value> PropertyCell<C, T> {
-    /// Returns the offset of the property in each object, which the host has stored in the cell.
+    /// Returns the property's offset in an object. The host has stored this offset in the cell.
     #[inline]
     pub(crate) fn offset(&self) -> usize {
         let offset = self.0.get();

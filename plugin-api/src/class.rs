@@ -36,7 +36,8 @@ use crate::{Object, ObjectView, This};
 pub unsafe trait Class: Sized + 'static {
     /// Base class. The base of [`crate::Object`] is `Object` itself.
     type Base: Class;
-    /// Target of [`This`]'s `Deref`. The view has the accessors and calls of the class, and dereferences to the view of the base class.
+    /// Target of [`This`]'s `Deref`. The view has the accessors and calls of the class. The view dereferences to the view of the base
+    /// class.
     type View<'f>: Copy;
     /// Path of the class: `/Script/Package.Name`.
     const PATH: &'static str;
@@ -50,7 +51,8 @@ pub unsafe trait Class: Sized + 'static {
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 
-    /// Name of the C library that contains the functions of the class; empty for most classes. A class with a library is final.
+    /// Name of the C library that contains the functions of the class. Empty for a class without a C library. A class with a C library is
+    /// final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
 

@@ -1,7 +1,8 @@
 //! Direct calls from a module to functions of the host. If all values of a signature are stored in slots, the host returns the
 //! address of the function. A direct call jumps to this address without a slot buffer. Each direct call first reads one word, the
-//! version. The version changes whenever the address may become invalid. A reserved version forbids direct calls before a commit, and
-//! while a slice of host memory is borrowed. All other calls use slots, and report the reason if they fail.
+//! version. The version changes whenever the address may become invalid. A reserved version forbids direct calls before a commit, and while
+//! a slice of host memory is borrowed. If a direct call is not possible, the module calls with slots. A failed call with slots reports the
+//! reason.
 #![expect(unsafe_code, reason = "calls code at an address from the host")]
 
 use core::marker::PhantomData;

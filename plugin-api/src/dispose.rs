@@ -12,8 +12,8 @@ use alcedo_rt::catch_panics;
 /// Maximum number of drop rounds. Each round drops the resources that were registered by drops of the previous round.
 const ROUNDS: u32 = 16;
 
-/// Maximum nesting depth of late drops. A resource beyond this depth is leaked, because drops that always register another
-/// resource would never end.
+/// Maximum nesting depth of late drops. A resource beyond this depth is leaked. Without the limit, drops that always register another
+/// resource would recurse without end.
 const DEPTH: u32 = 64;
 
 struct Resources {

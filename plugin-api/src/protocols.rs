@@ -76,8 +76,8 @@ pub trait Protocol {
     }
 
     /// Parses the address of a name and returns its canonical form. The address is the part after `:/` and contains no spaces.
-    /// Parsing a canonical form must return an equal string. This function must have no side effects, because the host may call
-    /// it at any time, for example to explain a name.
+    /// Parsing a canonical form must return an equal string. This function must have no side effects. The host may call the function at any
+    /// time, for example to explain a name.
     ///
     /// # Errors
     /// Returns a short description of the problem.
@@ -152,8 +152,8 @@ impl Protocol for PlainProtocol {
 /// assert!(Constants(vec![("pi", 3.14)]).resolve("pi").is_ok());
 /// ```
 pub trait Resolver {
-    /// Resolves `name`, the canonical part after `protocol:/`. If a function is returned, the host caches it under a handle, so
-    /// its name is resolved only once. A declined name is resolved again in each call. This function must have no side effects,
+    /// Resolves `name`, the canonical part after `protocol:/`. The host caches a returned function under a handle. The name of this
+    /// function is therefore resolved only once. A declined name is resolved again in each call. This function must have no side effects,
     /// because the host also resolves names to explain them.
     ///
     /// # Errors

@@ -100,8 +100,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
         PtrMut { at: self.at, of: PhantomData }
     }
 
-    /// Overwrites the value. If the host form of a type is `Copy`, its values are numbers, names or handles, which own no
-    /// memory and contain no address.
+    /// Overwrites the value. A `Copy` host form is a number, a name or a handle. The overwritten value therefore owns no memory.
     #[inline]
     pub(crate) fn write(self, raw: T::Raw)
     where

@@ -20,7 +20,7 @@ use crate::value::plain_slot;
 pub struct ValueType {
     /// Kind of the value in the host.
     pub kind: PropertyKind,
-    /// Path of the struct or class, or the type arguments of a container; empty for kinds without either.
+    /// Path of the struct or class, or the type arguments of a container. Empty for kinds that have no path and no type arguments.
     pub path: &'static str,
     /// Size in memory, in bytes.
     pub size: usize,

@@ -16,8 +16,8 @@ use crate::{Obj, Object, host};
 /// Object of class `C` for the duration of one call `'f` from the host. The type is not `Send`, so the value stays on the game
 /// thread.
 ///
-/// Dereferences to the view of its class, which has the accessors of properties and the calls of functions. A view dereferences to
-/// the view of the base class, up to [`crate::ObjectView`].
+/// Dereferences to the view of its class. The view has accessors for the properties and methods for the functions of the class. A view
+/// dereferences to the view of the base class, up to [`crate::ObjectView`].
 ///
 /// # Examples
 /// ```
@@ -81,8 +81,8 @@ impl<C: Class> core::fmt::Debug for This<'_, C> {
 
 impl<'f, C: Class> This<'f, C> {
     /// # Safety
-    /// `object` is a living object of class `C` or a subclass, and `memory` is its memory. The memory stays readable during `'f`,
-    /// which ends with the call that the host is making on this thread.
+    /// `object` is a living object of class `C` or a subclass, and `memory` is its memory. The memory stays readable during `'f`. The
+    /// lifetime `'f` ends when the host's current call on this thread returns.
     pub(crate) unsafe fn new(object: ObjectHandle, memory: *mut u8) -> Self {
         Self { object, memory, frame: PhantomData, class: PhantomData }
     }

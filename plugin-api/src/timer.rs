@@ -77,7 +77,7 @@ pub fn try_every<L: Life>(
     hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, here())
 }
 
-/// Runs `code` once, after `delay` of game time, and at the earliest in the next round of timers. Otherwise works like [`every`].
+/// Runs `code` once, after `delay` of game time. The earliest possible run is in the next round of timers. Otherwise works like [`every`].
 ///
 /// # Examples
 /// ```

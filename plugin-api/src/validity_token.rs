@@ -1,6 +1,6 @@
-//! Tokens to check that a value in host memory is still at its location. Before each access, a view checks that the owner of
-//! the memory is alive, and that no container around the value has moved or destroyed values since the lookup. The checks that
-//! read memory are in the view's Rust module.
+//! Tokens to check that a value in host memory is still at its location. Before each access, a view checks that the owner of the memory is
+//! alive. The view also checks that no container around the value has moved or destroyed values since the lookup. The checks that read
+//! memory are in the view's Rust module.
 
 use core::marker::PhantomData;
 
@@ -17,7 +17,8 @@ const DEPTH: usize = 4;
 /// Container around a value. The link has only two words, because each token contains four links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// Address of an array; null for an unused link; or, with [`Link::SET`], the byte of an optional that is 1 while the optional is set.
+    /// Address of an array, or null for an unused link. With [`Link::SET`], address of an optional's flag byte, which is 1 while the
+    /// optional is set.
     pub(crate) at: *const (),
     /// Change counter of the array when the value was looked up.
     pub(crate) then: u64,
@@ -30,7 +31,7 @@ impl Link {
     pub(crate) const SET: u64 = ArrayRaw::WORN;
 }
 
-/// Owner of the memory of a value, and the count of destroyed owners when the value was looked up.
+/// Owner of a value's memory. The number is the count of destroyed owners at the lookup of the value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner {
     /// Memory that the host keeps during the frame.
@@ -97,7 +98,7 @@ impl ValidityToken<'_> {
         self
     }
 
-    /// Returns the object to check before a write, or none for values of frames and owned values.
+    /// Returns the object to check before a write. Returns `ObjectHandle::NONE` for values of frames and for owned values.
     #[inline]
     pub(crate) fn owner(&self) -> ObjectHandle {
         match self.owner_kind {
@@ -106,7 +107,7 @@ impl ValidityToken<'_> {
         }
     }
 
-    /// Returns true if the value is a property of an object, or a field in the property, and is outside of containers.
+    /// Returns true for a property of an object, and for a field in the property. Returns false for a value inside a container.
     pub(crate) fn is_property(&self) -> bool {
         matches!(self.owner_kind, Owner::Object(..)) && self.links.iter().all(|link| link.at.is_null())
     }

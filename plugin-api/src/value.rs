@@ -54,7 +54,7 @@ pub unsafe trait Value: Sized + 'static {
     /// assert_eq!(Vec::<u32>::KIND, UArray::<u32>::KIND, "both are arrays of the host");
     /// ```
     const KIND: PropertyKind;
-    /// Path of the struct or class, or the type arguments of a container; empty for kinds without either.
+    /// Path of the struct or class, or the type arguments of a container. Empty for kinds that have no path and no type arguments.
     ///
     /// # Examples
     /// ```
@@ -75,11 +75,11 @@ pub unsafe trait Value: Sized + 'static {
     /// True if a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
-    /// Underlying type of an enum, and true if all numbers fit in a byte; `None` for other types.
+    /// For an enum: the underlying type, and true if all numbers of the enum fit in a byte. `None` for all other types.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
-    /// Type of a borrowed value. Plain values, strings and containers of std are copied; every [`Kind`](crate::Kind) is viewed
-    /// as a [`Borrowed`](crate::Borrowed).
+    /// Type of a borrowed value. For plain values, strings and containers of std, this is a copy. For every [`Kind`](crate::Kind), this is
+    /// a [`Borrowed`](crate::Borrowed).
     type Seen<'f>;
     /// Representation of the value in host memory and in parameter blocks.
     type Raw: 'static;

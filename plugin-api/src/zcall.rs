@@ -18,8 +18,9 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::{ObjectView, Value, host};
 
-/// Function with parameters `A` and result `R`. The function is called on the thread that resolved it. This is the game thread, or,
-/// if all values are stored in slots or are strings, any thread for which the host resolved the function.
+/// Function with parameters `A` and result `R`. The function is called on the thread that resolved it. This thread is the game thread,
+/// unless all arguments and the result are strings or fit in slots. Such a function may be resolved on any thread for which the host
+/// permits this.
 pub(crate) struct Callee<'a, A, R> {
     target: Target<'a>,
     of: PhantomData<fn(A) -> R>,

@@ -270,7 +270,8 @@ impl<W: World> Dev<W> {
         }
     }
 
-    /// Extends the line to the common prefix of its completions; prints the completions if there is no longer prefix.
+    /// Extends the line to the common prefix of its completions. If this prefix is not longer than the line, prints the completions. A
+    /// single completion is not printed.
     fn extend_line(&mut self, input: &Input, line: &str, lines: &[String]) {
         let longer = common_start(lines);
         if longer.len() > line.len() {

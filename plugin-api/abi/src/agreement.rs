@@ -6,9 +6,9 @@ use abi_stable::type_layout::TypeLayout;
 
 /// Checks that the layouts agree. A table of functions may have more functions at its end on one of the two sides.
 ///
-/// The checker accepts longer tables only in its second argument, so the layouts are compared in both directions: the tables of an older
-/// module are shorter than the tables of the host. Temporary globals are used, because the global cache of the checker would keep
-/// pointers into images that are unmapped later.
+/// The checker accepts longer tables only in its second argument. This function therefore compares the layouts in both directions: the
+/// tables of an older module are shorter than the tables of the host. Each comparison has its own globals, because the checker's global
+/// cache would keep pointers into images that are unmapped later.
 ///
 /// # Errors
 /// Returns the differences if the layouts agree in neither direction.

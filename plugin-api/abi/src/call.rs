@@ -213,8 +213,9 @@ pub struct Call<'a> {
     pub memory: *mut u8,
     /// Plugin part of the class that declares the function, or null.
     pub part: *mut (),
-    /// Parameter block in the layout of the function's description, with the result last; null if the function has neither. For a function
-    /// with the flag `CUSTOM_THUNK`, the field contains the number of the call's frame; `memory` and `part` are then null.
+    /// Parameter block in the layout of the function's description, with the result last. Null for a function without parameters and
+    /// result. For a function with the flag `CUSTOM_THUNK`, this field contains the number of the call's frame. `memory` and `part` are
+    /// then null.
     pub params: *mut u8,
     /// Filled if the call fails.
     pub failure: &'a mut Failure,

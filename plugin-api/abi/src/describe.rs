@@ -20,7 +20,7 @@ use crate::zcall::ZCallBuffer;
 pub struct Cell(AtomicU64);
 
 impl Cell {
-    /// Value of an unfilled cell, which is neither an offset, nor a class id, nor a ZCall handle.
+    /// Value of an unfilled cell. No offset, class id or ZCall handle has this value.
     pub const UNFILLED: u64 = 1 << 63;
 
     /// Creates an unfilled cell.
@@ -348,8 +348,8 @@ impl ImportKind {
     pub const DELEGATE: Self = Self(8);
 }
 
-/// Item that a module uses and another module declares. The host checks the item when it loads the module, so that a missing member or
-/// a wrong signature is detected before the first call.
+/// Item that a module uses, and that the host or another module declares. The host checks the item when it loads the module. The check
+/// detects a missing member or a wrong signature before the first call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ImportDesc {

@@ -60,7 +60,7 @@ pub struct Batch {
     pub results: *mut DirectAnswer,
     /// Directory of objects, used to skip objects that were destroyed since the batch began.
     pub directory: *const Directory,
-    /// Directory's count of destroyed objects, read while all objects were alive; or a number that this count never reaches.
+    /// Directory's count of destroyed objects at a time when all objects were alive. Alternatively, a number that this count never reaches.
     pub ends: u64,
     /// Offset of a condition byte in each object: objects whose byte is zero are skipped. [`Batch::UNCONDITIONAL`] if the batch has no
     /// condition.

@@ -19,15 +19,15 @@ impl DirectStatus {
     pub const NOT_DONE: Self = Self(2);
 }
 
-/// Result of a direct call in two registers, for calls of host functions and of module functions. The two function types
-/// differ: a module function also receives the object's memory, the plugin part and storage for a failure.
+/// Result of a direct call in two registers. Host functions and module functions both return this type. Their parameters differ: a module
+/// function also receives the object's memory, the plugin part and storage for a failure.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct DirectAnswer {
     /// Status of the call.
     pub status: DirectStatus,
-    /// Result as a word; zero if the call did not succeed or the function has no result.
+    /// Result as a word. Zero for a failed call, and for a function without a result.
     pub bits: u64,
 }
 

@@ -60,8 +60,8 @@ pub struct Directory {
 }
 
 /// Counter of the slices of host memory that code of all modules holds. While code holds a slice, no code may move or change its
-/// memory. The module that creates a slice increments the counter, and the host checks it, both on the game thread. The counter is
-/// stored in host memory, so that the host can read it without calling a module.
+/// memory. The module that creates a slice increments the counter. The host checks the counter. Both happen on the game thread. The counter
+/// is stored in host memory, so the host reads the counter without calling a module.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Slices {
@@ -94,8 +94,8 @@ pub struct DirectoryEntry {
     pub memory: *mut u8,
 }
 
-/// Addresses of owned values, which a module may look up on the game thread without a call. The host updates the directory, whose
-/// address is constant. The host removes the entry of a destroyed value, so the directory contains no stale address.
+/// Addresses of owned values, which a module may look up on the game thread without a call. The address of the directory is constant. The
+/// host removes the entry of a destroyed value. The directory therefore contains no stale address.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackDirectory {

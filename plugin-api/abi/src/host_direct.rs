@@ -71,9 +71,9 @@ pub trait DirectBits: Copy {
     unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer;
 }
 
-/// Code that calls a function on several objects in order, with equal arguments, until a call fails. The parameters are a context,
-/// the objects and their number, the argument words, and the buffer for results. The buffer may be uninitialized. The returned
-/// status is the status of the last call, and the returned bits are the number of successful calls.
+/// Code that calls a function on several objects in order, with equal arguments, until a call fails. The parameters are a context, the
+/// objects, the number of objects, the argument words, and the buffer for results. The buffer may be uninitialized. The returned status is
+/// the status of the last call. The returned bits are the number of successful calls.
 pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
 
 /// Calls of one function on several objects, passed from a module to the host.

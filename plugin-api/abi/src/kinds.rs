@@ -1,6 +1,5 @@
-//! Numbers for kinds of properties and flags of properties, functions and classes. The numbers are not Rust enums,
-//! because an unknown number in an enum would be undefined behavior. Readers must be able to report an unknown number
-//! as an error.
+//! Numbers for kinds of properties and flags of properties, functions and classes. The numbers are not Rust enums: an unknown number in an
+//! enum would be undefined behavior, but must be reported as an error.
 
 use abi_stable::StableAbi;
 
@@ -209,8 +208,8 @@ kinds! {
 }
 
 impl PropertyKind {
-    /// Returns `true` for numbers, `bool`, `Name` and `Object`, whose values are stored in the slot of a call. A
-    /// `String` is passed as a view and returned through a sink; values of all other kinds are passed by address.
+    /// Returns `true` for numbers, `bool`, `Name` and `Object`, whose values are stored in the slot of a call. A `String` is passed as a
+    /// view, and returned through a sink. Values of all other kinds are passed by address.
     ///
     /// # Examples
     /// ```

@@ -1,6 +1,6 @@
-//! Network form of a struct: the bytes that `net_serialize` writes and reads. Host and plugin both implement `net_serialize`,
-//! so both use the archive in this file. Objects are stored in a separate table, not in the bytes. The host translates the
-//! table, because only the host knows the names of objects on other machines.
+//! Network form of a struct: the bytes that `net_serialize` writes and reads. Host and plugin both implement `net_serialize` with the
+//! archive in this file. Objects are stored in a separate table, not in the bytes. The host translates the table, because only the host
+//! knows the names of objects on other machines.
 //!
 //! Table and bytes are sent as one buffer: the number of objects (4 bytes), the handles (8 bytes each), and the bytes of the
 //! struct. All numbers are little-endian.

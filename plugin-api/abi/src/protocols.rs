@@ -1,5 +1,5 @@
-//! Protocols and resolvers that a module registers for calls by name. The host stores the functions of each protocol and resolver,
-//! and a number that the host passes to these functions. The host does not call these functions while the module's generation is
+//! Protocols and resolvers that a module registers for calls by name. The host stores the functions of each protocol and resolver, together
+//! with a number. The host passes this number to the functions. The host does not call these functions while the module's generation is
 //! suspended, or after the generation has ended.
 
 use abi_stable::StableAbi;

@@ -1,6 +1,6 @@
-//! Deferred work of a module on the game thread: tasks, timers, posted closures. Each is a [`Job`]: code and data of the module,
-//! which the host stores as an opaque address and two functions. The host schedules jobs on the game thread, and never runs a
-//! job of an ended generation. The host drops each job exactly once.
+//! Deferred work of a module on the game thread: tasks, timers, posted closures. Each is a [`Job`]: code and data of the module. The host
+//! stores a job as an opaque address and two functions. The host schedules jobs on the game thread, and never runs a job of an ended
+//! generation. The host drops each job exactly once.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::RStr;

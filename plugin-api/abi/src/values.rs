@@ -60,7 +60,7 @@ pub struct ConjugateState {
     pub expired: u8,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// 1 if `age` is a lower bound, because the conjugate's entry was later reused many times; otherwise 0.
+    /// 1 if `age` is only a lower bound, otherwise 0. The age becomes a lower bound after many reuses of the conjugate's entry.
     pub older: u8,
     /// Nanoseconds since the conjugate was created or borrowed.
     pub age: u64,

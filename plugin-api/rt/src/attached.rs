@@ -59,8 +59,8 @@ pub fn may_call_directly() -> bool {
     is_game_thread() || is_free()
 }
 
-/// Checks that a scope of objects may begin on the current stack, which must be the stack of the game thread. A coroutine with a
-/// separate stack could suspend the scope and outlive the surrounding call. Callable on the game thread only. Succeeds without a host.
+/// Checks that the current stack is the stack of the game thread. Scopes of objects begin only on this stack. A coroutine with a separate
+/// stack could suspend the scope and outlive the surrounding call. Callable on the game thread only. Succeeds without a host.
 ///
 /// # Errors
 /// Fails with `WRONG_STACK` on any other stack.
@@ -72,8 +72,9 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
     }
 }
 
-/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]; an undefined mode without a host. Costs two reads of rarely
-/// written memory. Callable on the game thread only, because the host frees the mode word on this thread after detaching the module.
+/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]. Without a host, the returned number is not one of these
+/// constants. Costs two reads of rarely written memory. Callable on the game thread only, because the host frees the mode word on this
+/// thread after detaching the module.
 #[inline]
 #[must_use]
 pub fn mode() -> u32 {

@@ -65,7 +65,8 @@ const ATTACHED: u8 = 2;
 /// State after the module was detached; the context is still written.
 const DETACHED: u8 = 3;
 
-/// Mode word for a module without a host. The value is not a valid mode, so code that writes calls the host and receives an error.
+/// Mode word for a module without a host. This number is not a valid mode. For an invalid mode, code that writes a property calls the host,
+/// and receives an error.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// Version word for a module without a host: direct calls are closed.
@@ -75,10 +76,10 @@ static NO_DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
 pub(crate) struct Attachment {
     state: AtomicU8,
     context: UnsafeCell<MaybeUninit<ModuleContext>>,
-    /// Address of the host's mode word while the module is attached. Every write of a property reads the mode word without
-    /// checking for a host, so the address is always valid.
+    /// Address of the host's mode word while the module is attached. Without a host, the address of `NO_MODE`. The address is always valid,
+    /// because each write of a property reads the mode word without a check.
     mode: AtomicPtr<AtomicU32>,
-    /// Address of the host's version word for direct calls. This address is also always valid.
+    /// Address of the host's version word for direct calls. Without a host, the address of `NO_DIRECT`.
     direct: AtomicPtr<AtomicU64>,
 }
 

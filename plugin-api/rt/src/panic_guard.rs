@@ -39,8 +39,8 @@ thread_local! {
     static OPEN_GUARDS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build; otherwise several trampolines would
-/// share one guard function that calls `code` by its address.
+/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build. Without inlining, several trampolines
+/// would share one guard function that calls `code` by its address.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
     // Each access of a thread-local in a library is a function call. If both accesses are inlined into one function, the compiler merges
@@ -57,7 +57,7 @@ pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), Cal
     status
 }
 
-/// Runs the `code` of a call that returns a word. Does not count open panic guards, because an access to the thread-local counter would
+/// Runs the `code` of a call that returns a word. Does not increment the counter of open panic guards: an access to this thread-local would
 /// double the cost. On the game thread, all calls enter the module through panic guards, so all panics are caught. On other threads, the
 /// host counts the calls.
 ///
@@ -215,7 +215,7 @@ pub fn keep_hook() {
 const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
 /// Returns true if a panic outside of all counted panic guards on this thread occurred in a direct call. For a module that is not bound to
-/// a thread, the host counts the calls, because the attaching thread may have ended and its number may have been reused.
+/// a thread, the host counts the calls: the number of an ended thread may be reused.
 fn is_direct_call() -> bool {
     if is_free() { records::calls_are_open() } else { is_game_thread() }
 }

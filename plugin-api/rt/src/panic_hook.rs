@@ -1,16 +1,16 @@
 //! Keeps the panic hook of the module first in the chain, even if the author's code sets or takes hooks.
 //!
-//! The module has its own copy of the standard library, so the author's code can replace the module's hook with `set_hook`, for
-//! example through color-eyre or human-panic. Locations of panics would then be lost. But `set_hook` drops the replaced hook
-//! after releasing the lock of std. The destructor of the module's hook therefore takes the new hook, and sets a new link that
-//! calls the new hook. Calls without panics have no cost, and even the first panic has its location.
+//! The module has its own copy of the standard library. The author's code can replace the module's hook with `set_hook`, for example
+//! through color-eyre or human-panic. Locations of panics would then be lost. But `set_hook` drops the replaced hook after releasing the
+//! lock of std. The destructor of the module's hook therefore takes the new hook, and sets a new link that calls the new hook. Calls
+//! without panics have no cost, and even the first panic has its location.
 //!
 //! If code takes a hook with `take_hook` and stores it, the hook is not dropped. The author's next hook usually calls the stored hook.
 //! Otherwise, [`ensure`] detects the missing link: after the main of the module, and after a panic without a location.
 //!
 //! `take_hook` and the following `set_hook` are not atomic. If another thread panics between these calls, std prints the panic, and the
-//! host does not receive its location. If another thread sets a hook between the calls, this hook is lost. Both are accepted: [`ensure`]
-//! rarely runs outside of `set_hook`, and the order of concurrent `set_hook` calls is undefined in any case.
+//! host does not receive its location. If another thread sets a hook between the calls, this hook is lost. Both losses are accepted.
+//! [`ensure`] rarely runs outside of `set_hook`. The order of concurrent `set_hook` calls is undefined in any case.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
@@ -27,7 +27,8 @@ static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 /// Address and number of each existing link. A hook from std is a link if its address is in this list.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
-/// True while a thread checks the hook. Other threads do not wait for the check; a request during a check repeats the check.
+/// True while a thread checks the hook. Other threads do not wait for the check. If a check is requested during this check, the checking
+/// thread repeats it.
 static IS_CHECKING: AtomicBool = AtomicBool::new(false);
 
 /// True if a requested check has not begun.

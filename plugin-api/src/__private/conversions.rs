@@ -1,5 +1,5 @@
-//! Conversion functions of plugin authors, as in `#[migrate(from = "f64", with = Self::of_number)]`. For each conversion, the
-//! macro emits a static function of the class, which calls the author's function through this Rust module.
+//! Conversion functions of plugin authors, as in `#[migrate(from = "f64", with = Self::of_number)]`. For each conversion, the macro emits a
+//! static function of the class. The static function calls the author's function through this Rust module.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_rt::CallError;

@@ -422,7 +422,7 @@ pub trait NoBody: Class {
 
 impl<C: Class> NoBody for C {}
 
-/// Interfaces that a class implements, its overrides of inherited subobject classes, and its overrides of inherited property defaults.
+/// Lists of a class: implemented interfaces, overrides of inherited subobject classes, and overrides of inherited property defaults.
 type OfBases = (&'static [RStr<'static>], &'static [MetaDesc], &'static [MetaDesc]);
 
 /// Describes a class of this module with its package and its name in the package.
@@ -453,8 +453,8 @@ pub const fn class<C: Part>(
     })
 }
 
-/// Describes a struct of this module with its package and its name in the package. The host computes the layout itself and
-/// rejects a struct with a different fingerprint, so no type is created from a wrong description.
+/// Describes a struct of this module with its package and its name in the package. The host computes the layout itself, and rejects a
+/// struct whose fingerprint differs. The host therefore never creates a type from a wrong description.
 #[must_use]
 pub const fn structure<S: Value>(
     (package, name): (&'static str, &'static str),

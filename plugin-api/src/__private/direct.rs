@@ -1,6 +1,6 @@
-//! Direct trampolines of functions with only plain values. The host passes these values in registers. A direct trampoline copies
-//! the values into a parameter block on its stack, and the compiler optimizes the block away. The code is generic over the
-//! function, so a plugin has one direct trampoline per function.
+//! Direct trampolines of functions with only plain values. The host passes these values in registers. A direct trampoline copies the values
+//! into a parameter block on its stack. The compiler optimizes this block away. The code is generic over the function, so a plugin has one
+//! direct trampoline per function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::mem::{MaybeUninit, transmute};

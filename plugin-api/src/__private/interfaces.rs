@@ -1,5 +1,5 @@
-//! Declarations of interfaces, and compile-time checks of classes that list an interface. For each function, a class must
-//! have a body with an equal signature; compiler errors name the difference.
+//! Declarations of interfaces, and compile-time checks of classes that list an interface. For each function of an interface, an
+//! implementing class must have a body with an equal signature. Compiler errors name the difference.
 
 use core::marker::PhantomData;
 

@@ -12,7 +12,7 @@ impl<C> NetObject for Obj<C> {
         self.handle()
     }
 
-    /// Does not check the class. Code that uses the reference checks the class, and the host checks it when it stores the struct.
+    /// Does not check the class. The class is checked by code that uses the reference, and by the host when it stores the struct.
     fn of_handle(handle: ObjectHandle) -> Self {
         Self::from_handle(handle)
     }

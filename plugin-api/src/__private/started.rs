@@ -10,8 +10,8 @@ use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
 /// Arguments of `done`, and the error of the future, if any.
 pub type Settled<A> = (A, Option<CallError>);
 
-/// Starts `future` as a task of `this`. `convert` converts the result of `future` into the arguments of the delegate `done`. If
-/// no function is bound to `done`, an error of `future` ends the task, and the host logs the error.
+/// Starts `future` as a task of `this`. `convert` converts the result of `future` into the arguments of the delegate `done`. If no function
+/// is bound to `done`, an error of `future` ends the task. The host then logs the error.
 ///
 /// If the task cannot be started, the running call ends with the host's error.
 pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(

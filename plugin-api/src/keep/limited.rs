@@ -1,4 +1,4 @@
-//! A buffer for CBOR that refuses deep nesting, so that serializing a long linked list fails and does not overflow the stack.
+//! A buffer for CBOR that refuses deep nesting. Serializing a long linked list therefore fails, and does not overflow the stack.
 
 use std::io::{Error, Result, Write};
 

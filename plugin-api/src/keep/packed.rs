@@ -1,6 +1,6 @@
 //! Writes kept fields of standard types as bytes without names. A build whose kept fields have equal names and types reads the bytes in
-//! one call. The bytes contain no address, so they stay valid after the unload of the module that wrote them. If a class has a field of
-//! any other type, its fields are saved by name.
+//! one call. The bytes contain no address. They therefore stay valid after the module that wrote them is unloaded. If a class has a field
+//! of any other type, its fields are saved by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -116,8 +116,8 @@ const fn print(name: &str, parameters: &[u64]) -> u64 {
     print.finish()
 }
 
-/// Returns the fingerprint of a class's kept fields, computed from the name and the type of each field. Returns zero if the fields are
-/// saved by name, because a field is not [`Packed`] or the class keeps no field.
+/// Returns the fingerprint of a class's kept fields, computed from the name and the type of each field. Returns zero if a field is not
+/// [`Packed`], or if the class keeps no field. The host then saves fields by name.
 #[must_use]
 pub(crate) const fn kept_print(fields: &[(&str, u64)]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START.text(ENCODING), 0);

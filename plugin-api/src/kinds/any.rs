@@ -14,10 +14,10 @@ use crate::host;
 
 /// Reference to a value of any type in host memory. The reference contains the number that the host assigned to the value.
 ///
-/// A *red* value belongs to the host, which lends the value for one call. [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate) returns
-/// a red value; a host can also pass the number of a red value. A field may store the reference, but after that call, each use fails with
-/// `EXPIRED` and reports kind and age. A [`clone`](Clone::clone) is *black*: plugin code owns the copy, may store it, and may drop it on
-/// any thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are also black.
+/// A *red* value belongs to the host. The host lends the value for one call. [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate)
+/// returns a red value; a host can also pass the number of a red value. A field may store the reference, but after that call, each use
+/// fails with `EXPIRED` and reports kind and age. A [`clone`](Clone::clone) is *black*: plugin code owns the copy, may store it, and may
+/// drop it on any thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are also black.
 ///
 /// The reference may be sent to other threads and dropped there. Only the game thread can query the value. On other threads, `is_expired`
 /// returns `true` and `kind` returns `None`.
@@ -136,7 +136,7 @@ impl AnyConjugate {
         self.state().map(|state| state.kind)
     }
 
-    /// Returns the time since the value was created or lent; the actual time may be longer. Returns `None` for an unknown number.
+    /// Returns a lower bound of the time since the value was created or lent. Returns `None` for an unknown number.
     ///
     /// # Examples
     /// ```

@@ -47,13 +47,13 @@ pub unsafe trait Kind: Value {
     #[doc(hidden)]
     fn from_owned(owned: Owned<Self>) -> Self;
 
-    /// Returns a copy of the value of a string kind; `None` for other kinds, which the host formats.
+    /// Returns a copy of the string for a string kind. Returns `None` for all other kinds: the host formats their values.
     #[doc(hidden)]
     fn plain_text(_from: Ptr<'_, Self>) -> Option<String> {
         None
     }
 
-    /// Overwrites the value of a string kind; returns `None` for other kinds, which the host parses.
+    /// Overwrites the string for a string kind. Returns `None` for all other kinds: the host parses their values.
     #[doc(hidden)]
     fn put_plain_text(_target: PtrMut<'_, Self>, _text: &str) -> Option<Result<(), CallError>> {
         None

@@ -1,5 +1,5 @@
-//! Owned value in host memory. The host creates the value; dropping the `Owned` on any thread frees it. An `Owned` contains only
-//! the number of the value, so the host can detect a destroyed value, for example one of an earlier generation.
+//! Owned value in host memory. The host creates the value; dropping the `Owned` on any thread frees it. An `Owned` contains only the number
+//! of the value. From this number, the host detects a destroyed value, for example a value of an earlier generation.
 #![expect(unsafe_code, reason = "uses addresses from the host")]
 
 use core::marker::PhantomData;

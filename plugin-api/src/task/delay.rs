@@ -1,4 +1,4 @@
-//! Delays inside a task. A delay is a timer that wakes the task that polled it most recently, so it also works inside
+//! Delays inside a task. A delay is a timer. The timer calls the waker of the most recent poll. Delays therefore also work inside
 //! combinators that have their own wakers.
 
 use core::cell::{Cell, RefCell};

@@ -16,8 +16,8 @@ impl<C: Class> Obj<C> {
     ///
     /// # Errors
     /// Fails with `STALE` for a destroyed object; with `WRONG_CLASS` if an unchecked handle refers to an object of another class;
-    /// with `WRONG_STACK` on a coroutine's stack, because a coroutine could suspend `code` and outlive the step. Also fails if no
-    /// task, timer or posted closure of this module is running on this thread.
+    /// with `WRONG_STACK` on a coroutine's stack: a coroutine could suspend `code` and outlive the current step of the task. Also fails if
+    /// no task, timer or posted closure of this module is running on this thread.
     ///
     /// # Examples
     /// ```

@@ -46,9 +46,9 @@ impl Builder {
         Self::default()
     }
 
-    /// Sets the program that the compiler calls as its linker. It must call [`run_if_linker`](crate::run_if_linker) at the start of its
-    /// `main`, and then runs the linker directly, without a compiler driver. It omits the debug information of the standard library and of
-    /// dependencies outside the workspace. Without the tools of the Rust toolchain, it links through `cc` as usual.
+    /// Sets the program that the compiler calls as its linker. The program must call [`run_if_linker`](crate::run_if_linker) at the start
+    /// of its `main`. This call runs the linker directly, without a compiler driver. The link omits the debug information of the standard
+    /// library and of dependencies outside the workspace. Without the tools of the Rust toolchain, the program links through `cc` as usual.
     pub fn linker(self, program: impl Into<PathBuf>) -> Self {
         Self { linker: Some(program.into()), ..self }
     }

@@ -1,4 +1,4 @@
-//! Finds the host package for plugins, which the user, the manifests of the plugins, or their workspace name.
+//! Finds the host package for plugins. The user, a plugin's manifest or the workspace names this package.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
 //! Checks if a built library is up to date. A note next to the library records the request, the environment, the compiler, and digests of
-//! the source files that cargo lists, the manifests and the lock file. Unknown inputs count as changed.
+//! files. These files are the sources that cargo lists, the manifests and the lock file. Unknown inputs count as changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::dep_info;
 use crate::request::BuildRequest;
 
-/// Returns a string with all inputs of a build except sources; equal strings mean equal builds.
+/// Returns a string with all inputs of a build except sources. Equal strings mean equal inputs.
 pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
     let cargo = request.cargo();
     let variables = environment(&cargo);
@@ -75,7 +75,7 @@ fn compiler(cargo: &Command) -> String {
     let key = format!("{command:?}");
     let query = || {
         let output = command.arg("-vV").output();
-        // On failure, the error is recorded instead of a version, so builds by this compiler never match.
+        // If the compiler cannot run, the error message replaces the version.
         output.map_or_else(|error| format!("{error}\n"), |output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     cache.entry(key).or_insert_with(query).clone()

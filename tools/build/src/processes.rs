@@ -61,7 +61,7 @@ impl Processes {
         state.is_canceled = true;
         let State { children, is_killed, .. } = &mut *state;
         for child in children {
-            // The id of a process is not reused until it is waited for.
+            // The system reuses the id of an ended process only after `wait`.
             if matches!(child.try_wait(), Ok(None)) {
                 *is_killed = true;
                 kill(child);

@@ -104,8 +104,8 @@ pub enum BuildMethod {
     Direct {
         /// Milliseconds of the slowest call, including its link.
         compile: f64,
-        /// Milliseconds of the link in this call; `None` if [`Builder::linker`](crate::Builder::linker) was not called, or nothing was
-        /// compiled.
+        /// Milliseconds of the link in this call. `None` without a linker from [`Builder::linker`](crate::Builder::linker), and if nothing
+        /// was compiled.
         link: Option<f64>,
         /// Reason why the link ran through `cc`; `None` for a fast link.
         slow_link: Option<String>,

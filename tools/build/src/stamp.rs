@@ -99,7 +99,7 @@ pub(crate) fn contents(stamps: &Stamps) -> Option<u128> {
     Some(digest.digest128())
 }
 
-/// Returns the digest of the versions of all files below a folder, or `None` if the files cannot be listed or are too many.
+/// Returns a digest of the versions of all files below a folder. Returns `None` if the folder cannot be listed, or contains too many files.
 fn folder(root: &Path) -> Option<u128> {
     let (mut waiting, mut files) = (vec![root.to_owned()], Vec::new());
     while let Some(dir) = waiting.pop() {

@@ -1,6 +1,6 @@
-//! Folder of prebuilt libraries, for tests and the stress binary, which load several builds of one plugin. Cargo has one path for a
-//! plugin's library, regardless of features, so each build is copied under a label. For the same reason cargo would recompile all builds
-//! except the most recent build. So a copy is reused while its inputs are unchanged.
+//! Folder of prebuilt libraries. Tests and the stress binary load several builds of one plugin from this folder. Cargo has one path for a
+//! plugin's library, regardless of features. Each build is therefore copied under a label. For the same reason, cargo would recompile all
+//! builds except the most recent build. A copy is therefore reused while its inputs are unchanged.
 //!
 //! Variants that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`]. Variants that
 //! differ in run-time switches need no build: [`Variants::switched`].
@@ -55,8 +55,8 @@ impl Variants {
     /// Builds `request`, unless its inputs are unchanged, and copies each library to `dir/label`. Returns the copy of
     /// the requested package, or of the first library if no package was named.
     ///
-    /// Builds by other threads and processes with the same target folder wait for each other, to avoid copying each other's library. A copy
-    /// that is up to date is not written, so it may stay loaded and watched.
+    /// Builds by other threads and processes with the same target folder wait for each other, to avoid copying each other's library. This
+    /// function does not write a copy that is up to date. Such a copy may therefore stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
@@ -83,7 +83,7 @@ impl Variants {
     ///
     /// # Errors
     ///
-    /// Fails as [`Variants::get`] does; if a package does not compile, the copies of the other packages are made by the next build.
+    /// Fails as [`Variants::get`] does. If a package does not compile, the next build makes the copies of the remaining packages.
     pub fn get_all(&self, request: &BuildRequest<'_>, members: &[Member]) -> Result<Vec<PathBuf>, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
@@ -144,7 +144,7 @@ impl Variants {
     }
 }
 
-/// Lock file. It is in the target folder, which the builds share, and not in the folder of the copies.
+/// Lock file in the target folder, which the builds share. The folder of the copies contains no lock file.
 const LOCK: &str = ".alcedo-variants.lock";
 
 /// Locks a file in a folder against other threads and processes. Closing the file releases the lock, also at the end of the process.
@@ -165,7 +165,7 @@ fn keep(library: &Path, copy: &Path) -> Result<(), BuildError> {
     keep_bytes(&fs::read(library).map_err(failed("copy", library))?, library, copy)
 }
 
-/// Writes sealed bytes to a new file and renames the file, so that hosts that have mapped the old copy are not affected.
+/// Writes sealed bytes to a new file, and renames this file to the path of the copy. A host that has mapped the old copy is not affected.
 fn keep_bytes(content: &[u8], library: &Path, copy: &Path) -> Result<(), BuildError> {
     let temporary = copy.with_extension(format!("{}.new", std::process::id()));
     let write = || {

@@ -1,5 +1,5 @@
-//! Reports changes of sources. `debounce.rs` decides which files are sources and when a burst is over; cargo decides which crates must be
-//! compiled.
+//! Reports changes of sources. `debounce.rs` determines the source files, and the end of a burst of changes. Cargo determines the crates to
+//! compile.
 
 use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 pub struct SourceEvent {
     /// Time of the event, on the clock of [`SourceWatch::now`].
     pub at: Duration,
-    /// The file, which may be deleted; or the folder, if it appeared as a whole or the system dropped events.
+    /// Path of the file, which may be deleted. Path of a folder if the whole folder appeared, or if the system dropped events.
     pub path: PathBuf,
 }
 

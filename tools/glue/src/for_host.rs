@@ -159,7 +159,8 @@ fn extends(names: &HostNames<'_>, found: &DeclaredClass) -> Vec<String> {
     chain
 }
 
-/// Returns the signature of a function in Rust types, in which `out` parameters are marked; `None` if a type has no Rust type.
+/// Returns the signature of a function in Rust types, with a mark at each `out` parameter. Returns `None` if a type has no Rust type, or if
+/// the function has more than `MOST_PARAMS` parameters.
 fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
     if function.params.len() > MOST_PARAMS {
         return None;

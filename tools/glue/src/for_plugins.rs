@@ -49,8 +49,7 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     Ok(text)
 }
 
-/// Returns `true` if generated sources or their macros use this name without a path, so that a type with this name would shadow the used
-/// item.
+/// Returns `true` if generated sources or their macros use this name without a path. A type with this name would shadow the used item.
 fn is_written_with(name: &str) -> bool {
     let mut types = PropertyKind::ALL.iter().filter_map(|kind| kind.plugin_type());
     ["Box", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)

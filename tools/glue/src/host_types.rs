@@ -35,8 +35,8 @@ pub(crate) struct HostNames<'a> {
 }
 
 impl<'a> HostNames<'a> {
-    /// Collects the names from declarations. A struct gets a Rust type after the types of its fields, so recursive structs get no Rust
-    /// type.
+    /// Collects the names from declarations. A struct gets a Rust type only after all its field types have one. Recursive structs therefore
+    /// get no Rust type.
     pub(crate) fn new(
         own: &'a BTreeMap<&'a str, &'a str>,
         elsewhere: &'a BTreeMap<String, String>,
@@ -180,7 +180,8 @@ impl<'a> HostNames<'a> {
         self.property(ty).filter(|_| is_key)
     }
 
-    /// Returns the fields of a struct with their Rust types, fields of the base first; `None` if a field has no Rust type.
+    /// Returns the fields of a struct with their Rust types, fields of the base first. Returns `None` if a field has no Rust type, or if
+    /// the struct has no fields.
     pub(crate) fn fields(&self, found: &'a DeclaredStruct) -> Option<Vec<(&'a DeclaredProperty, String)>> {
         let mut fields = match &*found.base {
             "" => Vec::new(),

@@ -1,5 +1,5 @@
-//! Rewrites a source whose types have changed. Reads the origin and the packages from its header, and the glue of other packages from its
-//! content.
+//! Rewrites a source whose types have changed. Reads the origin and the packages from the header of the source, and the glue of other
+//! packages from its content.
 
 use alcedo_runtime::Declared;
 

@@ -31,7 +31,7 @@ pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, 
     let index = Index::new(&clang, false, false);
     let mut all = vec!["-x".to_owned(), "c".to_owned()];
     all.extend_from_slice(arguments);
-    // libclang may be installed without the compiler's builtin headers, such as `stddef.h`, so the compiler's folder is added.
+    // Adds the compiler's folder of builtin headers, such as `stddef.h`: libclang may be installed without these headers.
     all.extend(folder_of_the_compiler().map(|folder| format!("-idirafter{folder}")));
     let unit = index.parser(header).arguments(&all).parse().map_err(|error| wrong(error.to_string()))?;
     let errors = unit.get_diagnostics();
@@ -237,7 +237,7 @@ impl Reader {
         Ok(of)
     }
 
-    /// Returns the Rust type of a field, and `true` if values of the type own no memory.
+    /// Returns the Rust type of a field. The flag is `true` if values of the type own no memory.
     fn field(&mut self, ty: Type<'_>) -> Result<(String, bool), String> {
         match c_type(ty) {
             CType::Number(number) => Ok((number.to_owned(), true)),

@@ -1,5 +1,5 @@
-//! Compares two builds of a module: the changes that a host notices when the new build replaces the old build, and the changes that other
-//! plugins notice, whose glue was written for the old build. Uses only manifests and declarations.
+//! Compares two builds of a module. Reports the changes that a host notices when the new build replaces the old build. Also reports the
+//! changes for plugins whose glue was written for the old build. Uses only manifests and declarations.
 
 use alcedo_reflect::convertible::{Convertible, convertible};
 use alcedo_reflect::type_text::TypeText;

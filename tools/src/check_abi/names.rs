@@ -56,8 +56,8 @@ entries! {
 pub(super) struct Redirects(Vec<(String, String)>);
 
 impl Redirects {
-    /// Returns the renamed types and entries. After an undo, a type has an earlier name again, so the earlier names of the old build apply
-    /// as well.
+    /// Returns the renamed types and entries. Also uses the earlier names in the old build, because undoing a rename restores an earlier
+    /// name.
     pub(super) fn between(old: &Declared, new: &Declared) -> Self {
         let mut pairs = Vec::new();
         for (declared, is_undo) in [(new, false), (old, true)] {

@@ -1,4 +1,4 @@
-//! Edits of the demo, which replace a few lines of a source file, as pure functions on strings.
+//! Edits of the demo. Each edit replaces a few lines of a source file. The functions in this file work on strings only.
 
 use anyhow::anyhow;
 use similar::{ChangeTag, TextDiff};
@@ -37,7 +37,7 @@ pub(crate) enum Line {
     Gap,
 }
 
-/// Returns the diff between `old` and `new` with `around` lines of context; empty context lines are omitted.
+/// Returns the diff between `old` and `new` with `around` lines of context. Omits empty context lines.
 pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
     let diff = TextDiff::from_lines(old, new);
     let mut lines: Vec<Line> = Vec::new();

@@ -34,8 +34,8 @@ const MENDED: [Edit; 1] = [Edit {
     to: "        let pace = paces.get((this.rotation_speed() / 90.0) as usize).unwrap_or(&\"wild\");\n",
 }];
 
-/// Runs all steps in order. A failed check is reported and counted; only errors that make the remaining steps pointless
-/// stop the demo.
+/// Runs all steps in order. Reports and counts failed checks, and continues. An error stops the demo only if the remaining steps would be
+/// pointless.
 pub(super) fn play(stage: &mut Stage) -> Result<(), Error> {
     constant(stage)?;
     default(stage)?;

@@ -154,7 +154,8 @@ fn is_plugin(package: &Package) -> bool {
     uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_cdylib)
 }
 
-/// Returns the source of a library that calls `module!`, or `None` for a glue crate, which does not call `module!`.
+/// Returns the file name of the library's root source if this source calls `module!`. Returns `None` for other packages, for example a glue
+/// crate.
 fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
     uses(package, PLUGIN_API).then_some(())?;
     let is_library = |target: &&Target| {

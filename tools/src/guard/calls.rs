@@ -105,8 +105,8 @@ pub(super) fn report(calls: &[Call]) -> String {
     }
 }
 
-/// Formats at most `most` frames, all of the author's code, and the number of the other frames. Each line starts with a line feed. Omits
-/// the frame `named`, which the report has already printed.
+/// Formats frames of the author's code, and the number of the other frames. Equal adjacent frames count as one of at most `most` lines.
+/// Each line starts with a line feed. Omits the frame `named`, which the report has already printed.
 pub(super) fn brief(calls: &[Call], named: Option<&Call>, most: usize) -> String {
     let is_own = |(_, call): &(usize, &Call)| call.of == Owner::Author && Some(*call) != named;
     let own: Vec<_> = calls.iter().enumerate().filter(is_own).collect();

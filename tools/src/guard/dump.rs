@@ -37,7 +37,7 @@ pub(super) struct Mapped {
 #[derive(Debug, Default)]
 pub(super) struct CrashDump {
     pub(super) signal: i32,
-    /// Set if the signal was sent, for instance by `abort`, and not caused by a faulting instruction.
+    /// Set if code sent the signal, for instance `abort`. Unset for the signal of a faulting instruction.
     pub(super) sent: bool,
     pub(super) address: u64,
     pub(super) pc: u64,
@@ -54,7 +54,7 @@ pub(super) struct CrashDump {
     pub(super) mapped_ranges: Vec<Range<u64>>,
     /// Length of the list of mappings in the host, in bytes.
     pub(super) maps_len: Option<usize>,
-    /// Time of the crash, by a clock of the host that is also used for unmappings.
+    /// Time of the crash, on the clock that the host also uses for the times of unmappings.
     pub(super) time: Option<Duration>,
     /// Mapped and recently unmapped images.
     pub(super) images: Vec<ImageRecord>,
@@ -74,7 +74,7 @@ pub(super) struct CrashDump {
 }
 
 impl CrashDump {
-    /// Checks if the host has armed its crash guard, which creates the files that a crash fills.
+    /// Checks if the host has armed its crash guard. Arming creates the files that a crash fills.
     pub(super) fn is_armed(folder: &Path) -> bool {
         folder.join("crash").is_file()
     }

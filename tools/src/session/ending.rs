@@ -73,8 +73,7 @@ impl<W: World> Session<W> {
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
         let good = good.filter(|_| !libraries.is_empty());
         let good = good.map(|build| Candidate::new(build, libraries, Origin::Again));
-        // After a restart by the user, the next candidate has priority, since its plugins may have been built for the new program of the
-        // host.
+        // After a restart by the user, the next candidate has priority: its plugins may have been built for the host's new program.
         match self.next.take_if(|_| is_requested).or(good) {
             Some(candidate) => {
                 self.begin_load(candidate);

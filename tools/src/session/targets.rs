@@ -9,7 +9,7 @@ use alcedo_build::{Artifact, BuildError, BuildRequest, HostCrate, PluginFolder};
 use crate::modules::BuildOptions;
 use crate::scripts;
 
-/// A folder of plugins, which one cargo call builds, or a package of scripts, which needs no build.
+/// A folder of plugins, a host or a package of scripts. One cargo call builds a folder of plugins. Scripts need no build.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Target {
     manifest: PathBuf,
@@ -80,8 +80,8 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Returns the targets that depend on any of the `changed` files. A file outside all sources is a manifest or a build script, which may
-/// affect any plugin target, and the host if the host's sources are below the folder of the file.
+/// Returns the targets that depend on any of the `changed` files. A file outside all sources is a manifest or a build script. Such a file
+/// may affect any plugin target. It affects the host if the host's sources are below the file's folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))

@@ -29,7 +29,7 @@ pub(crate) trait World {
 
     fn events(&self) -> &Receiver<WorldEvent>;
 
-    /// Returns the channel of printed lines. The channel is bounded and separate from events, so that a full channel blocks only the
+    /// Returns the channel of printed lines. The channel is bounded, and separate from events. A full channel therefore blocks only the
     /// printing thread.
     fn printed(&self) -> &Receiver<Printed>;
 

@@ -229,7 +229,7 @@ struct Conversation {
     left: Arc<Mutex<Option<Vec<String>>>>,
     has_ended: Arc<AtomicBool>,
     program: PathBuf,
-    /// Dropped after all messages were read, so that the end of the process is the last event.
+    /// Dropped after all messages were read. The end of the process is therefore the last event.
     _reading: Sender<()>,
 }
 

@@ -14,9 +14,9 @@
 //!   * `game_thread`: checks the thread, catches panics, and passes the stores to the body;
 //!   * `acts`: like `game_thread`, but also refuses calls with `DURING_REBUILD` before the commit of a load or reload, because a
 //!     rollback could not revert their effects;
-//! * `any_thread`: catches panics, and passes the host pointer to the body; the body may use only those parts of the host that
-//!   all threads may use;
-//! * `bare`: performs no checks. The body must not panic, because it may run inside a panic hook or without a host.
+//!   * `any_thread`: catches panics, and passes the host pointer to the body. The body may use only those parts of the host that
+//!     all threads may use;
+//!   * `bare`: performs no checks. The body must not panic, because it may run inside a panic hook or without a host.
 //! * `unsafe`: the caller promises that the parameters fulfill the requirements in the docs. Without `unsafe`, the body accepts
 //!   all values of the parameter types.
 //! * `host, module;`: arguments that the caller's method adds: the host pointer, and the number of the module.

@@ -1,5 +1,5 @@
-//! Restrictions while a module is being closed. A finalizer of the library (`.fini_array`) runs after all cleanup, so it
-//! must not pass addresses of the module to the platform. The host reports this state to the hooks.
+//! Restrictions while a module is being closed. A finalizer of the library (`.fini_array`) runs after all cleanup. The finalizer must
+//! therefore not pass addresses of the module to the platform. The host reports this state to the hooks.
 
 use core::ffi::CStr;
 use std::ffi::CString;

@@ -2,8 +2,8 @@
 //! the module. If a lookup of a hooked name finds the platform's function, the hook returns the module's function instead. Other
 //! results are unchanged, for example another library's function with an equal name.
 //!
-//! The meaning of `RTLD_NEXT` and `RTLD_DEFAULT` depends on the library that calls the loader. Code of the module calls the
-//! platform's function, so the calling library is the module, with and without hooks.
+//! The meaning of `RTLD_NEXT` and `RTLD_DEFAULT` depends on the library that calls the loader. With and without hooks, code of the module
+//! calls the platform's function. The calling library is therefore always the module.
 
 use core::ffi::{CStr, c_void};
 

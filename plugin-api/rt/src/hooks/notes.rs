@@ -9,8 +9,7 @@ use alcedo_abi::hooks::Deregister;
 use crate::outside::hook_context;
 
 /// Defines functions that call a function of the host's table. Without a host, or if the condition is false, the defined function
-/// returns a default. A function that is not `unsafe` accepts any number and any address, because the host looks up its arguments
-/// in the host's records.
+/// returns a default. A safe function accepts any number and any address, because the host looks up these arguments in its own records.
 macro_rules! notes {
     ($(
         $(#[doc = $doc:tt])*

@@ -1,6 +1,6 @@
-//! Trampolines: the functions behind the module's C names. This file defines a macro for each common form of a trampoline, and the
-//! trampolines of other forms. The other files pass their lists of functions to these macros. A trampoline only calls the platform or
-//! the host; functions of the other files make the decisions.
+//! Trampolines: the functions behind the module's C names. This file defines a macro for each common form of a trampoline. Trampolines of
+//! rare forms are written here in full. The other files pass their lists of functions to these macros. A trampoline only calls the platform
+//! or the host. Functions of the other files make the decisions.
 //!
 //! In a list, the trampoline and the platform's function have one name, because they have one contract.
 #![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]

@@ -24,8 +24,8 @@ pub(crate) const fn import(
     Declared(ImportDesc { kind, path, fingerprint, expected, fields: RSlice::from_slice(&[]), cell })
 }
 
-/// Imports a class of another module. Members of the base class are accessed through the imported class, so the host checks
-/// that the class has the expected base.
+/// Imports a class of another module. The host checks that the class has the expected base, because plugin code accesses members of this
+/// base through the imported class.
 #[must_use]
 pub const fn import_class<C: Class>(
     properties: &'static [PropertyDesc],
