@@ -56,7 +56,7 @@ pub fn begin(world: &World, others: &dyn RootSource) {
 /// complete mark remains in progress for [`next_dead`] or [`end_mark`]; a further call marks again. Call at safe points only.
 ///
 /// # Errors
-/// Returns the errors of [`unreachable`]; the mark is then aborted.
+/// Returns the errors of [`unreachable()`]; the mark is then aborted.
 pub fn mark(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     finish(world, others, has_time).inspect_err(|_| world.objects.abandon_mark())
 }
@@ -87,7 +87,7 @@ pub fn end_mark(world: &World) -> Vec<ObjectHandle> {
 /// returned true in the same slice.
 ///
 /// # Errors
-/// Returns the errors of [`unreachable`]; the mark is then aborted.
+/// Returns the errors of [`unreachable()`]; the mark is then aborted.
 pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sweep, CallError> {
     let has_queued = world.objects.with_marker(|marker| marker.has_queued()) == Some(true);
     if has_queued && !run(world, has_time).inspect_err(|_| world.objects.abandon_mark())? {
