@@ -9,7 +9,9 @@ mod server;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Instant;
 
+use alcedo_reflect::testing::Dice;
 use alcedo_runtime::development::plain_file::sha256;
 use alcedo_runtime::{SecretKey, sign_file};
 
@@ -21,6 +23,10 @@ use server::{Lie, Registry, is_installed, lying_proxy};
 const HOSTS: usize = 8;
 /// Host that aborts in a red constructor of build 1.3.0. It is in the second step.
 const CRASHING: usize = 2;
+
+/// Environment variables with the number of random rollouts, and with their seed.
+const ROLLOUTS: &str = "ALCEDO_ROLLOUTS";
+const SEED: &str = "ALCEDO_ROLLOUTS_SEED";
 
 /// Signed builds of a plugin, and the keys.
 struct Builds {
@@ -53,6 +59,15 @@ impl Builds {
         let copy = self.scratch.root().join(format!("unsigned-{version}.so"));
         fs::copy(target().join("debug/libmagic_cube.so"), &copy).unwrap();
         copy
+    }
+
+    /// Lets later builds abort in their red constructor on the host that is selected for it.
+    fn crash(&self) {
+        self.scratch.edit(
+            "fn new(_this: This<Self>) -> Self {\n",
+            "fn new(_this: This<Self>) -> Self {\n        if std::env::var_os(\"ALCEDO_FOLLOWED_CRASH\").is_some() {\n            \
+             std::process::abort();\n        }\n",
+        );
     }
 
     fn signed(&self, version: &str) -> PathBuf {
@@ -157,11 +172,7 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     let good_unsigned = builds.unsigned("1.1.0");
     let good = signed_by(&good_unsigned, &builds.key, "signed");
     let sick = builds.signed("1.2.0");
-    builds.scratch.edit(
-        "fn new(_this: This<Self>) -> Self {\n",
-        "fn new(_this: This<Self>) -> Self {\n        if std::env::var_os(\"ALCEDO_FOLLOWED_CRASH\").is_some() {\n            \
-         std::process::abort();\n        }\n",
-    );
+    builds.crash();
     let crashing = builds.signed("1.3.0");
     let mut fleet = Fleet::start(HOSTS, &older, builds.key.public(), CRASHING);
 
@@ -251,4 +262,88 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     assert_eq!(fleet.files(), vec![good.clone(); HOSTS]);
     fleet.wait_until_running(&good);
     assert_eq!(fleet.restarts(), restarts, "no host has ended since");
+}
+
+/// Fault during a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    None,
+    /// The registry is killed before the command starts.
+    KilledBefore,
+    /// The registry is killed when the library was downloaded.
+    KilledAfter,
+    OtherLibrary,
+    HalfLibrary,
+    OtherKey,
+}
+
+#[test]
+#[ignore = "needs Debian's `docker-registry` and eight hosts, about two minutes: `.ci/registry` runs it"]
+fn random_rollouts_end_on_the_newest_healthy_build() {
+    assert!(is_installed(), "install the package `docker-registry`");
+    let number = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
+    let (rollouts, seed): (u64, u64) = (number(ROLLOUTS, 16), number(SEED, 1));
+    let mut dice = Dice(seed);
+    let (mut registry, builds) = (Registry::start(), Builds::new());
+    let key = builds.public_key();
+    let other_key = builds.scratch.root().join("other.pub");
+    fs::write(&other_key, SecretKey::generate().unwrap().public().to_pem()).unwrap();
+    let mut libraries: Vec<_> = ["1.0.0", "1.1.0", "1.2.0"].map(|version| builds.signed(version)).into();
+    builds.crash();
+    libraries.push(builds.signed("1.3.0"));
+    let digests: Vec<_> = libraries.iter().map(|library| digest_of(library)).collect();
+    let references: Vec<_> = libraries
+        .iter()
+        .enumerate()
+        .map(|(at, library)| push(&registry, library, &format!("1.{at}.0"), &key))
+        .collect();
+    let lying = [Lie::OtherLibrary, Lie::HalfLibrary].map(|lie| lying_proxy(registry.address, lie).to_string());
+    let mut fleet = Fleet::start(HOSTS, &libraries[0], builds.key.public(), CRASHING);
+
+    let (mut runs, mut done, mut returned, mut downloaded) = (0, 0, 0, 0);
+    let begun = Instant::now();
+    for round in 0..rollouts {
+        use Fault::{HalfLibrary, KilledAfter, KilledBefore, None, OtherKey, OtherLibrary};
+        let build = dice.roll(libraries.len());
+        let fault = [None, None, None, KilledAfter, KilledBefore, OtherLibrary, HalfLibrary, OtherKey][dice.roll(8)];
+        let through = |proxy: &str| references[build].replace(&registry.address.to_string(), proxy);
+        let reference = match fault {
+            OtherLibrary => through(&lying[0]),
+            HalfLibrary => through(&lying[1]),
+            _ => references[build].clone(),
+        };
+        let document = fleet.document(&format!("rollout-{round}.toml"), &reference, 30);
+        if fault == KilledBefore {
+            registry.kill();
+        }
+        let key = if fault == OtherKey { &other_key } else { &key };
+        let (is_done, events) = fleet.follow(&document, key, &["--allow-older"], |event| {
+            if fault == KilledAfter && event.starts_with("fetched") {
+                registry.kill();
+            }
+        });
+        let what = format!("{SEED}={seed}, rollout {round}: build 1.{build}.0, {fault:?}: {events:#?}");
+        let is_refused = !matches!(fault, None | KilledAfter);
+        let is_healthy = build < 2;
+        assert_eq!(is_done, !is_refused && is_healthy, "{what}");
+        assert_eq!(events.iter().any(|event| event.starts_with("refused")), is_refused, "{what}");
+        if is_done {
+            runs = build;
+        }
+        fleet.wait_until_running(&digests[runs]);
+        assert_eq!(fleet.files(), vec![digests[runs].clone(); HOSTS], "{what}");
+        done += u64::from(is_done);
+        returned += u64::from(!is_done && !is_refused);
+        let has_fetched = events.iter().any(|event| event.starts_with("fetched"));
+        downloaded += if has_fetched { fs::metadata(&libraries[build]).unwrap().len() } else { 0 };
+        registry.restart();
+        fs::remove_dir_all(document.with_extension("toml.state")).unwrap();
+    }
+    println!(
+        "{rollouts} rollouts over {HOSTS} hosts in {:.0} s: {done} done, {returned} returned, {} refused, {downloaded} bytes downloaded, {} \
+         restarts of the crashing host",
+        begun.elapsed().as_secs_f64(),
+        rollouts - done - returned,
+        fleet.restarts()[CRASHING],
+    );
 }
