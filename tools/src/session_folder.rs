@@ -6,13 +6,17 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use alcedo_runtime::development::plain_file;
 use tempfile::TempDir;
 
 use crate::error::{Error, file};
 
 const PREFIX: &str = "alcedo-session-";
 
-/// Minimum age of a folder that is deleted. A new folder is not locked yet.
+/// File that a running session keeps locked.
+const LOCK: &str = "lock";
+
+/// Minimum age of a folder that is deleted. The lock file of a new folder is not locked yet.
 const OLD: Duration = Duration::from_secs(60);
 
 /// Folder that only this user can access. It is locked as long as the value exists.
@@ -32,7 +36,7 @@ impl SessionFolder {
     fn new_in(base: &Path, age: Duration) -> Result<Self, Error> {
         let dir = tempfile::Builder::new().prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir_in(base);
         let dir = dir.map_err(file("create a folder for the session in", base))?;
-        let lock = lock(dir.path()).map_err(file("lock the folder", dir.path()))?;
+        let lock = lock(dir.path()).map_err(file("lock", &dir.path().join(LOCK)))?;
         sweep(base, dir.path(), age);
         Ok(Self { dir, _lock: lock })
     }
@@ -43,9 +47,14 @@ impl SessionFolder {
 }
 
 fn lock(dir: &Path) -> io::Result<File> {
-    let lock = File::open(dir)?;
+    let lock = File::create_new(dir.join(LOCK))?;
     lock.try_lock()?;
     Ok(lock)
+}
+
+/// Checks if the session of a folder has ended. A folder without a lock file is still being created.
+fn has_ended(dir: &Path) -> bool {
+    plain_file::open(&dir.join(LOCK)).is_ok_and(|(lock, _)| lock.try_lock().is_ok())
 }
 
 /// Deletes the folders of killed sessions: folders of the user of `own` that are not locked.
@@ -59,7 +68,7 @@ fn sweep(base: &Path, own: &Path, age: Duration) {
     for entry in fs::read_dir(base).into_iter().flatten().filter_map(Result::ok) {
         let dir = entry.path();
         let is_session = entry.file_name().to_string_lossy().starts_with(PREFIX);
-        if is_session && is_left(&dir).unwrap_or(false) && lock(&dir).is_ok() {
+        if is_session && is_left(&dir).unwrap_or(false) && has_ended(&dir) {
             // Ignores errors: a remaining file only uses space in the temporary folder.
             let _swept = fs::remove_dir_all(dir);
         }
@@ -71,7 +80,7 @@ mod tests {
     use std::fs;
     use std::time::Duration;
 
-    use super::{OLD, PREFIX, SessionFolder};
+    use super::{LOCK, OLD, PREFIX, SessionFolder};
 
     #[test]
     fn folders_of_killed_sessions_are_deleted_and_others_stay() {
@@ -81,6 +90,7 @@ mod tests {
         for dir in [&left, &other] {
             fs::create_dir_all(dir.join("1/0")).unwrap();
             fs::write(dir.join("1/0/library"), "code").unwrap();
+            fs::write(dir.join(LOCK), "").unwrap();
         }
         let _new = SessionFolder::new_in(base.path(), OLD).unwrap();
         assert!(left.is_dir(), "it is too young");

@@ -12,6 +12,7 @@ use std::ptr;
 use std::sync::Mutex;
 use std::time::Instant;
 
+use super::c::descriptors::settle_requests;
 use super::c::peek;
 use super::c::signals::bit;
 use super::lock;
@@ -211,7 +212,9 @@ impl Request {
             Kind::Name => (offset_of!(NameBlock, error), NAME_IN_PROGRESS),
         };
         let value = read_word(self.block + at);
-        self.is_done = self.is_submitted && value != ReadResult::Word(in_progress) && value != ReadResult::Unknown;
+        let has_result = self.is_submitted && value != ReadResult::Word(in_progress) && value != ReadResult::Unknown;
+        // A name lookup no longer uses its block when the block contains the result.
+        self.is_done = has_result && (self.kind == Kind::Name || settle_requests().is_ok());
     }
 }
 

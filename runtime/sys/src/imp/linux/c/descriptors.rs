@@ -2,8 +2,10 @@
 #![expect(unsafe_code, reason = "queries descriptors in C")]
 
 use std::ffi::c_int;
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::ptr;
 
 /// Target of a descriptor: device, inode number and file type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +20,18 @@ pub(in crate::imp::linux) fn identity(fd: c_int) -> Option<Identity> {
     // SAFETY: the C library writes to `stat`, and has initialized it on success.
     let stat = unsafe { (libc::fstat(fd, stat.as_mut_ptr()) == 0).then(|| stat.assume_init()) }?;
     Some(Identity { device: stat.st_dev, number: stat.st_ino, kind: stat.st_mode & libc::S_IFMT })
+}
+
+/// Waits until the C library no longer uses the blocks of completed asynchronous requests. After it has stored the result of a request, it
+/// reads the event in the block, under a lock that `aio_cancel` also takes.
+///
+/// # Errors
+/// If no descriptor is free.
+pub(in crate::imp::linux) fn settle_requests() -> io::Result<()> {
+    let (unused, _writer) = io::pipe()?;
+    // SAFETY: without a block, the call cancels the requests of the descriptor, which has no requests.
+    unsafe { libc::aio_cancel(unused.as_raw_fd(), ptr::null_mut()) };
+    Ok(())
 }
 
 /// Command of `fcntl` that takes and returns a number. Contains the number of the command in `fcntl.h`, which is equal on all Linux
@@ -45,13 +59,13 @@ pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_in
 /// reports unmapped pages.
 pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, len: usize) -> Option<usize> {
     // SAFETY: the kernel checks the memory that it reads, and nothing is written to this process.
-    let written = unsafe { libc::write(to.as_raw_fd(), std::ptr::without_provenance(address), len) };
+    let written = unsafe { libc::write(to.as_raw_fd(), ptr::without_provenance(address), len) };
     usize::try_from(written).ok()
 }
 
 pub(in crate::imp::linux) fn forget_requester(queue: c_int) {
     // SAFETY: without an event, the C library takes a number, and rejects a number that is not a queue.
-    unsafe { c_mq_notify(queue, std::ptr::null()) };
+    unsafe { c_mq_notify(queue, ptr::null()) };
 }
 
 unsafe extern "C" {
