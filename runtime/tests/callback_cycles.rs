@@ -1,5 +1,5 @@
 //! Tests callbacks that own a handle of their own host, which is a reference cycle. A callback can own a weak handle instead, or use the
-//! handle in its arguments. When the registration ends, an existing cycle is broken and reported.
+//! handle that it receives as an argument. When the registration ends, an existing cycle is broken and reported.
 
 use crate::support;
 

@@ -36,7 +36,7 @@ struct Scene {
     host: Runtime,
     turn: usize,
     objects: Vec<(&'static str, ObjectHandle)>,
-    /// Handle of a host function, which outlives the generations of plugins.
+    /// Handle of a host function. The function outlives each generation of the plugins.
     greeting: ZCallHandle,
     /// Number of forbidden calls of the host's function by new code.
     call_count: Rc<Cell<u64>>,

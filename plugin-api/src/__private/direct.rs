@@ -180,7 +180,7 @@ unsafe fn guarded(failure: &mut Failed, target: Target, words: &[u64], run: Run)
     catch_panics_directly(failure, || unsafe { run(target, words) })
 }
 
-/// Calls a method with plain values once.
+/// Calls a method of one object with plain values.
 ///
 /// # Safety
 /// See [`DirectTrampoline`] for a method; there is one word per parameter.
@@ -190,7 +190,7 @@ unsafe fn run<M: Method>(target: Target, words: &[u64]) -> Result<u64, CallError
     unsafe { in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform::<M>) }
 }
 
-/// Calls a static function with plain values once.
+/// Calls a static function with plain values.
 ///
 /// # Safety
 /// There is one word per parameter.
@@ -221,7 +221,7 @@ unsafe fn in_words(
     Ok(block.word(before, result))
 }
 
-/// Calls an exported function with plain values once.
+/// Calls an exported function with plain values.
 ///
 /// # Safety
 /// There is one word per parameter.

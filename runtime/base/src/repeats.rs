@@ -37,8 +37,8 @@ impl Repeats {
         Self::default()
     }
 
-    /// Counts an event of `key` in a generation of modules. Returns the count if the event should be reported: at 1, 10, 100, 1000
-    /// events, and so on. A newer generation resets the counts.
+    /// Counts one more occurrence of the event `key` in this generation. Returns the count if the event should be reported: at 1, 10,
+    /// 100, 1000 events, and so on. A newer generation resets the counts.
     pub fn note(&self, generation: u64, key: &impl Hash) -> Option<u64> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);

@@ -1,5 +1,5 @@
 //! Builds plugin parts and calls their hooks. An object has one part for each dynamic class among its class and base classes. The parts are
-//! built from base to derived. The object store determines the time of the build. This file enters the module.
+//! built from base to derived. The object store decides when a part is built. This file enters the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::rc::Rc;
@@ -320,7 +320,7 @@ impl Plugins<'_> {
 #[derive(Default)]
 pub(crate) struct KeptShare {
     names: FxHashSet<Rc<str>>,
-    /// Classes without kept fields. The first object of a class determines this for all objects, because kept fields depend only on the
+    /// Classes that keep no field. The first object of a class determines this for all objects, because kept fields depend only on the
     /// declaration of the class.
     without: FxHashSet<ClassId>,
     /// New classes of the plugin parts whose fields are packed, by the class of the object. See [`Plugins::equal_classes`].

@@ -110,7 +110,7 @@ impl RedStack {
         Pop { stack: self, opened, height: self.reds.height() }
     }
 
-    /// Ends the values that were lent above `height`. If no frame is open, also runs deferred operations.
+    /// Ends the loans above `height` in the stack of loans. If no frame is open, also runs deferred operations.
     #[cold]
     pub(crate) fn clean_up(&self, height: usize) {
         self.reds.cut(height);

@@ -54,7 +54,7 @@ impl Reds {
         handle
     }
 
-    /// Ends the values that were lent above `height`.
+    /// Ends the loans above `height` in the stack of loans.
     #[inline]
     pub(super) fn cut(&self, height: usize) {
         if self.height() > height {

@@ -14,7 +14,7 @@ use crate::sync::lock;
 /// Maximum number of thread-locals that are listed per file.
 const MOST_NAMED: usize = 3;
 
-/// Static thread-local storage of one file, with advice on how to avoid this storage.
+/// Use of static thread-local storage by one file, and advice to avoid this use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     used: StaticTls,

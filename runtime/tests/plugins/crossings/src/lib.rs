@@ -1,5 +1,5 @@
-//! Adds two numbers through every kind of call, from the host and to the host. Benchmarks measure the cost of calls; tests check calls by
-//! handles of an old generation. In the measured loops, `black_box` hides the callee from the compiler, and each sum depends on the
+//! Adds two numbers through every kind of call, from the host and to the host. Benchmarks measure the cost of calls. Tests check calls
+//! through handles of an old generation. In the measured loops, `black_box` hides the callee from the compiler, and each sum depends on the
 //! previous one.
 
 #![forbid(unsafe_code)]

@@ -90,27 +90,27 @@ impl Kinds {
         format!("{a} {b} {c}")
     }
 
-    /// Takes a value in host memory.
+    /// Receives ownership of a value in host memory.
     #[zmethod]
     fn array(_value: UArray<f64>) {}
 
-    /// Takes a value in host memory.
+    /// Receives ownership of a value in host memory.
     #[zmethod]
     fn list(_value: Vec<f64>) {}
 
-    /// Takes a value in host memory.
+    /// Receives ownership of a value in host memory.
     #[zmethod]
     fn optional(_value: UOptional<f64>) {}
 
-    /// Takes a value in host memory.
+    /// Receives ownership of a value in host memory.
     #[zmethod]
     fn localized(_value: UText) {}
 
-    /// Takes a value in host memory.
+    /// Receives ownership of a value in host memory.
     #[zmethod]
     fn soft_object(_value: SoftObject<Object>) {}
 
-    /// Takes a value in host memory.
+    /// Receives ownership of a value in host memory.
     #[zmethod]
     fn subclass(_value: SubclassOf<Object>) {}
 

@@ -75,7 +75,7 @@ pub(crate) fn check() -> String {
     format!("{} blocks as they were", unsafe { count(FILLED) })
 }
 
-/// Leaves blocks known only to this module. With the feature `grows`, also calls a function that may reallocate blocks.
+/// Leaks blocks whose addresses only this module knows. With the feature `grows`, also calls a function that may reallocate blocks.
 pub(crate) fn leave_where_somebody_else_could_free_them() {
     own();
     #[cfg(feature = "grows")]
