@@ -2,9 +2,6 @@
 
 use std::rc::Rc;
 
-use alcedo_base::handles::ClassId;
-use rustc_hash::FxHashMap;
-
 use crate::class::Class;
 use crate::dormant::{Dormant, RemovedValues};
 use crate::hot_columns::PluginPart;
@@ -24,85 +21,39 @@ pub struct Body {
     pub removed: Option<Box<RemovedValues>>,
 }
 
-/// Part of a body that all objects of a class share. A reload replaces this part if the values stay in place.
-#[derive(Clone, Debug)]
+/// Part of a body that depends on the class. A reload replaces this part if the values stay in place.
+#[derive(Debug)]
 pub(super) struct ClassBinding {
     class: Rc<Class>,
     schema: Rc<Schema>,
+    plugin_part: PluginPart,
     constructed: usize,
 }
 
 impl ClassBinding {
-    /// Creates the binding of an existing object. All classes of the chain count as constructed, because an inserted base does
-    /// not construct existing objects.
+    /// Creates a binding without a conjugate. All classes of the chain count as constructed, because an inserted base does not
+    /// construct existing objects.
     pub(super) fn new(class: &Rc<Class>) -> Self {
-        Self { class: Rc::clone(class), schema: Rc::clone(class.schema()), constructed: class.depth() }
-    }
-
-    /// Returns the binding of a body.
-    pub(super) fn of(body: &Body) -> Self {
-        let (class, schema) = (Rc::clone(&body.class), Rc::clone(body.storage.schema()));
-        Self { class, schema, constructed: body.constructed }
-    }
-
-    /// Checks that a body has this binding.
-    #[inline]
-    pub(super) fn is_of(&self, body: &Body) -> bool {
-        Rc::ptr_eq(&self.class, &body.class)
-            && Rc::ptr_eq(&self.schema, body.storage.schema())
-            && self.constructed == body.constructed
-    }
-}
-
-/// Distinct bindings of bodies.
-#[derive(Debug, Default)]
-pub(super) struct Bindings {
-    list: Vec<ClassBinding>,
-    /// Index of the latest binding of each class.
-    by_class: FxHashMap<ClassId, u32>,
-    /// Index that was found last. Objects of one class are often adjacent.
-    last: u32,
-}
-
-impl Bindings {
-    pub(super) fn len(&self) -> usize {
-        self.list.len()
-    }
-
-    /// Returns the index of the binding of a body, and adds the binding if it is missing.
-    #[inline]
-    pub(super) fn index_of(&mut self, body: &Body) -> u32 {
-        let is_at = |index: u32| self.list.get(index as usize).is_some_and(|binding| binding.is_of(body));
-        if !is_at(self.last) {
-            let known = self.by_class.get(&body.class.id).copied().filter(|known| is_at(*known));
-            self.last = known.unwrap_or_else(|| self.add(body));
+        Self {
+            class: Rc::clone(class),
+            schema: Rc::clone(class.schema()),
+            plugin_part: PluginPart::NONE,
+            constructed: class.depth(),
         }
-        self.last
-    }
-
-    #[cold]
-    fn add(&mut self, body: &Body) -> u32 {
-        let index = self.list.len() as u32;
-        self.list.push(ClassBinding::of(body));
-        self.by_class.insert(body.class.id, index);
-        index
-    }
-
-    /// Returns a copy of the binding at an index that [`Bindings::index_of`] has returned.
-    pub(super) fn get(&self, index: u32) -> ClassBinding {
-        self.list[index as usize].clone()
     }
 }
 
 impl Body {
-    /// Binds the body to another class of the same layout, and replaces its conjugate. The values stay in place.
+    /// Exchanges the binding of the body with `binding`, which has a class of the same layout. The values stay in place.
     ///
     /// # Panics
     /// Panics if the layouts differ.
-    pub(super) fn rebind(&mut self, binding: ClassBinding, plugin_part: PluginPart) {
-        let ClassBinding { class, schema, constructed } = binding;
-        self.storage.set_schema(schema);
-        (self.class, self.plugin_part, self.constructed) = (class, plugin_part, constructed);
+    pub(super) fn rebind(&mut self, binding: &mut ClassBinding) {
+        let ClassBinding { class, schema, plugin_part, constructed } = binding;
+        self.storage.swap_schema(schema);
+        std::mem::swap(&mut self.class, class);
+        std::mem::swap(&mut self.plugin_part, plugin_part);
+        std::mem::swap(&mut self.constructed, constructed);
     }
 
     /// Checks that the body keeps values outside its memory.

@@ -13,7 +13,7 @@ use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
 use smallvec::SmallVec;
 
 use crate::bits::Bits;
-use crate::body::{Bindings, Body};
+use crate::body::{Body, ClassBinding};
 use crate::class::Class;
 use crate::hot_columns::{HotColumns, PluginPart};
 use crate::marker::Marker;
@@ -67,34 +67,22 @@ pub(super) struct Store {
     shadow: Option<Shadow>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shadow {
     /// Last construction number before the shadow. Objects that the shadow created have higher numbers.
     first_construction: u64,
     staged: Vec<ObjectHandle>,
     ended: Vec<ObjectHandle>,
     /// Empty buffer for the old bodies. The capacity suffices for all staged objects, so that the commit does not allocate.
-    #[expect(clippy::vec_box, reason = "the bodies were staged in these boxes, and are not moved")]
-    old: Vec<Box<Body>>,
-    /// Objects whose bodies stay in place.
-    rebound: Vec<Rebound>,
-    /// Previous bindings of the objects in `rebound`.
-    bindings: Bindings,
+    old: Vec<Body>,
+    /// Objects whose bodies stay in place, with the previous bindings of the bodies.
+    rebound: Vec<(ObjectHandle, ClassBinding)>,
     /// Slots of the objects in `rebound`.
     in_place: Bits,
     /// Slots of the objects in `rebound` whose values the shadow has not written.
     unwritten: Bits,
     /// Values of the written objects in `rebound`, copied before their first write.
     copies: Vec<(ObjectHandle, Storage)>,
-}
-
-/// Object whose body stays in place during a shadow, with its state before the shadow.
-#[derive(Debug)]
-struct Rebound {
-    object: ObjectHandle,
-    /// Index in [`Shadow::bindings`].
-    binding: u32,
-    plugin_part: PluginPart,
 }
 
 impl Objects {

@@ -387,19 +387,14 @@ impl Storage {
         Self { start: schema.pool.take(), schema }
     }
 
-    #[inline]
-    pub(crate) fn schema(&self) -> &Rc<Schema> {
-        &self.schema
-    }
-
-    /// Replaces the schema by a schema of the same layout. The values stay in place.
+    /// Exchanges the schema with a schema of the same layout. The values stay in place.
     ///
     /// # Panics
     /// Panics if the schemas have different pools. Schemas of different layouts have different pools.
     #[inline]
-    pub(crate) fn set_schema(&mut self, schema: Rc<Schema>) {
-        assert!(self.schema.shares_pool(&schema), "memory stays in place only for the same layout");
-        self.schema = schema;
+    pub(crate) fn swap_schema(&mut self, schema: &mut Rc<Schema>) {
+        assert!(self.schema.shares_pool(schema), "memory stays in place only for the same layout");
+        std::mem::swap(&mut self.schema, schema);
     }
 
     /// Returns new memory with copies of all values.
@@ -412,7 +407,7 @@ impl Storage {
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
         // SAFETY: the memory has the schema's size and alignment and started as zeros, which are a value of every type.
-        // `set_schema` keeps the layout. `self` owns the memory, and neither `self` nor the view leaves its thread.
+        // `swap_schema` keeps the layout. `self` owns the memory, and neither `self` nor the view leaves its thread.
         unsafe { View::from_raw(self.start.as_ptr(), &self.schema) }
     }
 }
@@ -420,7 +415,7 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         let base = self.start.as_ptr();
-        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, which `set_schema` keeps, all views of
+        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, which `swap_schema` keeps, all views of
         // the memory have ended, and the memory is returned to the pool only here.
         unsafe {
             for at in &self.schema.owning {

@@ -24,13 +24,6 @@ pub(crate) struct KeptFields {
     pub packed: PackedFields,
 }
 
-impl KeptFields {
-    /// Creates a store for the fields of about `objects` objects.
-    pub(crate) fn new(objects: usize) -> Self {
-        Self { named: FxHashMap::default(), packed: PackedFields::new(objects) }
-    }
-}
-
 #[derive(Default)]
 pub(crate) struct Rebuilt {
     pub conjugates: u64,

@@ -2,16 +2,13 @@
 //! reads the bytes in one call. Used for classes whose kept fields have equal names and types in both builds. The fields of other classes
 //! are saved by name.
 
-use crate::handles::{ClassId, ObjectHandle};
+use std::ops::Range;
 
-/// Maximum number of bytes that are reserved for the parts of all objects, because the first part may be longer than the other parts.
-const MAX_RESERVED: usize = 64 << 20;
+use crate::handles::{ClassId, ObjectHandle};
 
 /// Bytes of the kept fields of many objects.
 #[derive(Debug, Default)]
 pub(crate) struct PackedFields {
-    /// Expected number of objects.
-    objects: usize,
     /// Bytes of the fields of all parts.
     pub(super) bytes: Vec<u8>,
     /// Parts in the order in which they were saved. The parts of one object are adjacent, base first.
@@ -24,25 +21,14 @@ pub(crate) struct PackedFields {
 #[derive(Debug)]
 struct PackedPart {
     object: ObjectHandle,
-    /// Position of the first byte. The bytes end where the bytes of the next part begin.
-    start: usize,
     /// New class that reads the bytes.
     class: ClassId,
+    bytes: Range<usize>,
 }
 
 impl PackedFields {
-    /// Creates a list for the parts of about `objects` objects.
-    pub(crate) fn new(objects: usize) -> Self {
-        Self { objects, ..Self::default() }
-    }
-
     /// Adds a part of an object. Its fields are the bytes from `start` on. The parts of an object are added one after another.
     pub(super) fn push(&mut self, object: ObjectHandle, class: ClassId, start: usize) {
-        if self.parts.is_empty() {
-            // Usually the first part is as long as the others. Lists that grow step by step would be copied several times.
-            self.parts.reserve(self.objects);
-            self.bytes.reserve(self.bytes.len().saturating_mul(self.objects).min(MAX_RESERVED));
-        }
         if self.parts.last().is_none_or(|part| part.object != object) {
             let index = object.index() as usize;
             if self.first.len() <= index {
@@ -50,16 +36,15 @@ impl PackedFields {
             }
             self.first[index] = self.parts.len() as u32 + 1;
         }
-        self.parts.push(PackedPart { object, start, class });
+        self.parts.push(PackedPart { object, class, bytes: start..self.bytes.len() });
     }
 
     /// Iterates over the parts of an object, base first, with the new class and the bytes of each part.
     pub(super) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = (ClassId, &[u8])> {
         let first = self.first.get(object.index() as usize).copied().unwrap_or_default() as usize;
         let parts = first.checked_sub(1).and_then(|first| self.parts.get(first..)).unwrap_or_default();
-        let ends = parts.iter().skip(1).map(|part| part.start).chain([self.bytes.len()]);
-        let own = parts.iter().zip(ends).take_while(move |(part, _)| part.object == object);
-        own.map(|(part, end)| (part.class, &self.bytes[part.start..end]))
+        let own = parts.iter().take_while(move |part| part.object == object);
+        own.map(move |part| (part.class, &self.bytes[part.bytes.clone()]))
     }
 }
 

@@ -241,7 +241,7 @@ impl Run<'_> {
         let living = class_mapping::living_of(core, &replaced);
         let mapping = class_mapping::decide(core, &living);
         faults::at(ReloadStep::Survivors)?;
-        let (mut kept, mut share) = (KeptFields::new(living.len()), KeptShare::default());
+        let (mut kept, mut share) = (KeptFields::default(), KeptShare::default());
         for object in &living {
             let failed = |error| LoadError::Keep { object: core.world.objects.display(*object).to_string(), error };
             let into = (&mut share, &mut kept.packed);

@@ -10,18 +10,16 @@ use std::rc::Rc;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
-use crate::body::{Bindings, Body, ClassBinding};
+use crate::body::{Body, ClassBinding};
 use crate::class::Class;
-use crate::hot_columns::PluginPart;
-use crate::objects::{CopyCheck, Objects, Rebound, Shadow, Store, object_flags};
+use crate::objects::{CopyCheck, Objects, Shadow, Store, object_flags};
 use crate::slots::TenantState;
 use crate::storage::Storage;
 
 /// Data that a shadow has replaced. The drop destroys old bodies, and can destroy classes.
 pub struct Replaced {
-    #[expect(clippy::vec_box, reason = "the bodies were staged in these boxes, and are not moved")]
-    pub(super) bodies: Vec<Box<Body>>,
-    bindings: Bindings,
+    pub(super) bodies: Vec<Body>,
+    bindings: Vec<(ObjectHandle, ClassBinding)>,
     copies: Vec<(ObjectHandle, Storage)>,
 }
 
@@ -41,8 +39,9 @@ impl Objects {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
+        let (staged, ended, old, rebound, in_place, unwritten, copies) = Default::default();
         let first_construction = store.constructions;
-        store.shadow = Some(Shadow { first_construction, ..Shadow::default() });
+        store.shadow = Some(Shadow { first_construction, staged, ended, old, rebound, in_place, unwritten, copies });
     }
 
     /// Checks that a shadow is active. During a shadow, a rollback may restore destroyed objects.
@@ -81,20 +80,16 @@ impl Objects {
     /// Panics if no shadow is active, the layouts differ, the object was created or staged in the shadow, or the object keeps values
     /// outside its memory.
     pub fn keep_body(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
+        let mut binding = ClassBinding::new(class);
         let mut store = self.store.borrow_mut();
         let Store { slots, shadow, .. } = &mut *store;
         let shadow = shadow.as_mut().expect("bodies are kept in a shadow");
-        if shadow.rebound.is_empty() {
-            // Usually all objects keep their bodies.
-            shadow.rebound.reserve(slots.count_living());
-        }
         let tenant = slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
         let is_older = tenant.construction <= shadow.first_construction;
         assert!(is_older && tenant.staged.is_none() && !shadow.in_place.get(object.index()), "a body is kept once");
         assert!(!tenant.body.has_more(), "a kept body has its values in its memory");
-        let (binding, plugin_part) = (shadow.bindings.index_of(&tenant.body), tenant.body.plugin_part);
-        tenant.body.rebind(ClassBinding::new(class), PluginPart::NONE);
-        shadow.rebound.push(Rebound { object, binding, plugin_part });
+        tenant.body.rebind(&mut binding);
+        shadow.rebound.push((object, binding));
         shadow.in_place.put(object.index(), true);
         shadow.unwritten.put(object.index(), true);
         slots.swapped(object.index());
@@ -161,9 +156,8 @@ impl Objects {
         let mut shadow = store.shadow.take().expect("a shadow is committed after it was begun");
         for object in shadow.staged {
             let Some(tenant) = store.slots.get_mut(object) else { continue };
-            let Some(mut staged) = tenant.staged.take() else { continue };
-            std::mem::swap(&mut tenant.body, &mut *staged);
-            shadow.old.push(staged);
+            let Some(staged) = tenant.staged.take() else { continue };
+            shadow.old.push(std::mem::replace(&mut tenant.body, *staged));
             store.slots.swapped(object.index());
         }
         for object in shadow.ended {
@@ -172,7 +166,7 @@ impl Objects {
         if !shadow.rebound.is_empty() {
             self.columns.count_end();
         }
-        Replaced { bodies: shadow.old, bindings: shadow.bindings, copies: shadow.copies }
+        Replaced { bodies: shadow.old, bindings: shadow.rebound, copies: shadow.copies }
     }
 
     /// Rolls the shadow back: restores the destroyed objects, and the values and bindings of the bodies that stayed in place.
@@ -184,24 +178,22 @@ impl Objects {
     pub fn drop_shadow(&self) -> (Replaced, Vec<ObjectHandle>) {
         self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
-        let shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
+        let mut shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
         // The slot of an object from before the shadow is not reused in the shadow, even if the object was destroyed.
         for (object, copy) in &shadow.copies {
             let Some(tenant) = store.slots.any(*object) else { continue };
             assert!(tenant.body.view().copy_all(copy.view()), "values are copied between bodies of one schema");
         }
-        let mut bindings = Bindings::default();
-        for Rebound { object, binding, plugin_part } in shadow.rebound {
-            let Some(tenant) = store.slots.any_mut(object) else { continue };
-            bindings.index_of(&tenant.body);
-            tenant.body.rebind(shadow.bindings.get(binding), plugin_part);
+        for (object, binding) in &mut shadow.rebound {
+            let Some(tenant) = store.slots.any_mut(*object) else { continue };
+            tenant.body.rebind(binding);
             (tenant.body.dormant, tenant.body.removed) = (None, None);
             store.slots.swapped(object.index());
         }
         let mut staged = shadow.old;
         for object in shadow.staged {
             let body = store.slots.any_mut(object).and_then(|tenant| tenant.staged.take());
-            staged.extend(body);
+            staged.extend(body.map(|body| *body));
             // An object created in the shadow may have been destroyed and its slot reused.
             if store.slots.any(object).is_some() {
                 store.slots.swapped(object.index());
@@ -218,7 +210,7 @@ impl Objects {
         let created = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
         let mut created: Vec<_> = created.map(|(object, tenant)| (tenant.construction, object)).collect();
         created.sort_unstable();
-        let replaced = Replaced { bodies: staged, bindings, copies: shadow.copies };
+        let replaced = Replaced { bodies: staged, bindings: shadow.rebound, copies: shadow.copies };
         (replaced, created.into_iter().map(|(_, object)| object).collect())
     }
 }

@@ -36,10 +36,6 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Maximum length of a growth whose pages are populated in one system call, in bytes. A page fault for each page takes several times as long.
-/// The first growth of a heap is not populated, because a small module uses few of its pages.
-const POPULATED: usize = 1 << 20;
-
 /// Size and alignment of heap regions of modules: an address determines its region.
 const REGION: usize = 64 * 1024;
 
@@ -203,12 +199,7 @@ impl Pages {
     pub(super) fn grow(&self, len: usize) -> *mut c_void {
         let start = aligned(len);
         if !start.is_null() {
-            let mut heap = lock(&self.heap);
-            if len <= POPULATED && heap.bytes() >= len as u64 {
-                // SAFETY: these pages were mapped just now. If the kernel lacks the advice, the pages are populated by their first use.
-                unsafe { libc::madvise(start, len, libc::MADV_POPULATE_WRITE) };
-            }
-            heap.insert(pages(start, len));
+            lock(&self.heap).insert(pages(start, len));
         }
         start
     }
