@@ -339,7 +339,7 @@ fn random_rollouts_end_on_the_newest_healthy_build() {
         registry.restart();
         fs::remove_dir_all(document.with_extension("toml.state")).unwrap();
     }
-    println!(
+    eprintln!(
         "{rollouts} rollouts over {HOSTS} hosts in {:.0} s: {done} done, {returned} returned, {} refused, {downloaded} bytes downloaded, {} \
          restarts of the crashing host",
         begun.elapsed().as_secs_f64(),
