@@ -1,6 +1,6 @@
 //! Requirements of a host for libraries.
 
-use crate::elf;
+use crate::plain_file;
 use crate::signature::PublicKey;
 
 /// Requirements of a host for libraries, checked before a library is parsed. Every mapped library is a copy in a
@@ -15,6 +15,6 @@ pub struct Demands {
 
 impl Default for Demands {
     fn default() -> Self {
-        Self { largest: elf::LARGEST, trusted: Vec::new() }
+        Self { largest: plain_file::LARGEST_LIBRARY, trusted: Vec::new() }
     }
 }

@@ -139,9 +139,6 @@ pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
     Ok(Facts { sections: sections.collect(), needed, imports, pinning })
 }
 
-/// Default size limit of libraries in bytes, ten times the size of a debug build of a large plugin.
-pub(crate) const LARGEST: u64 = 1 << 30;
-
 pub(crate) fn expected() -> String {
     format!("a 64-bit little-endian ELF library for {}", std::env::consts::ARCH)
 }

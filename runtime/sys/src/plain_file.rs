@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+/// Default size limit of libraries in bytes, ten times the size of a debug build of a large plugin.
+pub const LARGEST_LIBRARY: u64 = 1 << 30;
+
 /// Error of [`open`], [`read`] and [`read_text`], stored inside of the returned `io::Error`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::elf::{self, StaticTls};
+use crate::elf::StaticTls;
 use crate::{imp, plain_file};
 
 /// Returns the files below `stage_dir` that are mapped into this process, sorted and without duplicates. Deleted files are included.
@@ -166,7 +166,8 @@ pub fn file_at(address: usize) -> Option<PathBuf> {
 /// each library uses. Reads the files of these libraries.
 #[must_use]
 pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
-    let of_file = |path: PathBuf| Some((StaticTls::of(&plain_file::read(&path, elf::LARGEST).ok()?)?, path));
+    let of_file =
+        |path: PathBuf| Some((StaticTls::of(&plain_file::read(&path, plain_file::LARGEST_LIBRARY).ok()?)?, path));
     imp::opened_libraries().into_iter().filter_map(of_file).map(|(taken, path)| (path, taken)).collect()
 }
 

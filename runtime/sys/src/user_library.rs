@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::crash;
-use crate::elf;
 use crate::folder::{Folder, create_private};
 use crate::image_error::ImageError;
 use crate::native::{NativeError, NativeLibrary};
+use crate::plain_file;
 use crate::source::{Source, open_regular};
 use crate::stamp::FileId;
 
@@ -195,7 +195,7 @@ fn copied(
 ) -> Result<PathBuf, UserLibraryError> {
     let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };
     let mut bytes = Vec::new();
-    let read = Source::of_open(source, file, found, elf::LARGEST)?.copy_to(&mut bytes);
+    let read = Source::of_open(source, file, found, plain_file::LARGEST_LIBRARY)?.copy_to(&mut bytes);
     read.map_err(failed)?.is_of_one_moment(Some(xxh3_128(&bytes)))?;
     let mut file = OsString::from(format!("{name}-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
     file.push(std::env::consts::DLL_SUFFIX);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::env::consts::{ARCH, OS};
 
 use alcedo_runtime::ManifestInfo;
+use alcedo_runtime::development::plain_file::{LARGEST_LIBRARY, sha256};
 use anyhow::{anyhow, bail};
 use oci_client::manifest::{
     ImageIndexEntry, OCI_IMAGE_INDEX_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE, OciDescriptor, OciImageIndex, OciImageManifest,
@@ -22,9 +23,6 @@ pub(super) const LIBRARY: &str = "application/vnd.alcedo.module.library.v1";
 const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
 /// Content of the empty configuration.
 pub(super) const EMPTY: &[u8] = b"{}";
-
-/// Maximum size of a library in bytes, as in a host.
-const LARGEST: u64 = 1 << 30;
 
 const NAME: &str = "vnd.alcedo.name";
 const VERSION: &str = "vnd.alcedo.version";
@@ -77,7 +75,7 @@ fn annotations(info: &ManifestInfo, target: &str) -> BTreeMap<String, String> {
 pub(super) fn manifest(info: &ManifestInfo, target: &str, title: &str, digest: &str, size: u64) -> OciImageManifest {
     let config = OciDescriptor {
         media_type: EMPTY_TYPE.to_owned(),
-        digest: alcedo_runtime::development::plain_file::sha256(EMPTY),
+        digest: sha256(EMPTY),
         size: EMPTY.len() as i64,
         ..OciDescriptor::default()
     };
@@ -197,8 +195,8 @@ pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
     }
     ensure_digest(&layer.digest)?;
     match u64::try_from(layer.size) {
-        Ok(size) if size <= LARGEST => Ok(Layer { digest: &layer.digest, size }),
-        _ => bail!("its library has {} bytes, and {LARGEST} are the most", layer.size),
+        Ok(size) if size <= LARGEST_LIBRARY => Ok(Layer { digest: &layer.digest, size }),
+        _ => bail!("its library has {} bytes, and {LARGEST_LIBRARY} are the most", layer.size),
     }
 }
 

@@ -5,16 +5,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use alcedo_runtime::PublicKey;
-use alcedo_runtime::development::plain_file::{self, sha256};
+use alcedo_runtime::development::plain_file::{self, LARGEST_LIBRARY, sha256};
 use anyhow::bail;
 use oci_client::manifest::{OCI_IMAGE_INDEX_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE, OciManifest};
 
 use super::client::{Access, Registry};
 use super::{Trust, artifact, fetch, read_keys};
 use crate::error::{Error, file};
-
-/// Maximum size of a library in bytes, as in a host.
-const LARGEST: u64 = 1 << 30;
 
 /// Uploads a signed library to an OCI registry, and prints its reference with the digest.
 ///
@@ -49,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         bail!("{reference} names a digest, which only follows from the content: name a tag, such as `:1.2.0`");
     };
     let keys: Vec<PublicKey> = read_keys(&args.trust)?;
-    let bytes = plain_file::read(&args.file, LARGEST).map_err(file("read", &args.file))?;
+    let bytes = plain_file::read(&args.file, LARGEST_LIBRARY).map_err(file("read", &args.file))?;
     let info = fetch::admit(&args.file.display().to_string(), &bytes, &keys)?;
     let target = args.target.clone().unwrap_or_else(artifact::own_target);
     let title = super::file_name(&info.name);

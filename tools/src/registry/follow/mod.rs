@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::development::plain_file::{self, sha256};
+use alcedo_runtime::development::plain_file::{self, LARGEST_LIBRARY, sha256};
 use alcedo_runtime::{HostStatus, ManifestInfo, PublicKey, Version};
 use anyhow::{anyhow, bail};
 
@@ -33,9 +33,6 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 
 /// Maximum size of a document in bytes.
 const LARGEST_DOCUMENT: u64 = 1 << 20;
-
-/// Maximum size of a library in bytes, as in a host.
-const LARGEST: u64 = 1 << 30;
 
 /// Brings hosts to the modules of a document, one host first, and back to the last good files if a host is unhealthy.
 ///
@@ -276,7 +273,7 @@ impl Follower<'_> {
             for library in libraries {
                 let file_name = file_name(&library.module);
                 let path = host.plugins.join(&file_name);
-                let bytes = plain_file::read(&path, LARGEST).map_err(|error| missing(&path, &error))?;
+                let bytes = plain_file::read(&path, LARGEST_LIBRARY).map_err(|error| missing(&path, &error))?;
                 let digest = sha256(&bytes);
                 if digest == library.digest {
                     continue;
@@ -324,7 +321,7 @@ impl Follower<'_> {
         let mut is_changed = false;
         for (name, digest) in files {
             let path = host.plugins.join(name);
-            if plain_file::read(&path, LARGEST).is_ok_and(|bytes| sha256(&bytes) == *digest) {
+            if plain_file::read(&path, LARGEST_LIBRARY).is_ok_and(|bytes| sha256(&bytes) == *digest) {
                 continue;
             }
             let bytes = self.store.get(digest);

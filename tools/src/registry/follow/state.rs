@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use alcedo_runtime::Version;
-use alcedo_runtime::development::plain_file::{self, sha256};
+use alcedo_runtime::development::plain_file::{self, LARGEST_LIBRARY, sha256};
 use anyhow::{anyhow, bail};
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +16,6 @@ use crate::error::{Error, file};
 
 /// Maximum size of the saved state in bytes.
 const LARGEST_STATE: u64 = 1 << 24;
-
-/// Maximum size of a library in bytes, as in a host.
-const LARGEST: u64 = 1 << 30;
 
 /// Saved state.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -111,7 +108,7 @@ impl Store {
 
     /// Returns the library with this digest, if it is stored and undamaged.
     pub(super) fn get(&self, digest: &str) -> Option<Vec<u8>> {
-        plain_file::read(&self.library(digest), LARGEST).ok().filter(|bytes| sha256(bytes) == digest)
+        plain_file::read(&self.library(digest), LARGEST_LIBRARY).ok().filter(|bytes| sha256(bytes) == digest)
     }
 
     /// Stores a library.

@@ -107,7 +107,7 @@ fn user_of(path: &Path) -> String {
     if let Some(library) = all.iter().filter(|library| !library.name.is_empty()).find(needs_it) {
         return format!("{} needs it", library.file());
     }
-    let facts = plain_file::read(path, elf::LARGEST).ok().and_then(|bytes| elf::survey(&bytes).ok());
+    let facts = plain_file::read(path, plain_file::LARGEST_LIBRARY).ok().and_then(|bytes| elf::survey(&bytes).ok());
     let Some(facts) = facts else { return "whose is unknown, since its file cannot be read any more".to_owned() };
     if let Some(symbol) = facts.pinning.unique.first() {
         return format!("it defines `{symbol}`, of which a process has one");

@@ -7,7 +7,6 @@ use object::elf::{FileHeader64, STT_FUNC, STT_NOTYPE, STT_OBJECT};
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, Sym as _};
 use object::{LittleEndian, elf};
 
-use crate::elf::LARGEST;
 use crate::plain_file;
 
 #[derive(Default)]
@@ -65,7 +64,7 @@ fn within(start: u64, len: u64, address: u64) -> bool {
 }
 
 fn read(path: &Path) -> Option<Names> {
-    parse(&plain_file::read(path, LARGEST).ok()?)
+    parse(&plain_file::read(path, plain_file::LARGEST_LIBRARY).ok()?)
 }
 
 fn parse(bytes: &[u8]) -> Option<Names> {
