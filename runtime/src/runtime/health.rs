@@ -11,13 +11,10 @@ use super::Runtime;
 use crate::error::Error;
 use crate::load::error::LoadError;
 use crate::panic_guard;
-use crate::reload::health::{Health, HostStatus, Verdict};
+use crate::reload::health::{Health, Verdict};
 use crate::reload::report::{Outcome, ReloadReport};
 use crate::reload::requests::ReloadScope;
 use crate::reload::watch::FileWatch;
-
-/// Maximum size of a watched library in bytes.
-const LARGEST: u64 = 1 << 30;
 
 /// Time between attempts to write the status file.
 const RETRY: Duration = Duration::from_secs(1);
@@ -52,7 +49,7 @@ impl HealthWatch {
         Self { window, check: Box::new(check), status_file: None }
     }
 
-    /// Writes a [`HostStatus`] to this file whenever the status changes, for `alcedo follow` and other programs. The file is replaced
+    /// Writes a [`HostStatus`](crate::HostStatus) to this file whenever the status changes, for `alcedo follow` and other programs. The file is replaced
     /// atomically. Its folder must exist.
     pub fn status_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.status_file = Some(path.into());
@@ -149,7 +146,8 @@ pub(super) struct Watching {
     /// Set if files have changed since the last load.
     is_due: bool,
     status_file: Option<PathBuf>,
-    written: Option<HostStatus>,
+    /// Generation and health in the status file.
+    written: Option<(u64, Health)>,
     next_write: Duration,
     start: Instant,
 }
@@ -201,7 +199,7 @@ impl Watching {
         let folder = runtime.stage_dir();
         let (mut files, mut modules, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         for path in master.paths.iter().filter(|path| !path.is_dir()) {
-            let bytes = plain_file::read(path, LARGEST).map_err(failed(path))?;
+            let bytes = plain_file::read(path, largest(runtime)).map_err(failed(path))?;
             let digest = plain_file::sha256(&bytes);
             copies.push(KeptCopy::new(&folder, path, &digest, &bytes).map_err(failed(path))?);
             let loaded = master.modules.iter().find(|module| module.info().origin.as_deref() == Some(path.as_path()));
@@ -291,7 +289,7 @@ impl Watching {
 
     /// Loads the files that have changed, from private copies. So the copy of a library always has the bytes that run.
     fn load(&mut self, runtime: &Runtime) {
-        let Some((bytes, digests)) = self.read() else { return };
+        let Some((bytes, digests)) = self.read(runtime) else { return };
         let changed = self.health.found(&digests);
         if changed.is_empty() && self.files.len() == self.paths.len() {
             return;
@@ -321,7 +319,7 @@ impl Watching {
     /// Records a reload that the host itself has made.
     fn adopt(&mut self, runtime: &Runtime) {
         self.generation = runtime.generation();
-        let Some((bytes, digests)) = self.read() else { return };
+        let Some((bytes, digests)) = self.read(runtime) else { return };
         let changed = self.health.found(&digests);
         for &at in &changed {
             if let Err(error) = self.keep(at, &digests[at], &bytes[at]) {
@@ -332,10 +330,10 @@ impl Watching {
     }
 
     /// Reads the files. Returns `None` if a file cannot be read: it may be absent for a moment.
-    fn read(&self) -> Option<(Vec<Vec<u8>>, Vec<String>)> {
+    fn read(&self, runtime: &Runtime) -> Option<(Vec<Vec<u8>>, Vec<String>)> {
         let mut bytes = Vec::new();
         for file in &self.files {
-            match plain_file::read(file, LARGEST) {
+            match plain_file::read(file, largest(runtime)) {
                 Ok(content) => bytes.push(content),
                 Err(error) => {
                     tracing::warn!(%error, "{} cannot be read, so the old code continues", file.display());
@@ -389,19 +387,27 @@ impl Watching {
 
     fn publish(&mut self, runtime: &Runtime) {
         let Some(path) = &self.status_file else { return };
-        let status = self.health.status(std::process::id(), runtime.generation());
-        let now = self.start.elapsed();
-        if self.written.as_ref() == Some(&status) || now < self.next_write {
+        let generation = runtime.generation();
+        if self.written.as_ref().is_some_and(|(written, health)| *written == generation && *health == self.health) {
             return;
         }
-        match status.write(path) {
-            Ok(()) => self.written = Some(status),
+        let now = self.start.elapsed();
+        if now < self.next_write {
+            return;
+        }
+        match self.health.status(std::process::id(), generation).write(path) {
+            Ok(()) => self.written = Some((generation, self.health.clone())),
             Err(error) => {
                 self.next_write = now + RETRY;
                 tracing::warn!(%error, "the status cannot be written to {}: is its folder there?", path.display());
             }
         }
     }
+}
+
+/// Returns the size limit of libraries that the host has set.
+fn largest(runtime: &Runtime) -> u64 {
+    runtime.inner.loads.stage_dir.demands().largest
 }
 
 fn name_of(path: &Path) -> String {
