@@ -21,10 +21,11 @@ use alcedo_abi::type_text::is_path_of;
 use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint, value};
 use super::direct;
 use super::enums::Underlying;
+use super::part_hooks::hooks;
 use super::returned::Returned;
 use super::trampolines::{
     CustomThunk, Export, Method, MethodOf, Methods, Receiver, StaticMethod, StaticMethodOf, Transparent, bare,
-    export_trampoline, hooks, invoke, invoke_custom, invoke_nothing, invoke_static,
+    export_trampoline, invoke, invoke_custom, invoke_nothing, invoke_static,
 };
 use crate::cells::{ClassCell, FunctionCell, PropertyCell};
 use crate::class::Part;

@@ -15,6 +15,7 @@ mod member_names;
 mod members;
 mod net;
 mod owned;
+mod part_hooks;
 mod registry;
 mod returned;
 mod root;

@@ -1,0 +1,274 @@
+//! Hooks of a plugin part: the red constructor, kept fields, and the finalizer. The host calls these hooks for each class. A generic hook
+//! only selects the code of the class, and shares its panic guard with the hooks of the other classes.
+#![expect(unsafe_code, reason = "creates, borrows and drops plugin parts at addresses that the host keeps")]
+
+use alcedo_abi::abi_stable::std_types::ROption;
+use alcedo_abi::call::{Call, Failure, Invoke, Status};
+use alcedo_abi::describe::PartHooks;
+use alcedo_abi::handles::{ObjectHandle, PartPtr};
+use alcedo_abi::value::{KeepSink, TextView};
+use alcedo_rt::{catch_panics, is_game_thread};
+
+use super::trampolines::cell_of;
+use crate::class::Part;
+use crate::host::borrowed_text;
+use crate::keep::packed::{Packer, Unpacker, kept_print};
+use crate::keep::{KeptWriter, misread};
+use crate::part_cell::{self, PartCell, Sharing, Space, Taking};
+use crate::{CallError, This};
+
+#[must_use]
+pub(super) const fn hooks<C: Part>(
+    class_constructor: ROption<Invoke>,
+    post_init_properties: ROption<Invoke>,
+) -> PartHooks {
+    PartHooks {
+        red_constructor: red_constructor::<C>,
+        class_constructor,
+        post_init_properties,
+        save_kept: if C::KEPT.is_empty() { save_nothing } else { save_kept::<C> },
+        load_kept: load_kept::<C>,
+        kept_print: kept_print(C::KEPT),
+        kept_count: C::KEPT.len() as u32,
+        pack_kept: if C::KEPT.is_empty() { save_nothing } else { pack_kept::<C> },
+        unpack_kept: if C::KEPT.is_empty() { unpack_nothing } else { unpack_kept::<C> },
+        finalize: finalize::<C>,
+    }
+}
+
+/// # Safety
+/// See [`Invoke`]; the part does not exist yet.
+unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { guarded_construction(call, out, construct::<C>) }
+}
+
+/// # Safety
+/// Object and memory are live for the call, which is the frame.
+unsafe fn construct<C: Part>(object: ObjectHandle, memory: *mut u8) -> *mut () {
+    // SAFETY: the caller upholds the contract of this function.
+    let this = unsafe { This::<C>::new(object, memory) };
+    Box::into_raw(Box::new(PartCell::new(C::red_constructor(this)))).cast()
+}
+
+/// # Safety
+/// See [`red_constructor`]; `code` has the requirements of [`construct`].
+unsafe fn guarded_construction(
+    call: &mut Call<'_>,
+    out: &mut PartPtr,
+    code: unsafe fn(ObjectHandle, *mut u8) -> *mut (),
+) -> Status {
+    let Call { object, memory, failure, .. } = call;
+    let (object, memory) = (*object, *memory);
+    catch_panics(failure, || {
+        // SAFETY: the caller upholds the contract of this function.
+        *out = PartPtr(unsafe { code(object, memory) });
+        Ok(())
+    })
+}
+
+/// Holder of the borrow while a plugin part is saved.
+const SAVING: &Sharing = &Sharing::new("keep");
+
+/// Holder of the borrow while a plugin part is restored.
+const FILLING: &Taking = &Taking::new("keep");
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
+unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { guarded_save(part, sink, failure, save::<C>) }
+}
+
+/// Saves a part without kept fields, which only checks that no method borrows the part exclusively. All such classes share this function.
+///
+/// # Safety
+/// `part` is a plugin part that this module created.
+unsafe extern "C" fn save_nothing(part: PartPtr, _sink: &KeepSink, failure: &mut Failure) -> Status {
+    catch_panics(failure, || {
+        // SAFETY: the caller promises a part, and each part is in a cell.
+        unsafe { part_cell::check_shared(part.0, SAVING) }
+    })
+}
+
+/// Restores a part without kept fields.
+///
+/// # Safety
+/// No requirements.
+unsafe extern "C" fn unpack_nothing(_part: PartPtr, _data: *const u8, len: usize, failure: &mut Failure) -> Status {
+    catch_panics(failure, || if len == 0 { Ok(()) } else { Err(misread("a class without kept fields")) })
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`.
+unsafe fn save<C: Part>(part: PartPtr, writer: &mut KeptWriter<'_>) -> Result<(), CallError> {
+    // SAFETY: the caller upholds the contract of this function.
+    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+    cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().save_kept(writer);
+    Ok(())
+}
+
+/// # Safety
+/// See [`save_kept`]; `code` has the requirements of [`save`].
+unsafe fn guarded_save(
+    part: PartPtr,
+    sink: &KeepSink,
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr, &mut KeptWriter<'_>) -> Result<(), CallError>,
+) -> Status {
+    catch_panics(failure, || {
+        let put = |name: &str, data: &[u8]| {
+            // SAFETY: name and data are live for the call. The sink belongs to the host and is called with its own context.
+            unsafe { (sink.put)(sink.context, TextView::of(name), data.as_ptr(), data.len()) };
+        };
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { code(part, &mut KeptWriter { sink: &put }) }
+    })
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`; name and data are live for the call.
+unsafe extern "C" fn load_kept<C: Part>(
+    part: PartPtr,
+    name: TextView,
+    data: *const u8,
+    len: usize,
+    failure: &mut Failure,
+) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { guarded_load(part, name, kept_bytes(data, len), failure, load::<C>) }
+}
+
+/// Borrows the bytes of kept fields. For empty data, the pointer may be null.
+///
+/// # Safety
+/// The `len` bytes at `data` are readable and do not change during `'a`.
+unsafe fn kept_bytes<'a>(data: *const u8, len: usize) -> &'a [u8] {
+    // SAFETY: the caller upholds the contract of this function.
+    if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(data, len) } }
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`.
+unsafe fn load<C: Part>(part: PartPtr, name: &str, data: &[u8]) -> Result<(), CallError> {
+    // SAFETY: the caller upholds the contract of this function.
+    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+    cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().load_kept(name, data)
+}
+
+/// # Safety
+/// See [`load_kept`]; `code` has the requirements of [`load`].
+unsafe fn guarded_load(
+    part: PartPtr,
+    name: TextView,
+    data: &[u8],
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr, &str, &[u8]) -> Result<(), CallError>,
+) -> Status {
+    catch_panics(failure, || {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { code(part, &borrowed_text(name), data) }
+    })
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
+unsafe extern "C" fn pack_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { guarded_pack(part, sink, failure, pack::<C>) }
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`.
+unsafe fn pack<C: Part>(part: PartPtr, out: &mut Packer<'_>) -> Result<(), CallError> {
+    // SAFETY: the caller upholds the contract of this function.
+    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+    cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().pack_kept(out);
+    Ok(())
+}
+
+/// # Safety
+/// See [`pack_kept`]; `code` has the requirements of [`pack`].
+unsafe fn guarded_pack(
+    part: PartPtr,
+    sink: &KeepSink,
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr, &mut Packer<'_>) -> Result<(), CallError>,
+) -> Status {
+    catch_panics(failure, || {
+        let put = |data: &[u8]| {
+            // SAFETY: the data is live for the call. The sink belongs to the host and is called with its own context.
+            unsafe { (sink.put)(sink.context, TextView::of(""), data.as_ptr(), data.len()) };
+        };
+        let mut out = Packer::new(&put);
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { code(part, &mut out) }?;
+        out.flush();
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`; the data is live for the call.
+unsafe extern "C" fn unpack_kept<C: Part>(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { guarded_unpack(part, kept_bytes(data, len), failure, unpack::<C>) }
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`.
+unsafe fn unpack<C: Part>(part: PartPtr, input: &mut Unpacker<'_>) -> Result<(), CallError> {
+    // SAFETY: the caller upholds the contract of this function.
+    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+    let read = cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().unpack_kept(input);
+    read.filter(|()| input.is_empty()).ok_or_else(|| misread(C::PATH))
+}
+
+/// # Safety
+/// See [`unpack_kept`]; `code` has the requirements of [`unpack`].
+unsafe fn guarded_unpack(
+    part: PartPtr,
+    data: &[u8],
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr, &mut Unpacker<'_>) -> Result<(), CallError>,
+) -> Status {
+    catch_panics(failure, || {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { code(part, &mut Unpacker::new(data)) }
+    })
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`, and the host passes its ownership.
+unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { guarded_end(part, failure, end::<C>) }
+}
+
+/// # Safety
+/// See [`finalize`].
+unsafe fn end<C: Part>(part: PartPtr) -> Result<(), CallError> {
+    // SAFETY: the caller promises a part of this class and passes its ownership. The red constructor allocated the part as a box of
+    // this type.
+    unsafe {
+        let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
+        if !cell.is_free() {
+            // The holder's name is stored on the stack of the game thread, so only that thread reads the name.
+            let holder = if is_game_thread() { cell.holder() } else { "a method" };
+            return Err(CallError::reentrant(ObjectHandle::NONE, holder, "drop"));
+        }
+        drop(Box::from_raw(part.0.cast::<PartCell<C>>()));
+    }
+    Ok(())
+}
+
+/// # Safety
+/// See [`finalize`]; `code` has the requirements of [`end`].
+unsafe fn guarded_end(
+    part: PartPtr,
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr) -> Result<(), CallError>,
+) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    catch_panics(failure, || unsafe { code(part) })
+}
