@@ -12,7 +12,6 @@ mod hash;
 pub mod hir;
 mod outline;
 mod parse;
-mod print;
 mod source;
 mod token;
 
@@ -21,5 +20,4 @@ pub use console::{Snippet, complete, snippet};
 pub use diagnostic::{Diagnostic, Severity};
 pub use outline::{Outline, outline};
 pub use parse::{MAX_DEPTH, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, parse};
-pub use print::print;
 pub use source::{Encoding, MAX_FILE_SIZE, Source, Span};

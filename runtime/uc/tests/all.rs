@@ -6,6 +6,7 @@ mod errors;
 mod files;
 mod fixture;
 mod interpreter;
+mod print;
 mod printing;
 mod programs;
 mod support;

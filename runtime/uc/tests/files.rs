@@ -3,6 +3,7 @@
 
 use expect_test::expect_file;
 
+use crate::print::print;
 use crate::support::{checked, listed, programs};
 
 #[test]
@@ -19,7 +20,7 @@ fn unsupported_constructs_are_reported_in_each_file() {
         // Compares the tree of a file without errors. The golden file was checked by hand.
         let (file, messages) = alcedo_uc::parse(&sources[0]);
         if !messages.iter().any(alcedo_uc::Diagnostic::is_error) {
-            expect_file![path.with_extension("print")].assert_eq(&alcedo_uc::print(&file));
+            expect_file![path.with_extension("print")].assert_eq(&print(&file));
         }
     }
 }

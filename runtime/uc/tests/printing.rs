@@ -1,7 +1,8 @@
 //! Tests the printer: printed code parses without errors, and is printed again as the same code.
 
-use alcedo_uc::{Source, parse, print};
+use alcedo_uc::{Source, parse};
 
+use crate::print::print;
 use crate::support::{programs, sources};
 
 pub(crate) fn check_printed_again(name: &str, source: &Source) {
@@ -26,4 +27,10 @@ fn every_program_is_printed_the_same_twice() {
             }
         }
     }
+}
+
+#[test]
+fn spaces_of_a_declaration_are_normalized() {
+    let (file, _) = parse(&Source::new("Door.uc", "class   Door extends  Actor;"));
+    assert!(print(&file).starts_with("class Door extends Actor;"));
 }

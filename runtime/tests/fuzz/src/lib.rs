@@ -11,9 +11,10 @@ use alcedo_abi::manifest::{self, Manifest, encode, encoded_len};
 use alcedo_base::{escape, handles};
 use alcedo_reflect as object;
 use alcedo_sys::ImageFile;
-use alcedo_uc::{Options, Parsed, Source, check, complete, outline, parse, print, snippet};
+use alcedo_uc::{Options, Parsed, Source, check, complete, outline, parse, snippet};
 
 use development::link::{FromHost, HangOf, Status, ToHost, receive, send};
+use print::print;
 use world::file_value::{FileReference, FileValue};
 use world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
 
@@ -22,6 +23,8 @@ mod development;
 mod fixture;
 #[path = "../../../src/script/manifest.rs"]
 mod package;
+#[path = "../../../uc/tests/print/mod.rs"]
+mod print;
 mod reload;
 mod world;
 

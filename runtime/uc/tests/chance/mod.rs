@@ -4,10 +4,11 @@ mod programs;
 
 use std::time::{Duration, Instant};
 
-use alcedo_uc::{Parsed, Source, check, complete, outline, parse, print, snippet};
+use alcedo_uc::{Parsed, Source, check, complete, outline, parse, snippet};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 
 use crate::fixture;
+use crate::print::print;
 use crate::printing::check_printed_again;
 use crate::support::{options, programs as files, rendered, sources};
 

@@ -1,27 +1,19 @@
-//! Prints a syntax tree in a normal form. A parse of the output returns an equal tree, with equal output.
+//! Prints a syntax tree in a normal form. A parse of the output returns an equal tree, with equal output. Only tests and fuzz targets
+//! print trees.
 
 mod expressions;
 mod statements;
 
 use alcedo_reflect::{listed, quote};
-
-use crate::ast::{
+use alcedo_uc::ast::{
     ClassHead, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Enum, File,
     Function, Ident, Item, Modifier, Param, Struct, TypeKind, TypeRef, Var, VarName,
 };
-use crate::parse::in_dots;
+
 use expressions::expression;
 
 /// Prints a file. Keeps only comments that document a declaration.
-///
-/// # Examples
-/// ```
-/// use alcedo_uc::{Source, parse, print};
-///
-/// let (file, _) = parse(&Source::new("Door.uc", "class   Door extends  Actor;"));
-/// assert!(print(&file).starts_with("class Door extends Actor;"));
-/// ```
-pub fn print(file: &File) -> String {
+pub(crate) fn print(file: &File) -> String {
     let mut printer = Printer { text: String::new(), indent: 0 };
     if let Some(class) = &file.class {
         printer.class(class);
@@ -275,4 +267,8 @@ fn default_value(value: &DefaultValue) -> String {
         }
         DefaultValueKind::Array(values) => listed(values.iter().map(default_value)),
     }
+}
+
+fn in_dots(names: &[Ident]) -> String {
+    names.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(".")
 }

@@ -1,8 +1,9 @@
 //! Prints statements.
 
+use alcedo_uc::ast::{DoEnd, Expr, Stmt, StmtKind};
+
 use super::expressions::expression;
 use super::{Printer, type_ref, var_names};
-use crate::ast::{DoEnd, Expr, Stmt, StmtKind};
 
 impl Printer {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {

@@ -1,9 +1,9 @@
 //! Prints expressions. Adds no parentheses: the tree contains all parentheses of the source.
 
 use alcedo_reflect::quote;
+use alcedo_uc::ast::{Expr, ExprKind, Prefix};
 
-use crate::ast::{Expr, ExprKind, Prefix};
-use crate::parse::in_dots;
+use super::in_dots;
 
 fn list(args: &[Option<Expr>]) -> String {
     let text: Vec<_> = args.iter().map(|arg| arg.as_ref().map_or(String::new(), expression)).collect();
