@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
+use crate::hir::Op;
 use crate::source::Span;
+use crate::token::Kind;
 
 /// An identifier or keyword as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -424,8 +426,9 @@ pub enum Prefix {
     Down,
 }
 
+/// Declares the operators between two operands: name, source text, kind of token, precedence number, and operation of the checked tree.
 macro_rules! infix {
-    ($($(#[$doc:meta])* $name:ident $sign:literal $binding:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident $sign:literal $token:ident $binding:literal [$($op:ident)?];)*) => {
         /// An operator between its operands.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum Infix { $($(#[$doc])* $name,)* }
@@ -441,77 +444,91 @@ macro_rules! infix {
             pub fn binding(self) -> u8 {
                 match self { $(Self::$name => $binding,)* }
             }
+
+            /// Returns the operation. A compound assignment has the operation of its operator. Returns `None` for `&&`, `||` and
+            /// concatenations.
+            pub(crate) fn op(self) -> Option<Op> {
+                match self { $(Self::$name => None$(.or(Some(Op::$op)))?,)* }
+            }
+
+            /// Returns the operator of a token. The text distinguishes operators that are words.
+            pub(crate) fn of_token(kind: Kind, text: &str) -> Option<Self> {
+                match kind {
+                    $(Kind::$token if text.eq_ignore_ascii_case($sign) => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
         }
     };
 }
 
 infix! {
     /// Power.
-    Pow "**" 12;
+    Pow "**" Power 12 [Pow];
     /// Product.
-    Mul "*" 16;
+    Mul "*" Star 16 [Mul];
     /// Quotient.
-    Div "/" 16;
+    Div "/" Slash 16 [Div];
     /// Scalar product.
-    Dot "Dot" 16;
+    Dot "Dot" Word 16 [Dot];
     /// Vector product.
-    Cross "Cross" 16;
+    Cross "Cross" Word 16 [Cross];
     /// Remainder.
-    Rem "%" 18;
+    Rem "%" Percent 18 [Rem];
     /// Sum.
-    Add "+" 20;
+    Add "+" Plus 20 [Add];
     /// Difference.
-    Sub "-" 20;
+    Sub "-" Minus 20 [Sub];
     /// Shift left.
-    Shl "<<" 22;
+    Shl "<<" Shl 22 [Shl];
     /// Arithmetic shift right.
-    Shr ">>" 22;
+    Shr ">>" Shr 22 [Shr];
     /// Logical shift right.
-    Ushr ">>>" 22;
+    Ushr ">>>" Ushr 22 [Ushr];
     /// Less.
-    Lt "<" 24;
+    Lt "<" Lt 24 [Lt];
     /// Greater.
-    Gt ">" 24;
+    Gt ">" Gt 24 [Gt];
     /// Less or equal.
-    Le "<=" 24;
+    Le "<=" Le 24 [Le];
     /// Greater or equal.
-    Ge ">=" 24;
+    Ge ">=" Ge 24 [Ge];
     /// Equal.
-    Eq "==" 24;
+    Eq "==" Eq 24 [Eq];
     /// Nearly equal.
-    Near "~=" 24;
+    Near "~=" Near 24 [Near];
     /// Comparison of the directions of two angles.
-    ClockwiseFrom "ClockwiseFrom" 24;
+    ClockwiseFrom "ClockwiseFrom" Word 24 [ClockwiseFrom];
     /// Not equal.
-    Ne "!=" 26;
+    Ne "!=" Ne 26 [Ne];
     /// Bitwise and.
-    BitAnd "&" 28;
+    BitAnd "&" And 28 [BitAnd];
     /// Bitwise or.
-    BitOr "|" 28;
+    BitOr "|" Or 28 [BitOr];
     /// Bitwise exclusive or.
-    BitXor "^" 28;
+    BitXor "^" Xor 28 [BitXor];
     /// Logical and.
-    And "&&" 30;
+    And "&&" AndAnd 30 [];
     /// Logical exclusive or.
-    Xor "^^" 30;
+    Xor "^^" XorXor 30 [Xor];
     /// Logical or.
-    Or "||" 32;
+    Or "||" OrOr 32 [];
     /// Multiplies and assigns.
-    MulAssign "*=" 34;
+    MulAssign "*=" StarAssign 34 [Mul];
     /// Divides and assigns.
-    DivAssign "/=" 34;
+    DivAssign "/=" SlashAssign 34 [Div];
     /// Adds and assigns.
-    AddAssign "+=" 34;
+    AddAssign "+=" PlusAssign 34 [Add];
     /// Subtracts and assigns.
-    SubAssign "-=" 34;
+    SubAssign "-=" MinusAssign 34 [Sub];
     /// Concatenation of strings.
-    Concat "$" 40;
+    Concat "$" Dollar 40 [];
     /// Concatenation of strings with a space between them.
-    ConcatSpaced "@" 40;
+    ConcatSpaced "@" At 40 [];
     /// Appends to the left string.
-    ConcatAssign "$=" 44;
+    ConcatAssign "$=" DollarAssign 44 [];
     /// Appends a space and the right string to the left.
-    ConcatSpacedAssign "@=" 44;
+    ConcatSpacedAssign "@=" AtAssign 44 [];
 }
 
 impl Infix {

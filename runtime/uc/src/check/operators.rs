@@ -45,33 +45,7 @@ fn number_of(ty: &Type) -> Option<Num> {
 impl Body<'_, '_> {
     /// Resolves an operator on two types. Excludes string conversions, `&&` and `||`.
     pub(super) fn operation(&self, op: Infix, left: &Type, right: &Type) -> Option<Operation> {
-        use Infix as I;
-        let simple = match op {
-            I::Mul | I::MulAssign => Op::Mul,
-            I::Div | I::DivAssign => Op::Div,
-            I::Add | I::AddAssign => Op::Add,
-            I::Sub | I::SubAssign => Op::Sub,
-            I::Rem => Op::Rem,
-            I::Pow => Op::Pow,
-            I::Shl => Op::Shl,
-            I::Shr => Op::Shr,
-            I::Ushr => Op::Ushr,
-            I::BitAnd => Op::BitAnd,
-            I::BitOr => Op::BitOr,
-            I::BitXor => Op::BitXor,
-            I::Lt => Op::Lt,
-            I::Gt => Op::Gt,
-            I::Le => Op::Le,
-            I::Ge => Op::Ge,
-            I::Eq => Op::Eq,
-            I::Ne => Op::Ne,
-            I::Near => Op::Near,
-            I::Dot => Op::Dot,
-            I::Cross => Op::Cross,
-            I::ClockwiseFrom => Op::ClockwiseFrom,
-            I::Xor => Op::Xor,
-            I::And | I::Or | I::Concat | I::ConcatSpaced | I::ConcatAssign | I::ConcatSpacedAssign => return None,
-        };
+        let simple = op.op()?;
         let make = |on: Operand, left: Type, right: Type, result: Type| {
             Some(Operation { binary: Binary { op: simple, on }, left, right, result })
         };
@@ -99,7 +73,7 @@ impl Body<'_, '_> {
                         let by = Type::Num(if other.of == Num::F32 { Num::F32 } else { Num::F64 });
                         make(Operand::ScalarTriple(other), by, right.clone(), right.clone())
                     }
-                    _ if op == I::SubAssign && is_text(left) && is_text(right) => {
+                    _ if op == Infix::SubAssign && is_text(left) && is_text(right) => {
                         let binary = Binary { op: Op::TextWithout, on: Operand::Text };
                         Some(Operation { binary, left: Type::Text, right: Type::Text, result: Type::Text })
                     }

@@ -129,47 +129,8 @@ impl Parser<'_> {
         token.kind == Kind::Unknown && self.text(token) == "#"
     }
 
-    fn infix_sign(&mut self, token: Token) -> Option<Infix> {
-        use Infix as I;
-        Some(match token.kind {
-            Kind::Power => I::Pow,
-            Kind::Star => I::Mul,
-            Kind::Slash => I::Div,
-            Kind::Percent => I::Rem,
-            Kind::Plus => I::Add,
-            Kind::Minus => I::Sub,
-            Kind::Shl => I::Shl,
-            Kind::Shr => I::Shr,
-            Kind::Ushr => I::Ushr,
-            Kind::Lt => I::Lt,
-            Kind::Gt => I::Gt,
-            Kind::Le => I::Le,
-            Kind::Ge => I::Ge,
-            Kind::Eq => I::Eq,
-            Kind::Near => I::Near,
-            Kind::Ne => I::Ne,
-            Kind::And => I::BitAnd,
-            Kind::Or => I::BitOr,
-            Kind::Xor => I::BitXor,
-            Kind::AndAnd => I::And,
-            Kind::XorXor => I::Xor,
-            Kind::OrOr => I::Or,
-            Kind::StarAssign => I::MulAssign,
-            Kind::SlashAssign => I::DivAssign,
-            Kind::PlusAssign => I::AddAssign,
-            Kind::MinusAssign => I::SubAssign,
-            Kind::Dollar => I::Concat,
-            Kind::At => I::ConcatSpaced,
-            Kind::DollarAssign => I::ConcatAssign,
-            Kind::AtAssign => I::ConcatSpacedAssign,
-            Kind::Word => match &*lower(self.text(token), &mut [0; 64]) {
-                "dot" => I::Dot,
-                "cross" => I::Cross,
-                "clockwisefrom" => I::ClockwiseFrom,
-                _ => return None,
-            },
-            _ => return None,
-        })
+    fn infix_sign(&self, token: Token) -> Option<Infix> {
+        Infix::of_token(token.kind, self.text(token))
     }
 
     fn prefix(&mut self) -> Read<Expr> {
