@@ -16,6 +16,11 @@ pub struct Ident {
 }
 
 impl Ident {
+    /// Splits a text at its dots. All names have the span of the text.
+    pub(crate) fn dotted(text: &str, span: Span) -> Vec<Self> {
+        text.split('.').map(|part| Self { text: part.trim().to_owned(), span }).collect()
+    }
+
     /// Returns true if the text equals `word`, ignoring case.
     pub fn is(&self, word: &str) -> bool {
         self.text.eq_ignore_ascii_case(word)

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::convert::{Coercion, converted};
 use super::types::plain_type;
-use super::{Found, Reported, TypeSym};
+use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Const, Conversion, Expr, Path, Type};
 use crate::parse::MAX_DEPTH;
@@ -19,10 +19,7 @@ impl Body<'_, '_> {
         let to = match plain {
             Some(ty) if reserved => ty,
             _ => match self.checker.type_named(std::slice::from_ref(name), self.file) {
-                Some(Ok(TypeSym::Class(path))) => Type::Object(path),
-                Some(Ok(TypeSym::Struct(path))) => Type::Struct(path),
-                Some(Ok(TypeSym::Enum(path, num))) => Type::Enum(path, num),
-                Some(Ok(TypeSym::Interface(path))) => Type::Interface(path),
+                Some(Ok(found)) => found,
                 Some(Err(reported)) => return Some(Err(reported)),
                 // Library functions have precedence over unreserved type names.
                 None if self.checker.find_library_function(&name.text).is_some() => return None,
@@ -78,7 +75,7 @@ impl Body<'_, '_> {
             })),
             "enumcount" => Some(only().and_then(|of| {
                 if let ast::ExprKind::Ident(word) = &of.kind
-                    && let Some(Ok(TypeSym::Enum(path, _))) =
+                    && let Some(Ok(Type::Enum(path, _))) =
                         self.checker.type_named(std::slice::from_ref(word), self.file)
                     && let Some(found) = self.checker.enumeration(&path)
                 {
@@ -167,7 +164,7 @@ impl Body<'_, '_> {
     fn class_named_by(&self, of: &ast::Expr) -> Found<Path> {
         if let ast::ExprKind::Ident(name) = &of.kind
             && !self.is_value_name(&name.text)
-            && let Some(Ok(TypeSym::Class(path))) = self.checker.type_named(std::slice::from_ref(name), self.file)
+            && let Some(Ok(Type::Object(path))) = self.checker.type_named(std::slice::from_ref(name), self.file)
         {
             return Ok(path);
         }
@@ -216,9 +213,9 @@ impl Body<'_, '_> {
         let [Some(ast::Expr { kind: ast::ExprKind::Object(_, text), span: at, .. }), Some(number)] = args else {
             return Err(Reported);
         };
-        let names: Vec<_> = text.split('.').map(|part| Ident { text: part.trim().to_owned(), span: *at }).collect();
+        let names = Ident::dotted(text, *at);
         let (path, num) = match self.checker.type_named(&names, self.file) {
-            Some(Ok(TypeSym::Enum(path, num))) => (path, num),
+            Some(Ok(Type::Enum(path, num))) => (path, num),
             Some(Err(reported)) => return Err(reported),
             _ => return Err(self.checker.unknown_type("enum", &names, self.file)),
         };

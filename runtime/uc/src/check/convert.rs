@@ -219,16 +219,8 @@ impl Body<'_, '_> {
         let (found_text, expected_text) = (found.to_string(), expected.to_string());
         // If the two types have equal names, the message adds their packages.
         let same = found_text == expected_text;
-        let long = |ty: &Type, text: String| match ty {
-            Type::Struct(path)
-            | Type::Object(path)
-            | Type::Enum(path, _)
-            | Type::Interface(path)
-            | Type::Class(path)
-                if same =>
-            {
-                path.trim_start_matches("/Script/").to_owned()
-            }
+        let long = |ty: &Type, text: String| match ty.path() {
+            Some(path) if same => path.trim_start_matches("/Script/").to_owned(),
             _ => text,
         };
         let (found_text, expected_text) = (long(found, found_text), long(expected, expected_text));

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use alcedo_reflect::path::is_identifier;
 
 use super::symbols::{At, ClassSym, ConstSym, EnumSym, MAX_EXTENSION_DEPTH, Named};
-use super::{Checker, TypeSym};
+use super::Checker;
 use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
-use crate::hir::{self, Num, Path};
+use crate::hir::{self, Num, Path, Type};
 
 /// A class of the package with its syntax tree.
 pub(super) struct Work<'a> {
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
             self.check_name(&found.name, *file);
             let is_free = self.is_free("type", &found.name, *file, &mut declared);
             if is_free {
-                self.add_name(&found.name.text, TypeSym::Struct(self.own_path(&found.name.text)));
+                self.add_name(&found.name.text, Type::Struct(self.own_path(&found.name.text)));
             }
             is_free
         });
@@ -120,7 +120,7 @@ impl<'a> Checker<'a> {
         package
     }
 
-    fn add_name(&self, name: &str, what: TypeSym) {
+    fn add_name(&self, name: &str, what: Type) {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
@@ -160,11 +160,11 @@ impl<'a> Checker<'a> {
             let broken = tree.is_partial || tree.items.iter().any(may_declare);
             let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken };
             if head.is_interface {
-                self.add_name(&head.name.text, TypeSym::Interface(path.clone()));
+                self.add_name(&head.name.text, Type::Interface(path.clone()));
                 self.interfaces.borrow_mut().insert(path, Named::default());
                 interfaces.push(work);
             } else {
-                self.add_name(&head.name.text, TypeSym::Class(path));
+                self.add_name(&head.name.text, Type::Object(path));
                 works.push(work);
             }
         }
@@ -213,7 +213,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         let path = self.own_path(&found.name.text);
-        self.add_name(&found.name.text, TypeSym::Enum(path.clone(), Num::U8));
+        self.add_name(&found.name.text, Type::Enum(path.clone(), Num::U8));
         let mut entries: Vec<String> = Vec::new();
         let mut seen = HashSet::default();
         for entry in &found.entries {
@@ -257,18 +257,8 @@ impl<'a> Checker<'a> {
                 )));
                 continue;
             };
-            match self.type_named(base, work.file) {
-                Some(Ok(TypeSym::Class(path))) => work.base = Some(path),
-                Some(Ok(_)) => {
-                    work.broken = true;
-                    let _ = self.class_named(base, work.file);
-                }
-                Some(Err(_)) => work.broken = true,
-                None => {
-                    work.broken = true;
-                    self.unknown_type("class", base, work.file);
-                }
-            }
+            work.base = self.class_named(base, work.file).ok();
+            work.broken |= work.base.is_none();
         }
         let own: HashMap<Path, Option<Path>> =
             works.iter().map(|work| (work.path.clone(), work.base.clone())).collect();
@@ -358,11 +348,8 @@ impl<'a> Checker<'a> {
         }
         let within = work.head.modifiers.iter().find(|modifier| modifier.name.is("within"));
         let within = within.and_then(|modifier| {
-            let names = modifier.argument.as_deref()?.split('.');
-            let names: Vec<_> =
-                names.map(|name| Ident { text: name.trim().to_owned(), span: modifier.name.span }).collect();
-            match self.type_named(&names, work.file) {
-                Some(Ok(TypeSym::Class(path))) => Some(path),
+            match self.type_named(&Ident::dotted(modifier.argument.as_deref()?, modifier.name.span), work.file) {
+                Some(Ok(Type::Object(path))) => Some(path),
                 _ => None,
             }
         });

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::body::Body;
 use super::symbols::{FuncSym, get_caseless};
-use super::{Found, Reported, TypeSym};
+use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Const, Conversion, Expr, ExprKind, New, Path, Type};
 use crate::source::Span;
@@ -162,8 +162,8 @@ impl Body<'_, '_> {
         if let Some(Ok(found)) = self.checker.type_named(std::slice::from_ref(name), self.file) {
             let error = self.error("uc-no-value", span, format!("`{}` is a type and no value", name.text));
             let hint = match found {
-                TypeSym::Class(_) => format!("the class as a value is `class'{}'`", name.text),
-                TypeSym::Enum(..) => format!("an entry of it is `{}.Entry`", name.text),
+                Type::Object(_) => format!("the class as a value is `class'{}'`", name.text),
+                Type::Enum(..) => format!("an entry of it is `{}.Entry`", name.text),
                 _ => String::new(),
             };
             return Err(self.report(error.hint(hint)));

@@ -6,10 +6,10 @@ use alcedo_reflect::path::is_identifier;
 
 use super::declare::Work;
 use super::symbols::{At, FuncSym, Named};
-use super::{Checker, TypeSym};
+use super::Checker;
 use crate::ast::{self, FunctionKind, Ident, Item, Modifier};
 use crate::diagnostic::Diagnostic;
-use crate::hir::{self, Path};
+use crate::hir::{self, Path, Type};
 use crate::parse::in_dots;
 
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
         let Some(base) = &work.head.base else { return Vec::new() };
         let last = &base[base.len() - 1];
         match self.type_named(base, work.file) {
-            Some(Ok(TypeSym::Interface(path))) => vec![path],
+            Some(Ok(Type::Interface(path))) => vec![path],
             None if last.is("interface") || last.is("object") => Vec::new(),
             Some(Ok(_)) if last.is("object") => Vec::new(),
             Some(Ok(_)) => {
@@ -211,17 +211,14 @@ impl<'a> Checker<'a> {
         for modifier in work.head.modifiers.iter().filter(|modifier| modifier.name.is("implements")) {
             let names = modifier.argument.as_deref().unwrap_or("");
             for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-                let dotted: Vec<Ident> = name
-                    .split('.')
-                    .map(|part| Ident { text: part.trim().to_owned(), span: modifier.name.span })
-                    .collect();
+                let dotted = Ident::dotted(name, modifier.name.span);
                 let at: At = (work.file, modifier.name.span);
                 if !dotted.iter().all(|part| is_identifier(&part.text)) {
                     self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     continue;
                 }
                 match self.type_named(&dotted, work.file) {
-                    Some(Ok(TypeSym::Interface(path))) => {
+                    Some(Ok(Type::Interface(path))) => {
                         let bases = self.interface_of(&path).bases;
                         for path in bases.into_iter().chain([path]) {
                             if !found.contains(&path) {

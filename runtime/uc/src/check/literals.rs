@@ -1,7 +1,7 @@
 //! Literals: numbers, strings, names, classes, objects, vectors.
 
+use super::Found;
 use super::body::{Body, as_const};
-use super::{Found, TypeSym};
 use crate::ast::{self, Ident, Prefix};
 use crate::hir::{Const, Expr, ExprKind, Num, Type};
 use crate::source::Span;
@@ -87,11 +87,8 @@ impl Body<'_, '_> {
 
     /// Resolves `Texture'Pkg.Name'` and `class'Pawn'`.
     pub(super) fn object_literal(&self, word: &Ident, name: &str, span: Span) -> Found<Expr> {
-        let dotted: Vec<Ident> = name
-            .split('.')
-            .map(|part| Ident { text: part.trim().to_owned(), span })
-            .filter(|part| !part.text.is_empty())
-            .collect();
+        let mut dotted = Ident::dotted(name, span);
+        dotted.retain(|part| !part.text.is_empty());
         if word.is("class") {
             if dotted.is_empty() {
                 return self.refuse("uc-no-class", span, "the name of a class is missing between the quotes");
@@ -103,7 +100,7 @@ impl Body<'_, '_> {
             return self.refuse("uc-no-value", span, "an enum is a value only in `GetEnum(enum'X', n)`");
         }
         match self.checker.type_named(std::slice::from_ref(word), self.file) {
-            Some(Ok(TypeSym::Class(path))) => {
+            Some(Ok(Type::Object(path))) => {
                 let empty = name.is_empty() || name.eq_ignore_ascii_case("none");
                 let value = if empty { Const::None } else { Const::Object(path.clone(), name.to_owned()) };
                 Ok(self.const_expr(value, Type::Object(path), span))

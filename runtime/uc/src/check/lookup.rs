@@ -8,12 +8,11 @@ use super::reflected::{reflected_class, reflected_interface, reflected_struct};
 use super::symbols::{
     At, ClassSym, ConstSym, DelegateSym, EnumSym, FuncSym, Named, PropSym, StructSym, get_caseless, squash,
 };
-use super::{Checker, Found, TypeSym};
+use super::{Checker, Found};
 use crate::ast::Ident;
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Num, Path, Triple, Type};
 use crate::parse::in_dots;
-use crate::source::Span;
 use crate::token::lower;
 
 impl Checker<'_> {
@@ -30,24 +29,24 @@ impl Checker<'_> {
                 continue;
             }
             let num = Num::of(found.underlying_kind()).unwrap_or(Num::U8);
-            add(&found.name, TypeSym::Enum(found.path.clone(), num));
+            add(&found.name, Type::Enum(found.path.clone(), num));
             let entries = found.entries().iter().map(|entry| (entry.name.to_string(), entry.number)).collect();
             let symbol = EnumSym { path: found.path.clone(), name: found.name.to_string(), num, entries, at: None };
             self.enums.borrow_mut().insert(symbol);
         }
         for found in self.types.structs() {
             if !self.is_replaced(found.origin, &found.package) {
-                add(&found.name, TypeSym::Struct(found.path.clone()));
+                add(&found.name, Type::Struct(found.path.clone()));
             }
         }
         for found in self.types.classes() {
             if !self.is_replaced(found.origin, &found.package) {
-                add(&found.name, TypeSym::Class(found.path.clone()));
+                add(&found.name, Type::Object(found.path.clone()));
             }
         }
         for found in self.types.interfaces() {
             if !self.is_replaced(found.origin, &found.package) {
-                add(&found.name, TypeSym::Interface(found.path.clone()));
+                add(&found.name, Type::Interface(found.path.clone()));
                 let functions = reflected_interface(&found.functions, &found.path, self.options.ignore_flags);
                 self.interfaces.borrow_mut().insert(found.path.clone(), functions);
             }
@@ -55,17 +54,15 @@ impl Checker<'_> {
     }
 
     /// Resolves the last name as a type. A preceding name is the package of the type.
-    pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<TypeSym>> {
+    pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<Type>> {
         let last = names.last()?;
         let table = self.type_names.borrow();
         let found = get_caseless(&table, &last.text)?;
-        let path_of = |symbol: &TypeSym| match symbol {
-            TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
-                path.clone()
-            }
+        let package_of = |found: &Type| {
+            let path = found.path().map_or("", |path| &**path);
+            path.trim_start_matches("/Script/").split('.').next().unwrap_or("").to_owned()
         };
-        let package_of = |path: &str| path.trim_start_matches("/Script/").split('.').next().unwrap_or("").to_owned();
-        let in_package = |symbol: &&TypeSym, package: &str| package_of(&path_of(symbol)).eq_ignore_ascii_case(package);
+        let in_package = |found: &&Type, package: &str| package_of(found).eq_ignore_ascii_case(package);
         if let [.., qualifier, _] = names {
             // Prefers `Package.Type`. In `Class.Type`, the class is ignored, and the code below resolves only the type name.
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
@@ -85,7 +82,7 @@ impl Checker<'_> {
         match found.as_slice() {
             [one] => Some(Ok(one.clone())),
             several => {
-                let mut packages: Vec<_> = several.iter().map(|symbol| package_of(&path_of(symbol))).collect();
+                let mut packages: Vec<_> = several.iter().map(package_of).collect();
                 packages.sort();
                 let message = format!("`{}` is in the packages {}", last.text, packages.join(" and "));
                 let error = Diagnostic::error("uc-ambiguous-type", (file, last.span), message);
@@ -98,7 +95,7 @@ impl Checker<'_> {
     /// Resolves names to a class, or reports an error.
     pub(super) fn class_named(&self, names: &[Ident], file: usize) -> Found<Path> {
         match self.type_named(names, file) {
-            Some(Ok(TypeSym::Class(path))) => Ok(path),
+            Some(Ok(Type::Object(path))) => Ok(path),
             Some(Ok(_)) => {
                 let last = &names[names.len() - 1];
                 self.refuse("uc-no-class", (file, last.span), format!("`{}` is not a class", in_dots(names)))
@@ -130,18 +127,17 @@ impl Checker<'_> {
             format!("unknown {what} `{}`: declared neither in this package nor in reflection", in_dots(names));
         let error = Diagnostic::error("uc-unknown-type", (file, last.span), message).label(format!("no such {what}"));
         let table = self.type_names.borrow();
-        let fits = |found: &&TypeSym| match what {
-            "class" => matches!(found, TypeSym::Class(_)),
-            "struct" => matches!(found, TypeSym::Struct(_)),
-            "enum" => matches!(found, TypeSym::Enum(..)),
-            "interface" => matches!(found, TypeSym::Interface(_)),
+        let fits = |found: &&Type| match what {
+            "class" => matches!(found, Type::Object(_)),
+            "struct" => matches!(found, Type::Struct(_)),
+            "enum" => matches!(found, Type::Enum(..)),
+            "interface" => matches!(found, Type::Interface(_)),
             "type" => true,
             _ => false,
         };
         let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
         let near = self.near(&last.text, of_kind.map(|(name, _)| name.as_str()));
-        let declared =
-            |near: &str| table.get(near).and_then(|found| found.first()).map_or_else(|| near.to_owned(), type_name);
+        let declared = |near: &str| table.get(near).and_then(|found| found.first()).map_or(near.to_owned(), Type::to_string);
         self.report(error.similar(near.map(declared)))
     }
 
@@ -304,7 +300,7 @@ impl Checker<'_> {
     pub(super) fn triple_named(&self, name: &str, at: At) -> Option<(Triple, bool)> {
         let ident = Ident { text: name.to_owned(), span: at.1 };
         match self.type_named(&[ident], at.0)? {
-            Ok(TypeSym::Struct(path)) => self.triple(&Type::Struct(path)),
+            Ok(Type::Struct(path)) => self.triple(&Type::Struct(path)),
             _ => None,
         }
     }
@@ -322,22 +318,12 @@ impl Checker<'_> {
     /// Returns the root class of the chain. If a class of the chain is unknown, returns the class `Object`.
     pub(super) fn root_of(&self, class: &str) -> Path {
         let last = self.lineage(class).last();
-        if last.as_ref().is_none_or(|last| last.broken) {
-            let object = Ident { text: "Object".to_owned(), span: Span::default() };
-            if let Some(TypeSym::Class(path)) = self.quiet_type(&object) {
-                return path;
-            }
+        if last.as_ref().is_none_or(|last| last.broken)
+            && let Some([Type::Object(path)]) = self.type_names.borrow().get("object").map(Vec::as_slice)
+        {
+            return path.clone();
         }
         last.map_or_else(|| class.into(), |last| last.path.clone())
-    }
-
-    /// Resolves an unambiguous type name without error reports.
-    fn quiet_type(&self, name: &Ident) -> Option<TypeSym> {
-        let table = self.type_names.borrow();
-        match table.get(&name.text.to_ascii_lowercase())?.as_slice() {
-            [one] => Some(one.clone()),
-            _ => None,
-        }
     }
 
     /// Returns the most similar name, for a hint. The number of searches is limited, to bound the time for sources with many errors.
@@ -354,14 +340,6 @@ impl Checker<'_> {
     ) -> Option<String> {
         let names: Vec<&String> = of.flat_map(|named| named.names()).collect();
         self.near(name, names.iter().map(|name| name.as_str())).map(str::to_owned)
-    }
-}
-
-fn type_name(symbol: &TypeSym) -> String {
-    match symbol {
-        TypeSym::Class(path) | TypeSym::Struct(path) | TypeSym::Enum(path, _) | TypeSym::Interface(path) => {
-            path.rsplit('.').next().unwrap_or(path).to_owned()
-        }
     }
 }
 

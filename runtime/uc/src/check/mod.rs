@@ -195,14 +195,6 @@ pub(crate) struct Reported;
 
 pub(crate) type Found<T> = Result<T, Reported>;
 
-#[derive(Clone, Debug)]
-pub(crate) enum TypeSym {
-    Class(hir::Path),
-    Struct(hir::Path),
-    Enum(hir::Path, hir::Num),
-    Interface(hir::Path),
-}
-
 /// State of a running check.
 pub(crate) struct Checker<'a> {
     package: &'a str,
@@ -215,8 +207,8 @@ pub(crate) struct Checker<'a> {
     syntax_errors: HashMap<usize, Vec<u32>>,
     /// Reported unknown names by file.
     reported: RefCell<HashSet<(usize, String)>>,
-    /// Types by name in lower case. In each list, types of this package are first.
-    type_names: RefCell<HashMap<String, Vec<TypeSym>>>,
+    /// Classes (as types of objects), structs, enums and interfaces by name in lower case. In each list, types of this package are first.
+    type_names: RefCell<HashMap<String, Vec<hir::Type>>>,
     classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
     enums: RefCell<Enums>,

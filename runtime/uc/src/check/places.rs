@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::symbols::{At, PropSym, get_caseless};
-use super::{Found, Reported, TypeSym};
+use super::{Found, Reported};
 use crate::ast::{self, Ident};
 use crate::hir::{Access, Arg, Call, Callee, Cast, Const, Expr, ExprKind, Intrinsic, Path, Type};
 use crate::source::Span;
@@ -45,7 +45,7 @@ impl Body<'_, '_> {
             // Resolves `EnumName.Entry`.
             ast::ExprKind::Ident(word) if !self.is_value_name(&word.text) || self.is_enum_value(&word.text) => {
                 let found = self.checker.type_named(std::slice::from_ref(word), self.file);
-                if let Some(Ok(TypeSym::Enum(path, _))) = found {
+                if let Some(Ok(Type::Enum(path, _))) = found {
                     return self.entry_of(&path, name, span);
                 }
             }

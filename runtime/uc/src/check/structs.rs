@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::symbols::{At, MAX_EXTENSION_DEPTH, Named, PropSym, StructSym};
-use super::{Checker, TypeSym};
+use super::Checker;
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
@@ -18,7 +18,7 @@ impl Checker<'_> {
             let at = (*file, found.name.span);
             let path = self.own_path(&found.name.text);
             let base = found.base.as_ref().and_then(|base| match self.type_named(base, *file) {
-                Some(Ok(TypeSym::Struct(base))) => Some(base),
+                Some(Ok(Type::Struct(base))) => Some(base),
                 Some(Ok(_)) => {
                     let message = format!("`{}` is not a struct", base[base.len() - 1].text);
                     self.report(Diagnostic::error("uc-no-struct", (*file, base[0].span), message));

@@ -1,14 +1,13 @@
 //! Subobjects declared in defaults, and detection of infinite nesting.
 
 use super::Checker;
-use super::TypeSym;
 use super::declare::Work;
 use super::defaults::Place;
 use super::symbols::At;
 use crate::ast::{DefaultLine, DefaultObject, Item};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
-use crate::hir::{self, Path};
+use crate::hir::{self, Path, Type};
 
 /// Base of a class or class of a subobject, with the location of its declaration.
 type Contained = (Path, Option<At>);
@@ -25,7 +24,7 @@ impl<'a> Checker<'a> {
         let name = object.name.as_ref()?;
         match &object.class {
             Some(class) => match self.type_named(std::slice::from_ref(class), file) {
-                Some(Ok(TypeSym::Class(path))) => Some((name.text.clone(), path)),
+                Some(Ok(Type::Object(path))) => Some((name.text.clone(), path)),
                 _ => None,
             },
             None => self.find_subobject(of, &name.text).map(|class| (name.text.clone(), class)),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::symbols::{At, Named};
-use super::{Checker, Found, TypeSym};
+use super::{Checker, Found};
 use crate::ast::{Expr, Ident, TypeKind, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{Const, ExprKind, Num, Path, Type};
@@ -75,13 +75,8 @@ impl Checker<'_> {
         if let Some((ty, true)) = plain {
             return Ok(ty);
         }
-        match self.type_named(names, file) {
-            Some(Ok(TypeSym::Class(path))) => return Ok(Type::Object(path)),
-            Some(Ok(TypeSym::Struct(path))) => return Ok(Type::Struct(path)),
-            Some(Ok(TypeSym::Enum(path, num))) => return Ok(Type::Enum(path, num)),
-            Some(Ok(TypeSym::Interface(path))) => return Ok(Type::Interface(path)),
-            Some(Err(reported)) => return Err(reported),
-            None => {}
+        if let Some(found) = self.type_named(names, file) {
+            return found;
         }
         if let Some((ty, _)) = plain {
             return Ok(ty);
@@ -215,7 +210,7 @@ impl Checker<'_> {
         let at = (file, dim.span);
         // An enum as the array length means the number of its entries.
         if let crate::ast::ExprKind::Ident(name) = &dim.kind
-            && let Some(Ok(TypeSym::Enum(path, _))) = self.type_named(std::slice::from_ref(name), file)
+            && let Some(Ok(Type::Enum(path, _))) = self.type_named(std::slice::from_ref(name), file)
             && let Some(found) = self.enumeration(&path)
         {
             return Ok(found.entries.len() as u32);

@@ -169,6 +169,16 @@ impl Type {
     /// The type `float`.
     pub const FLOAT: Self = Self::Num(Num::F32);
 
+    /// Returns the path of the class, struct, enum or interface that the type names.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Struct(path) | Self::Object(path) | Self::Enum(path, _) | Self::Interface(path) | Self::Class(path) => {
+                Some(path)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the type as reflection parses it. Returns `None` for [`Type::None`] and [`Type::Nothing`].
     pub fn type_text(&self) -> Option<TypeText> {
         let reference = |kind, path: &Path| Some(TypeText::Reference(kind, path.to_string()));
