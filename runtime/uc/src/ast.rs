@@ -627,6 +627,38 @@ pub enum DefaultValueKind {
     Broken,
 }
 
+/// Struct or enum that a class declares.
+pub(crate) enum DataType<'a> {
+    Struct(&'a Struct),
+    Enum(&'a Enum),
+}
+
+/// Calls `visit` for all structs and enums of declarations, including inline types. The types in a struct precede the struct.
+pub(crate) fn each_type<'a>(items: &'a [Item], visit: &mut impl FnMut(DataType<'a>)) {
+    for item in items {
+        match item {
+            Item::Struct(found) => each_in_struct(found, visit),
+            Item::Enum(found) => visit(DataType::Enum(found)),
+            Item::Var(found) => each_in_type(&found.ty, visit),
+            _ => {}
+        }
+    }
+}
+
+fn each_in_struct<'a>(found: &'a Struct, visit: &mut impl FnMut(DataType<'a>)) {
+    each_type(&found.items, visit);
+    visit(DataType::Struct(found));
+}
+
+fn each_in_type<'a>(ty: &'a TypeRef, visit: &mut impl FnMut(DataType<'a>)) {
+    match &ty.kind {
+        TypeKind::Struct(found) => each_in_struct(found, visit),
+        TypeKind::Enum(found) => visit(DataType::Enum(found)),
+        TypeKind::Generic(_, of) => of.iter().for_each(|of| each_in_type(of, visit)),
+        TypeKind::Named(_) | TypeKind::Delegate(_) => {}
+    }
+}
+
 /// Returns the metadata between `<` and `>` as pairs of a lower-case key and its value.
 pub(crate) fn meta_in(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
     let parts = text.unwrap_or_default().split('|').map(str::trim).filter(|part| !part.is_empty());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ast::{Enum, File, Item, Struct, TypeKind, TypeRef};
+use crate::ast::{DataType, Enum, File, FunctionKind, Ident, Item, each_type};
 use crate::hash::HashSet;
 use crate::hir;
 use crate::parse::Parsed;
@@ -62,49 +62,26 @@ pub fn outline(package: &str, sources: &[Source], parsed: &Parsed) -> Outline {
 impl Outline {
     fn declared(&mut self, package: &str, file: &File) {
         let Some(class) = &file.class else { return };
-        let path: hir::Path = format!("/Script/{package}.{}", class.name.text).into();
-        self.names_type(package, &class.name.text);
-        self.types.push(path.clone());
+        let path = self.add_type(package, &class.name);
         if !class.is_interface {
             self.classes.push(path.clone());
         }
-        self.items(package, &path, &file.items);
-    }
-
-    fn items(&mut self, package: &str, class: &str, items: &[Item]) {
-        for item in items {
-            match item {
-                Item::Struct(found) => self.structure(package, class, found),
-                Item::Enum(found) => self.enumeration(package, found),
-                Item::Var(found) => self.inner_type(package, class, &found.ty),
-                Item::Function(found) if found.kind == crate::ast::FunctionKind::Delegate => {
-                    self.names.insert(found.name.text.to_ascii_lowercase());
-                    self.delegates.push(format!("{class}:{}", found.name.text).into());
-                }
-                _ => {}
+        each_type(&file.items, &mut |found| match found {
+            DataType::Struct(found) => drop(self.add_type(package, &found.name)),
+            DataType::Enum(found) => self.enumeration(package, found),
+        });
+        for item in &file.items {
+            if let Item::Function(found) = item
+                && found.kind == FunctionKind::Delegate
+            {
+                self.names.insert(found.name.text.to_ascii_lowercase());
+                self.delegates.push(format!("{path}:{}", found.name.text).into());
             }
         }
     }
 
-    fn structure(&mut self, package: &str, class: &str, found: &Struct) {
-        self.items(package, class, &found.items);
-        self.names_type(package, &found.name.text);
-        self.types.push(format!("/Script/{package}.{}", found.name.text).into());
-    }
-
-    /// Collects a type declared inline.
-    fn inner_type(&mut self, package: &str, class: &str, ty: &TypeRef) {
-        match &ty.kind {
-            TypeKind::Struct(inner) => self.structure(package, class, inner),
-            TypeKind::Enum(inner) => self.enumeration(package, inner),
-            TypeKind::Generic(_, of) => of.iter().for_each(|of| self.inner_type(package, class, of)),
-            TypeKind::Named(_) | TypeKind::Delegate(_) => {}
-        }
-    }
-
     fn enumeration(&mut self, package: &str, found: &Enum) {
-        self.names_type(package, &found.name.text);
-        self.types.push(format!("/Script/{package}.{}", found.name.text).into());
+        self.add_type(package, &found.name);
         let name = found.name.text.to_ascii_lowercase();
         // Scripts write the number of entries as `X_MAX`, where `X` is the enum name or the prefix of the entries.
         self.names.insert(format!("{name}_max"));
@@ -115,10 +92,14 @@ impl Outline {
         }
     }
 
-    fn names_type(&mut self, package: &str, name: &str) {
-        let name = name.to_ascii_lowercase();
+    /// Adds a type and its names. Returns its path.
+    fn add_type(&mut self, package: &str, name: &Ident) -> hir::Path {
+        let path: hir::Path = format!("/Script/{package}.{}", name.text).into();
+        self.types.push(path.clone());
+        let name = name.text.to_ascii_lowercase();
         self.names.insert(format!("{}.{name}", package.to_ascii_lowercase()));
         self.names.insert(name);
+        path
     }
 }
 

@@ -6,7 +6,7 @@ use alcedo_reflect::path::is_identifier;
 
 use super::symbols::{At, ClassSym, ConstSym, EnumSym, MAX_EXTENSION_DEPTH, Named};
 use super::Checker;
-use crate::ast::{self, ClassHead, Ident, Item, Outside, OutsideKind, TypeKind, TypeRef, VarName};
+use crate::ast::{self, ClassHead, DataType, Ident, Item, Outside, OutsideKind, VarName};
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
 use crate::hir::{self, Num, Path, Type};
@@ -21,40 +21,6 @@ pub(super) struct Work<'a> {
     pub(super) broken: bool,
 }
 
-/// Structs and enums of a file at any nesting level.
-#[derive(Default)]
-struct Inner<'a> {
-    structs: Vec<&'a ast::Struct>,
-    enums: Vec<&'a ast::Enum>,
-}
-
-impl<'a> Inner<'a> {
-    fn of_items(&mut self, items: &'a [Item]) {
-        for item in items {
-            match item {
-                Item::Struct(found) => self.of_struct(found),
-                Item::Enum(found) => self.enums.push(found),
-                Item::Var(found) => self.of_type(&found.ty),
-                _ => {}
-            }
-        }
-    }
-
-    fn of_type(&mut self, ty: &'a TypeRef) {
-        match &ty.kind {
-            TypeKind::Struct(inner) => self.of_struct(inner),
-            TypeKind::Enum(inner) => self.enums.push(inner),
-            TypeKind::Generic(_, of) => of.iter().for_each(|of| self.of_type(of)),
-            _ => {}
-        }
-    }
-
-    fn of_struct(&mut self, found: &'a ast::Struct) {
-        self.of_items(&found.items);
-        self.structs.push(found);
-    }
-}
-
 impl<'a> Checker<'a> {
     pub(super) fn package(&self) -> hir::Package {
         let mut package = hir::Package {
@@ -65,10 +31,10 @@ impl<'a> Checker<'a> {
         let (mut works, interfaces, mut declared) = self.heads();
         let (mut structs, mut enums) = (Vec::new(), Vec::new());
         for work in works.iter().chain(&interfaces) {
-            let mut inner = Inner::default();
-            inner.of_items(work.items);
-            enums.extend(inner.enums.into_iter().map(|found| (work.file, found)));
-            structs.extend(inner.structs.into_iter().map(|found| (work.file, work.path.clone(), found)));
+            ast::each_type(work.items, &mut |found| match found {
+                DataType::Struct(found) => structs.push((work.file, work.path.clone(), found)),
+                DataType::Enum(found) => enums.push((work.file, found)),
+            });
         }
         if !self.is_within_totals(works.iter().chain(&interfaces), &structs, &enums) {
             return package;
