@@ -180,11 +180,7 @@ fn is_elsewhere(expr: &Expr) -> bool {
 }
 
 fn is_in_local(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Local(_) => true,
-        ExprKind::Field { base, .. } | ExprKind::Index(base, _) => is_in_local(base),
-        _ => false,
-    }
+    matches!(expr.root().kind, ExprKind::Local(_))
 }
 
 fn arg_expr(arg: &Arg) -> Option<&Expr> {

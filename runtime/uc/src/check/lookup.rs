@@ -309,9 +309,7 @@ impl Checker<'_> {
     pub(super) fn is_unsure(&self, ty: &Type) -> bool {
         match ty {
             Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),
-            Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => self.is_unsure(of),
-            Type::Map(key, value) => self.is_unsure(key) || self.is_unsure(value),
-            _ => false,
+            ty => ty.inner().any(|of| self.is_unsure(of)),
         }
     }
 

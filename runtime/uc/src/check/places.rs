@@ -273,60 +273,49 @@ impl Body<'_, '_> {
 
     /// Returns true if the expression is a `const` parameter, or a field or element of a `const` parameter.
     pub(super) fn is_in_const_param(&self, place: &Expr) -> bool {
-        match &place.kind {
-            ExprKind::Local(id) => self.const_params.contains_key(&id.0),
-            ExprKind::Field { base, .. } | ExprKind::Index(base, _) => self.is_in_const_param(base),
-            _ => false,
-        }
+        matches!(&place.root().kind, ExprKind::Local(id) if self.const_params.contains_key(&id.0))
     }
 
     /// Checks that the expression is writable. Otherwise, reports the reason.
     pub(super) fn check_place(&self, place: &Expr, span: Span) -> Found<()> {
-        let mut at = place;
-        loop {
-            match &at.kind {
-                ExprKind::Local(id) => {
-                    let Some(name) = self.const_params.get(&id.0) else { return Ok(()) };
-                    let message = format!("`{name}` cannot be changed: it is a `const` parameter");
-                    return self.refuse("uc-const", span, message);
-                }
-                ExprKind::Property { owner, name, .. } => {
-                    let Some(found) = self.checker.chain(owner).iter().find_map(|class| {
-                        let by_delegate = || {
-                            let mut all = class.delegates.names().filter_map(|key| class.delegates.get(key));
-                            all.find(|delegate| delegate.prop.name == *name).map(|delegate| delegate.prop.clone())
-                        };
-                        class.props.get(name).cloned().or_else(by_delegate)
-                    }) else {
-                        return Ok(());
-                    };
-                    if let Err(why) = found.writable {
-                        return self.refuse("uc-const", span, format!("`{}` cannot be changed: {why}", found.name));
-                    }
-                    if !self.may(found.write, &found.owner) {
-                        let owner = found.owner.rsplit('.').next().unwrap_or("");
-                        let whose = if found.write == Access::Private { "" } else { " and of classes that extend it" };
-                        let message = format!("`{}` is only changed by code of `{owner}`{whose}", found.name);
-                        let error = self.error("uc-access", span, message).other(found.at, "declared here");
-                        return Err(self.report(error));
-                    }
-                    return Ok(());
-                }
-                ExprKind::Field { base, .. } => at = base,
-                ExprKind::Index(base, _) => at = base,
-                ExprKind::DefaultProperty { .. } => {
-                    let message = "defaults of a class are not changed by scripts";
-                    let error = self.error("uc-not-a-place", span, message);
-                    return Err(self.report(error.hint("write them into `defaultproperties`")));
-                }
-                ExprKind::Intrinsic(Intrinsic::MapGet, _) => {
-                    let error = self.error("uc-not-a-place", span, "a value in a map is not changed in place");
-                    return Err(self.report(error.hint("copy it to a local variable, and assign it back")));
-                }
-                _ => {
-                    return self.refuse("uc-not-a-place", span, "this cannot be changed: it is not a variable");
-                }
+        match &place.root().kind {
+            ExprKind::Local(id) => {
+                let Some(name) = self.const_params.get(&id.0) else { return Ok(()) };
+                let message = format!("`{name}` cannot be changed: it is a `const` parameter");
+                self.refuse("uc-const", span, message)
             }
+            ExprKind::Property { owner, name, .. } => {
+                let Some(found) = self.checker.chain(owner).iter().find_map(|class| {
+                    let by_delegate = || {
+                        let mut all = class.delegates.names().filter_map(|key| class.delegates.get(key));
+                        all.find(|delegate| delegate.prop.name == *name).map(|delegate| delegate.prop.clone())
+                    };
+                    class.props.get(name).cloned().or_else(by_delegate)
+                }) else {
+                    return Ok(());
+                };
+                if let Err(why) = found.writable {
+                    return self.refuse("uc-const", span, format!("`{}` cannot be changed: {why}", found.name));
+                }
+                if !self.may(found.write, &found.owner) {
+                    let owner = found.owner.rsplit('.').next().unwrap_or("");
+                    let whose = if found.write == Access::Private { "" } else { " and of classes that extend it" };
+                    let message = format!("`{}` is only changed by code of `{owner}`{whose}", found.name);
+                    let error = self.error("uc-access", span, message).other(found.at, "declared here");
+                    return Err(self.report(error));
+                }
+                Ok(())
+            }
+            ExprKind::DefaultProperty { .. } => {
+                let message = "defaults of a class are not changed by scripts";
+                let error = self.error("uc-not-a-place", span, message);
+                Err(self.report(error.hint("write them into `defaultproperties`")))
+            }
+            ExprKind::Intrinsic(Intrinsic::MapGet, _) => {
+                let error = self.error("uc-not-a-place", span, "a value in a map is not changed in place");
+                Err(self.report(error.hint("copy it to a local variable, and assign it back")))
+            }
+            _ => self.refuse("uc-not-a-place", span, "this cannot be changed: it is not a variable"),
         }
     }
 }

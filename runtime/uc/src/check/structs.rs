@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::symbols::{At, MAX_EXTENSION_DEPTH, Named, PropSym, StructSym};
 use super::Checker;
+use super::symbols::{At, MAX_EXTENSION_DEPTH, Named, PropSym, StructSym};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
@@ -180,11 +180,6 @@ impl Checker<'_> {
 fn add_held(ty: &Type, numbers: &HashMap<Path, usize>, held: &mut BTreeSet<usize>) {
     match ty {
         Type::Struct(path) => held.extend(numbers.get(path)),
-        Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => add_held(of, numbers, held),
-        Type::Map(key, value) => {
-            add_held(key, numbers, held);
-            add_held(value, numbers, held);
-        }
-        _ => {}
+        ty => ty.inner().for_each(|of| add_held(of, numbers, held)),
     }
 }

@@ -261,11 +261,7 @@ impl Checker<'_> {
 }
 
 fn depth_of(ty: &Type) -> usize {
-    match ty {
-        Type::Array(of) | Type::Fixed(of, _) | Type::Set(of) | Type::Optional(of) => 1 + depth_of(of),
-        Type::Map(key, value) => 1 + depth_of(key).max(depth_of(value)),
-        _ => 1,
-    }
+    1 + ty.inner().map(depth_of).max().unwrap_or_default()
 }
 
 /// Returns true if a name is already in use.

@@ -316,11 +316,14 @@ pub struct Wildcard {
 impl Expr {
     /// Returns true if the expression names writable memory.
     pub fn is_place(&self) -> bool {
+        matches!(self.root().kind, ExprKind::Local(_) | ExprKind::Property { .. })
+    }
+
+    /// Returns the value that the expression is a field or element of. Returns the expression itself if it is neither.
+    pub fn root(&self) -> &Self {
         match &self.kind {
-            ExprKind::Local(_) | ExprKind::Property { .. } => true,
-            ExprKind::Field { base, .. } => base.is_place(),
-            ExprKind::Index(base, _) => base.is_place(),
-            _ => false,
+            ExprKind::Field { base, .. } | ExprKind::Index(base, _) => base.root(),
+            _ => self,
         }
     }
 }

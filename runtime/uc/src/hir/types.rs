@@ -169,6 +169,16 @@ impl Type {
     /// The type `float`.
     pub const FLOAT: Self = Self::Num(Num::F32);
 
+    /// Returns the types of elements, keys, values or content. Empty for other types.
+    pub(crate) fn inner(&self) -> impl Iterator<Item = &Self> {
+        let (one, two) = match self {
+            Self::Array(of) | Self::Fixed(of, _) | Self::Set(of) | Self::Optional(of) => (Some(of), None),
+            Self::Map(key, value) => (Some(key), Some(value)),
+            _ => (None, None),
+        };
+        one.into_iter().chain(two).map(|of| &**of)
+    }
+
     /// Returns the path of the class, struct, enum or interface that the type names.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
@@ -182,10 +192,7 @@ impl Type {
     /// Returns the type as reflection parses it. Returns `None` for [`Type::None`] and [`Type::Nothing`].
     pub fn type_text(&self) -> Option<TypeText> {
         let reference = |kind, path: &Path| Some(TypeText::Reference(kind, path.to_string()));
-        let container = |kind, of: &[&Self]| {
-            let of = of.iter().map(|inner| inner.type_text()).collect::<Option<Vec<_>>>()?;
-            Some(TypeText::Container(kind, of))
-        };
+        let container = |kind| Some(TypeText::Container(kind, self.inner().map(Self::type_text).collect::<Option<_>>()?));
         match self {
             Self::Num(num) => Some(TypeText::Plain(num.kind())),
             Self::Bool => Some(TypeText::Plain(PropertyKind::BOOL)),
@@ -201,10 +208,10 @@ impl Type {
             Self::Class(path) => reference(PropertyKind::SUBCLASS_OF, path),
             Self::Interface(path) => reference(PropertyKind::SCRIPT_INTERFACE, path),
             Self::Reference(kind, path) => reference(*kind, path),
-            Self::Array(of) | Self::Fixed(of, _) => container(PropertyKind::ARRAY, &[of]),
-            Self::Set(of) => container(PropertyKind::SET, &[of]),
-            Self::Map(key, value) => container(PropertyKind::MAP, &[key, value]),
-            Self::Optional(of) => container(PropertyKind::OPTIONAL, &[of]),
+            Self::Array(_) | Self::Fixed(..) => container(PropertyKind::ARRAY),
+            Self::Set(_) => container(PropertyKind::SET),
+            Self::Map(..) => container(PropertyKind::MAP),
+            Self::Optional(_) => container(PropertyKind::OPTIONAL),
             Self::Delegate(kind, path, signature) => {
                 Some(TypeText::Delegate(*kind, path.as_ref().map(|path| path.to_string()), (**signature).clone()))
             }
