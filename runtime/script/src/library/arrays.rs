@@ -17,12 +17,6 @@ use crate::intrinsic::remove_equal;
 use crate::rows::{failed, set_len};
 use crate::{cost, size};
 
-/// Wildcards of functions with an array and an item of the element type.
-const ITEM: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", "item")];
-const RESULT: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", RESULT_NAME)];
-const ARRAY: &[(&str, &str)] = &[("array_parm", "target_array")];
-const TWO: &[(&str, &str)] = &[("array_parm", "target_array,source_array")];
-
 pub(super) fn functions() -> Vec<FunctionDecl> {
     let target = || any_array("target_array");
     let item = || any_item("item");
@@ -31,103 +25,74 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         custom(
             "array_add",
             "Adds an element at the end and returns its index.",
-            ITEM,
             vec![out(target()), item(), result::<i32>()],
             add,
         ),
         custom(
             "array_append",
             "Appends all elements of another array.",
-            TWO,
             vec![out(target()), any_array("source_array")],
             append,
         ),
-        custom("array_insert", "Inserts an element at an index.", ITEM, vec![out(target()), item(), index()], insert),
-        custom("array_remove", "Removes the element at an index.", ARRAY, vec![out(target()), index()], remove),
+        custom("array_insert", "Inserts an element at an index.", vec![out(target()), item(), index()], insert),
+        custom("array_remove", "Removes the element at an index.", vec![out(target()), index()], remove),
         custom(
             "array_remove_item",
             "Removes all equal elements; returns true if there were any.",
-            ITEM,
             vec![out(target()), item(), result::<bool>()],
             remove_item,
         ),
-        custom("array_clear", "Removes all elements.", ARRAY, vec![out(target())], clear),
-        custom(
-            "array_resize",
-            "Changes the length of an array.",
-            ARRAY,
-            vec![out(target()), param::<i32>("size")],
-            resize,
-        ),
-        custom("array_shuffle", "Shuffles the elements.", ARRAY, vec![out(target())], shuffle),
+        custom("array_clear", "Removes all elements.", vec![out(target())], clear),
+        custom("array_resize", "Changes the length of an array.", vec![out(target()), param::<i32>("size")], resize),
+        custom("array_shuffle", "Shuffles the elements.", vec![out(target())], shuffle),
         custom(
             "array_sort_by",
             "Sorts structs by a field, found by display name, then by name. The sort is stable.",
-            ARRAY,
             vec![out(target()), param::<Name>("property"), param::<bool>("descending").with_default("false")],
             sort_by,
         ),
-        custom(
-            "array_length",
-            "Returns the number of elements.",
-            ARRAY,
-            vec![target(), result::<i32>()],
-            length::<AnyArray>,
-        ),
+        custom("array_length", "Returns the number of elements.", vec![target(), result::<i32>()], length::<AnyArray>),
         custom(
             "array_last_index",
             "Returns the index of the last element, or -1.",
-            ARRAY,
             vec![target(), result::<i32>()],
             last_index,
         ),
         custom(
             "array_find",
             "Returns the index of the first equal element, or -1.",
-            ITEM,
             vec![target(), item(), result::<i32>()],
             find,
         ),
         custom(
             "array_contains",
             "Returns true if an equal element exists.",
-            ITEM,
             vec![target(), item(), result::<bool>()],
             contains,
         ),
         custom(
             "array_is_valid_index",
             "Returns true if an index is in range.",
-            ARRAY,
             vec![target(), index(), result::<bool>()],
             is_valid_index,
         ),
         custom(
             "array_is_empty",
             "Returns true if the array is empty.",
-            ARRAY,
             vec![target(), result::<bool>()],
             is_empty::<AnyArray>,
         ),
         custom(
             "array_swap",
             "Exchanges the elements at two indices.",
-            ARRAY,
             vec![out(target()), param::<i32>("first"), param::<i32>("second")],
             swap,
         ),
-        custom("array_reverse", "Reverses the order of the elements.", ARRAY, vec![out(target())], reverse),
-        custom(
-            "array_get",
-            "Returns the element at an index.",
-            RESULT,
-            vec![target(), index(), any_item(RESULT_NAME)],
-            get,
-        ),
+        custom("array_reverse", "Reverses the order of the elements.", vec![out(target())], reverse),
+        custom("array_get", "Returns the element at an index.", vec![target(), index(), any_item(RESULT_NAME)], get),
         custom(
             "array_set",
             "Overwrites the element at an index; grows the array if needed and `size_to_fit` is set.",
-            ITEM,
             vec![out(target()), index(), item(), param::<bool>("size_to_fit").with_default("false")],
             set,
         ),
@@ -135,7 +100,6 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             "array_numeric_property_average",
             "Returns the average of a numeric or enum field over the structs of an array. The field is found by display name, \
              then by name. 0 for an empty array.",
-            ARRAY,
             vec![target(), param::<Name>("property"), result::<f32>()],
             average,
         ),

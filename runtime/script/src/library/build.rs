@@ -74,39 +74,66 @@ pub(super) fn out(param: PropertyDecl) -> PropertyDecl {
     param.with_flags(property_flags::OUT)
 }
 
-/// Declares a wildcard array parameter. The metadata key `array_parm` lists this parameter.
+/// Metadata keys of functions that list parameters which accept several types.
+const WILDCARDS: [&str; 3] = ["array_parm", "array_type_dependent_params", CUSTOM_STRUCT];
+const CUSTOM_STRUCT: &str = "custom_struct_param";
+
+/// Marks a parameter or result as a wildcard. [`custom`] moves the key to the metadata of the function.
+fn wildcard(mut param: PropertyDecl, key: &str) -> PropertyDecl {
+    if param.name == RESULT_NAME {
+        param.flags |= property_flags::RETURN;
+    }
+    param.meta.push((key.to_owned(), String::new()));
+    param
+}
+
+/// Declares a parameter that accepts any array.
 pub(super) fn any_array(name: &str) -> PropertyDecl {
-    PropertyDecl::new(name, PropertyKind::ARRAY).of_type("i32")
+    wildcard(PropertyDecl::new(name, PropertyKind::ARRAY).of_type("i32"), WILDCARDS[0])
 }
 
-/// Declares a parameter or result with the element type of a wildcard array.
+/// Declares a parameter or result with the element type of the array.
 pub(super) fn any_item(name: &str) -> PropertyDecl {
-    let item = PropertyDecl::new(name, PropertyKind::I32);
-    if name == RESULT_NAME { item.with_flags(property_flags::RETURN) } else { item }
+    wildcard(PropertyDecl::new(name, PropertyKind::I32), WILDCARDS[1])
 }
 
-/// Declares a parameter that accepts any struct.
+/// Declares a parameter that accepts any value: a key, a value or an item of the set or map.
+pub(super) fn any_value(name: &str) -> PropertyDecl {
+    wildcard(PropertyDecl::new(name, PropertyKind::I32), CUSTOM_STRUCT)
+}
+
+/// Declares a parameter that accepts any set.
+pub(super) fn any_set(name: &str) -> PropertyDecl {
+    wildcard(PropertyDecl::new(name, PropertyKind::SET).of_type("i32"), CUSTOM_STRUCT)
+}
+
+/// Declares a parameter that accepts any map.
+pub(super) fn any_map(name: &str) -> PropertyDecl {
+    wildcard(PropertyDecl::new(name, PropertyKind::MAP).of_type("i32, i32"), CUSTOM_STRUCT)
+}
+
+/// Declares a parameter or result that accepts any struct.
 pub(super) fn any_struct(name: &str) -> PropertyDecl {
-    PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct")
+    wildcard(PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct"), CUSTOM_STRUCT)
 }
 
 /// Thunk that receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
-/// Declares a function with a custom thunk. Each item of `wildcards` is a metadata key with the names of its parameters.
-pub(super) fn custom(
-    name: &str,
-    doc: &str,
-    wildcards: &[(&str, &str)],
-    params: Vec<PropertyDecl>,
-    body: Body,
-) -> FunctionDecl {
-    let thunk = Rc::new(move |context: HookContext<'_>, frame: &mut Frame<'_>| body(World::of(context), frame));
-    let mut decl = FunctionDecl::new(name, thunk);
+/// Declares a function with a custom thunk. Its metadata lists its wildcards by key.
+pub(super) fn custom(name: &str, doc: &str, mut params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
+    let mut wildcards: Vec<(String, String)> = Vec::new();
+    for param in &mut params {
+        for (key, _) in param.meta.extract_if(.., |(key, _)| WILDCARDS.contains(&key.as_str())) {
+            match wildcards.iter_mut().find(|(known, _)| *known == key) {
+                Some((_, names)) => names.push_str(&format!(",{}", param.name)),
+                None => wildcards.push((key, param.name.clone())),
+            }
+        }
+    }
+    let mut decl = pure(name, doc, params, body);
     decl.flags = function_flags::STATIC | function_flags::CALLABLE | function_flags::CUSTOM_THUNK;
-    decl.params = params;
-    decl.doc = doc.to_owned();
-    decl.meta = wildcards.iter().map(|(key, names)| ((*key).to_owned(), (*names).to_owned())).collect();
+    decl.meta = wildcards;
     decl.meta.push(("custom_thunk".to_owned(), String::new()));
     decl
 }

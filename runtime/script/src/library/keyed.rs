@@ -1,133 +1,110 @@
-//! Library functions that accept any set or any map. The metadata key `custom_struct_param` lists their wildcards. The declared types are
-//! placeholders: a set accepts any set, a map accepts any map, and a number accepts a value of any type.
+//! Library functions that accept any set or any map. The declared types are placeholders: a set accepts any set, a map accepts any map, and
+//! a number accepts a value of any type.
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{Keyed, array, keyed, keyed_mut};
-use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
+use alcedo_reflect::decl::FunctionDecl;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::thunk::{AnyArray, AnyMap, AnySet, AnyValue, ArgumentKind, Frame, Param};
 use alcedo_reflect::values::ptr::Ptr;
 
-use super::build::{any_array, any_item, custom, is_empty, length, out, problem, result};
+use super::build::{any_array, any_map, any_set, any_value, custom, is_empty, length, out, problem, result};
 use crate::rows::failed;
 use crate::{cost, size};
 
-const SET: &[(&str, &str)] = &[("custom_struct_param", "target_set")];
-const SET_ITEM: &[(&str, &str)] = &[("custom_struct_param", "target_set,item")];
-const SET_ARRAY: &[(&str, &str)] = &[("custom_struct_param", "target_set"), ("array_parm", "items")];
-const TWO_SETS: &[(&str, &str)] = &[("custom_struct_param", "target_set,other_set")];
-const MAP_ARRAY: &[(&str, &str)] = &[("custom_struct_param", "target_map"), ("array_parm", "items")];
-const MAP: &[(&str, &str)] = &[("custom_struct_param", "target_map")];
-const MAP_KEY: &[(&str, &str)] = &[("custom_struct_param", "target_map,key")];
-const MAP_ENTRY: &[(&str, &str)] = &[("custom_struct_param", "target_map,key,value")];
-
 pub(super) fn set_functions() -> Vec<FunctionDecl> {
-    let set = |name: &str| PropertyDecl::new(name, PropertyKind::SET).of_type("i32");
-    let target = || set("target_set");
-    let two = || vec![out(target()), set("other_set")];
+    let target = || any_set("target_set");
+    let two = || vec![out(target()), any_set("other_set")];
     let items = || out(any_array("items"));
-    let item = || any_item("item");
+    let item = || any_value("item");
     vec![
         custom(
             "set_add",
             "Adds an item; returns true if it is new.",
-            SET_ITEM,
             vec![out(target()), item(), result::<bool>()],
             set_add,
         ),
         custom(
             "set_remove",
             "Removes an item; returns true if it existed.",
-            SET_ITEM,
             vec![out(target()), item(), result::<bool>()],
             remove::<AnySet>,
         ),
         custom(
             "set_contains",
             "Returns true if an item is in the set.",
-            SET_ITEM,
             vec![target(), item(), result::<bool>()],
             contains::<AnySet>,
         ),
-        custom("set_length", "Returns the number of items.", SET, vec![target(), result::<i32>()], length::<AnySet>),
+        custom("set_length", "Returns the number of items.", vec![target(), result::<i32>()], length::<AnySet>),
         custom(
             "set_is_empty",
             "Returns true if the set is empty.",
-            SET,
             vec![target(), result::<bool>()],
             is_empty::<AnySet>,
         ),
         custom(
             "set_to_array",
             "Writes the items to an array, in any order.",
-            SET_ARRAY,
             vec![target(), items()],
             to_array::<AnySet, false>,
         ),
-        custom("set_union", "Adds all items of another set.", TWO_SETS, two(), set_union),
-        custom("set_intersection", "Removes all items that are not in another set.", TWO_SETS, two(), keep::<true>),
-        custom("set_difference", "Removes all items of another set.", TWO_SETS, two(), keep::<false>),
-        custom("set_clear", "Removes all items.", SET, vec![out(target())], clear::<AnySet>),
+        custom("set_union", "Adds all items of another set.", two(), set_union),
+        custom("set_intersection", "Removes all items that are not in another set.", two(), keep::<true>),
+        custom("set_difference", "Removes all items of another set.", two(), keep::<false>),
+        custom("set_clear", "Removes all items.", vec![out(target())], clear::<AnySet>),
     ]
 }
 
 pub(super) fn map_functions() -> Vec<FunctionDecl> {
-    let target = || PropertyDecl::new("target_map", PropertyKind::MAP).of_type("i32, i32");
-    let key = || any_item("key");
+    let target = || any_map("target_map");
+    let key = || any_value("key");
     vec![
         custom(
             "map_add",
             "Sets the value of a key, adding the key if needed.",
-            MAP_ENTRY,
-            vec![out(target()), key(), any_item("value")],
+            vec![out(target()), key(), any_value("value")],
             map_add,
         ),
         custom(
             "map_remove",
             "Removes a key and its value; returns true if they existed.",
-            MAP_KEY,
             vec![out(target()), key(), result::<bool>()],
             remove::<AnyMap>,
         ),
         custom(
             "map_find",
             "Writes the value of a key to `value`; returns true if the key exists.",
-            MAP_ENTRY,
-            vec![target(), key(), out(any_item("value")), result::<bool>()],
+            vec![target(), key(), out(any_value("value")), result::<bool>()],
             map_find,
         ),
         custom(
             "map_contains",
             "Returns true if a key is in the map.",
-            MAP_KEY,
             vec![target(), key(), result::<bool>()],
             contains::<AnyMap>,
         ),
-        custom("map_length", "Returns the number of keys.", MAP, vec![target(), result::<i32>()], length::<AnyMap>),
+        custom("map_length", "Returns the number of keys.", vec![target(), result::<i32>()], length::<AnyMap>),
         custom(
             "map_is_empty",
             "Returns true if the map is empty.",
-            MAP,
             vec![target(), result::<bool>()],
             is_empty::<AnyMap>,
         ),
         custom(
             "map_keys",
             "Writes the keys to an array, in the order of `map_values`.",
-            MAP_ARRAY,
             vec![target(), out(any_array("items"))],
             to_array::<AnyMap, false>,
         ),
         custom(
             "map_values",
             "Writes the values to an array.",
-            MAP_ARRAY,
             vec![target(), out(any_array("items"))],
             to_array::<AnyMap, true>,
         ),
-        custom("map_clear", "Removes all keys and values.", MAP, vec![out(target())], clear::<AnyMap>),
+        custom("map_clear", "Removes all keys and values.", vec![out(target())], clear::<AnyMap>),
     ]
 }
 

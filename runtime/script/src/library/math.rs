@@ -3,10 +3,9 @@
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
 
-use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::World;
-use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
+use alcedo_reflect::decl::{FunctionDecl, RESULT_NAME};
 use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::thunk::{AnyStruct, Frame, Param};
 use alcedo_reflect::value::Value;
@@ -17,22 +16,14 @@ use crate::value::{Number, number, to_num};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
     let vector = || any_struct("v");
-    let of_vector: &[(&str, &str)] = &[("custom_struct_param", "v")];
     vec![
-        custom(
-            "v_size",
-            "Returns the length of a vector.",
-            of_vector,
-            vec![vector(), result::<f32>()],
-            |_world, frame| {
-                let square = square(frame)?;
-                frame.set_result(square.sqrt() as f32)
-            },
-        ),
+        custom("v_size", "Returns the length of a vector.", vec![vector(), result::<f32>()], |_world, frame| {
+            let square = square(frame)?;
+            frame.set_result(square.sqrt() as f32)
+        }),
         custom(
             "v_size_sq",
             "Returns the square of the length of a vector.",
-            of_vector,
             vec![vector(), result::<f32>()],
             |_world, frame| {
                 let square = square(frame)?;
@@ -42,8 +33,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         custom(
             "normal",
             "Returns the unit vector in the direction of a vector; zero for zero.",
-            SAME,
-            vec![vector(), any()],
+            vec![vector(), any_struct(RESULT_NAME)],
             |_world, frame| {
                 let (at, numbers) = numbers(frame)?;
                 frame.finish()?;
@@ -55,8 +45,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         custom(
             "v_rand",
             "Returns a unit vector in a random direction.",
-            &[("custom_struct_param", RESULT_NAME)],
-            vec![any()],
+            vec![any_struct(RESULT_NAME)],
             |_world, frame| {
                 frame.finish()?;
                 let ty = frame.result_property()?.ty.clone();
@@ -66,7 +55,12 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
                 give(frame, &ty, [flat * cos, flat * sin, z])
             },
         ),
-        custom("get_axes", "Returns the axes of a rotator.", AXES, axes_params(), get_axes),
+        custom(
+            "get_axes",
+            "Returns the axes of a rotator.",
+            vec![any_struct("r"), out(any_struct("x")), out(any_struct("y")), out(any_struct("z"))],
+            get_axes,
+        ),
         plain!("abs", "Returns the absolute value.", |a: f32| -> f32 { a.abs() }),
         plain!("sin", "Returns the sine of an angle in radians.", |a: f32| -> f32 { a.sin() }),
         plain!("cos", "Returns the cosine of an angle in radians.", |a: f32| -> f32 { a.cos() }),
@@ -115,17 +109,6 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
         plain!("frac", "Returns the fractional part, with the sign of the number.", |a: f32| -> f32 { a.fract() }),
         plain!("frand", "Returns a random number from 0 to below 1.", || -> f32 { fraction() }),
     ]
-}
-
-const SAME: &[(&str, &str)] = &[("custom_struct_param", "v,return_value")];
-const AXES: &[(&str, &str)] = &[("custom_struct_param", "r,x,y,z")];
-
-fn any() -> PropertyDecl {
-    PropertyDecl::result(PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct")
-}
-
-fn axes_params() -> Vec<PropertyDecl> {
-    vec![any_struct("r"), out(any_struct("x")), out(any_struct("y")), out(any_struct("z"))]
 }
 
 /// Reads the next argument, a vector or rotator.

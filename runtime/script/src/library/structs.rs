@@ -13,7 +13,6 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     vec![custom(
         "show_struct_fields",
         "Returns the fields of a struct, each as `Property: [Struct].[Field]`, and logs them.",
-        &[("custom_struct_param", "custom_struct")],
         vec![any_struct("custom_struct"), result::<Vec<String>>()],
         show,
     )]
