@@ -1,12 +1,9 @@
 //! Executes C calls. On x86-64 and aarch64, precompiled trampolines execute calls with few arguments. `libffi` executes all other calls.
 #![expect(unsafe_code, reason = "calls C functions")]
 
-use std::path::Path;
-
-use alcedo_sys::{UserLibrary, UserLibraryError};
 use libffi::middle::{Arg, Cif, CodePtr, Type};
 
-use crate::shape::Number;
+use crate::number::Number;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Register {
@@ -37,15 +34,6 @@ unsafe impl Sync for Stub {}
 /// Number of argument registers on every supported platform, for integers and addresses (`INTEGERS`) and for floats (`FLOATS`).
 const INTEGERS: usize = 6;
 const FLOATS: usize = 8;
-
-/// Opens a library in the folder.
-///
-/// # Safety
-/// The caller fulfills the requirements of [`UserLibrary::open`].
-pub(crate) unsafe fn open(folder: &Path, name: &str) -> Result<UserLibrary, UserLibraryError> {
-    // SAFETY: our caller vouches for the libraries of the folder.
-    unsafe { UserLibrary::open(folder, name) }
-}
 
 impl Register {
     fn is_float(self) -> bool {

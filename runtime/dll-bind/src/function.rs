@@ -13,8 +13,9 @@ use alcedo_sys::{Fenced, process};
 use crate::breach::{Breach, Broken};
 use crate::call::{Register, Stub};
 use crate::library::Library;
-use crate::plan::{ALIGN, Plan, Slot, Violation, narrowed, plain_value};
-use crate::shape::{BindError, Layouts, Number, Shape, Site};
+use crate::number::Number;
+use crate::plan::{ALIGN, Plan, Slot, Violation, plain_value};
+use crate::shape::{BindError, Layouts, Shape, Site};
 use crate::utf16;
 use crate::zones::RED_ZONE;
 
@@ -513,7 +514,7 @@ impl Returned {
     fn value(&self, returned: u64) -> Result<Value, Breach> {
         let address = returned as usize;
         match self {
-            Self::Number(number) => Ok(narrowed(*number, returned)),
+            Self::Number(number) => Ok(number.narrowed(returned)),
             Self::Bool(width) => width.read(returned).map(Value::Bool),
             Self::Text | Self::Struct(_) if address == 0 => Err(Breach::Null),
             Self::Text => text_at(address).map(Value::Text),

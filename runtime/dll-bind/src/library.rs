@@ -11,7 +11,6 @@ use std::rc::Rc;
 use alcedo_base::cells::RefCell;
 use alcedo_sys::{OwnFolder, UserLibrary};
 
-use crate::call;
 use crate::shape::Layouts;
 
 /// Folder of libraries that a host may call. Game thread only.
@@ -129,7 +128,7 @@ impl UserCode {
     #[must_use]
     pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
         // SAFETY: the creator of this value vouches for the folder.
-        let library = match unsafe { call::open(&self.0.path, name) } {
+        let library = match unsafe { UserLibrary::open(&self.0.path, name) } {
             Ok(library) => Some(library),
             Err(error) => {
                 tracing::warn!(library = name, %error, "a library was not bound: calls of its functions do nothing");

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use alcedo_reflect::value::Value;
 
 use crate::breach::Breach;
-use crate::shape::{Number, Shape};
+use crate::number::Number;
+use crate::shape::Shape;
 use crate::utf16;
 use crate::zones::{self, RED_ZONE, ZONE};
 
@@ -368,37 +369,8 @@ fn wrong_type(value: &Value, expected: &str) -> Breach {
     Breach::Type { found: value.kind_name(), expected: expected.to_owned() }
 }
 
-/// Widens a number to eight bytes as C does. Signed numbers are sign-extended. Floats keep their bits.
 fn widened(number: Number, value: &Value) -> Result<u64, Breach> {
-    Ok(match (number, value) {
-        (Number::U8, Value::U8(value)) => u64::from(*value),
-        (Number::I8, Value::I8(value)) => i64::from(*value).cast_unsigned(),
-        (Number::U16, Value::U16(value)) => u64::from(*value),
-        (Number::I16, Value::I16(value)) => i64::from(*value).cast_unsigned(),
-        (Number::U32, Value::U32(value)) => u64::from(*value),
-        (Number::I32, Value::I32(value)) => i64::from(*value).cast_unsigned(),
-        (Number::U64, Value::U64(value)) => *value,
-        (Number::I64, Value::I64(value)) => value.cast_unsigned(),
-        (Number::F32, Value::F32(value)) => u64::from(value.to_bits()),
-        (Number::F64, Value::F64(value)) => value.to_bits(),
-        _ => return Err(wrong_type(value, &format!("{number:?}").to_lowercase())),
-    })
-}
-
-/// Narrows a widened or returned number. Ignores the bits above the size of the number.
-pub(crate) fn narrowed(number: Number, bits: u64) -> Value {
-    match number {
-        Number::U8 => Value::U8(bits as u8),
-        Number::I8 => Value::I8(bits as i8),
-        Number::U16 => Value::U16(bits as u16),
-        Number::I16 => Value::I16(bits as i16),
-        Number::U32 => Value::U32(bits as u32),
-        Number::I32 => Value::I32(bits as i32),
-        Number::U64 => Value::U64(bits),
-        Number::I64 => Value::I64(bits.cast_signed()),
-        Number::F32 => Value::F32(f32::from_bits(bits as u32)),
-        Number::F64 => Value::F64(f64::from_bits(bits)),
-    }
+    number.widened(value).ok_or_else(|| wrong_type(value, &format!("{number:?}").to_lowercase()))
 }
 
 fn read(number: Number, bytes: &[u8]) -> Value {
@@ -408,5 +380,5 @@ fn read(number: Number, bytes: &[u8]) -> Value {
     if cfg!(target_endian = "big") {
         wide[..bytes.len()].reverse();
     }
-    narrowed(number, u64::from_le_bytes(wide))
+    number.narrowed(u64::from_le_bytes(wide))
 }

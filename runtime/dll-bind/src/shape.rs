@@ -9,34 +9,13 @@ use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::structs::StructType;
 
+use crate::number::Number;
+
 /// Maximum alignment of struct members in bytes, as `#pragma pack(4)` sets it.
 const PACK: usize = 4;
 
 /// Size of `{ T* data; int32_t num; int32_t max; }` in bytes.
 pub(crate) const HEADER: usize = 16;
-
-/// C number type. Named after the corresponding Rust type.
-///
-/// # Examples
-/// ```
-/// use alcedo_dll_bind::Number;
-///
-/// assert_eq!((Number::U8.size(), Number::F64.size()), (1, 8));
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the names of numbers are self-explanatory")]
-pub enum Number {
-    U8,
-    I8,
-    U16,
-    I16,
-    U32,
-    I32,
-    U64,
-    I64,
-    F32,
-    F64,
-}
 
 /// C representation of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -206,19 +185,6 @@ impl Layouts {
     }
 }
 
-impl Number {
-    /// Returns the size in bytes. Outside structs, the alignment equals the size.
-    #[must_use]
-    pub const fn size(self) -> usize {
-        match self {
-            Self::U8 | Self::I8 => 1,
-            Self::U16 | Self::I16 => 2,
-            Self::U32 | Self::I32 | Self::F32 => 4,
-            Self::U64 | Self::I64 | Self::F64 => 8,
-        }
-    }
-}
-
 impl Shape {
     /// Returns the size in bytes of a field of this type. A string field is a header.
     #[must_use]
@@ -309,23 +275,16 @@ impl Site<'_> {
 
     fn inner(&self, location: &str, ty: &PropertyType) -> Result<Shape, BindError> {
         Ok(match ty {
-            PropertyType::U8 => Shape::Number(Number::U8),
-            PropertyType::I8 => Shape::Number(Number::I8),
-            PropertyType::U16 => Shape::Number(Number::U16),
-            PropertyType::I16 => Shape::Number(Number::I16),
-            PropertyType::U32 => Shape::Number(Number::U32),
-            PropertyType::I32 => Shape::Number(Number::I32),
-            PropertyType::U64 => Shape::Number(Number::U64),
-            PropertyType::I64 => Shape::Number(Number::I64),
-            PropertyType::F32 => Shape::Number(Number::F32),
-            PropertyType::F64 => Shape::Number(Number::F64),
             PropertyType::Text => Shape::Text,
             PropertyType::Struct(of) => Shape::Struct(Rc::new(self.structure(location, of)?)),
             PropertyType::Array(of) => Shape::List(Rc::new(self.inner(location, of.ty())?)),
             PropertyType::Bool => {
                 return Err(self.refused(location, ty, "use a u8 or an i32; only a result may be a bool"));
             }
-            _ => return Err(self.refused(location, ty, "numbers, String, structs and arrays of these can be passed")),
+            _ => {
+                let help = "numbers, String, structs and arrays of these can be passed";
+                Shape::Number(Number::of(ty.kind()).ok_or_else(|| self.refused(location, ty, help))?)
+            }
         })
     }
 

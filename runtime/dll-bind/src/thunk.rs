@@ -16,8 +16,7 @@ use alcedo_reflect::thunk::{Frame, Thunk, function_of};
 use crate::breach::Broken;
 use crate::function::{BoolWidth, Import, Imported};
 use crate::library::Library;
-use crate::shape::{BindError, Layouts, Number};
-use crate::typed::CNumber;
+use crate::shape::{BindError, Layouts};
 
 /// Body of a reflected function. Bound by name to a function of the library. Game thread only.
 pub struct Body {
@@ -72,7 +71,7 @@ fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallErro
     let mut words = [0; MOST_WORDS];
     let mut count = 0;
     for number in imported.numbers() {
-        let word = take_number(frame, number)?;
+        let word = number.take(frame)?;
         let slot = words.get_mut(count).ok_or_else(|| CallError::other("a C function has too many parameters"))?;
         (*slot, count) = (word, count + 1);
     }
@@ -82,42 +81,12 @@ fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallErro
     match (imported.number_of_result(), imported.bool_width()) {
         (None, _) => Ok(()),
         (_, Some(width)) => frame.set_result(imported.read_bool(width, word).map_err(to_error)?),
-        (Some(number), None) => set_number(frame, number, word),
+        (Some(number), None) => number.set_result(frame, word),
     }
 }
 
 /// Maximum number of parameters of a reflected function.
 const MOST_WORDS: usize = 32;
-
-fn take_number(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> {
-    Ok(match number {
-        Number::U8 => frame.take::<u8>()?.word(),
-        Number::I8 => frame.take::<i8>()?.word(),
-        Number::U16 => frame.take::<u16>()?.word(),
-        Number::I16 => frame.take::<i16>()?.word(),
-        Number::U32 => frame.take::<u32>()?.word(),
-        Number::I32 => frame.take::<i32>()?.word(),
-        Number::U64 => frame.take::<u64>()?.word(),
-        Number::I64 => frame.take::<i64>()?.word(),
-        Number::F32 => frame.take::<f32>()?.word(),
-        Number::F64 => frame.take::<f64>()?.word(),
-    })
-}
-
-fn set_number(frame: &mut Frame<'_>, number: Number, word: u64) -> Result<(), CallError> {
-    match number {
-        Number::U8 => frame.set_result(u8::of_word(word)),
-        Number::I8 => frame.set_result(i8::of_word(word)),
-        Number::U16 => frame.set_result(u16::of_word(word)),
-        Number::I16 => frame.set_result(i16::of_word(word)),
-        Number::U32 => frame.set_result(u32::of_word(word)),
-        Number::I32 => frame.set_result(i32::of_word(word)),
-        Number::U64 => frame.set_result(u64::of_word(word)),
-        Number::I64 => frame.set_result(i64::of_word(word)),
-        Number::F32 => frame.set_result(f32::of_word(word)),
-        Number::F64 => frame.set_result(f64::of_word(word)),
-    }
-}
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

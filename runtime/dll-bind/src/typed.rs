@@ -6,19 +6,7 @@ use std::marker::PhantomData;
 
 use crate::breach::{Breach, Broken};
 use crate::function::Imported;
-use crate::shape::Number;
-
-/// Number type that exists in C and in Rust.
-pub trait CNumber: Copy + sealed::Sealed + 'static {
-    /// The C type.
-    const NUMBER: Number;
-
-    /// Widens the number to eight bytes. Signed numbers are sign-extended. Floats keep their bits.
-    fn word(self) -> u64;
-
-    /// Narrows a machine word. Ignores the bits above the size of the number.
-    fn of_word(word: u64) -> Self;
-}
+use crate::number::{CNumber, Number, sealed};
 
 /// Parameters of a function, as a tuple of up to eight numbers.
 pub trait CNumbers: sealed::Sealed {
@@ -54,51 +42,13 @@ pub struct TypedCall<'a, A, R> {
     types: PhantomData<fn(A) -> R>,
 }
 
-mod sealed {
-    pub trait Sealed {}
-}
+impl<N: CNumber> CResult for N {
+    const NUMBER: Option<Number> = Some(<N as CNumber>::NUMBER);
 
-macro_rules! numbers {
-    ($($ty:ident $name:ident: $value:ident => $to_word:expr, $word:ident => $of_word:expr;)*) => {$(
-        impl sealed::Sealed for $ty {}
-
-        impl CNumber for $ty {
-            const NUMBER: Number = Number::$name;
-
-            #[inline]
-            fn word(self) -> u64 {
-                let $value = self;
-                $to_word
-            }
-
-            #[inline]
-            fn of_word($word: u64) -> Self {
-                $of_word
-            }
-        }
-
-        impl CResult for $ty {
-            const NUMBER: Option<Number> = Some(<$ty as CNumber>::NUMBER);
-
-            #[inline]
-            fn of_word(word: u64) -> Self {
-                <$ty as CNumber>::of_word(word)
-            }
-        }
-    )*};
-}
-
-numbers! {
-    u8 U8: value => value.into(), word => word as u8;
-    u16 U16: value => value.into(), word => word as u16;
-    u32 U32: value => value.into(), word => word as u32;
-    u64 U64: value => value, word => word;
-    i8 I8: value => value as u64, word => word as i8;
-    i16 I16: value => value as u64, word => word as i16;
-    i32 I32: value => value as u64, word => word as i32;
-    i64 I64: value => value as u64, word => word as i64;
-    f32 F32: value => value.to_bits().into(), word => f32::from_bits(word as u32);
-    f64 F64: value => value.to_bits(), word => f64::from_bits(word);
+    #[inline]
+    fn of_word(word: u64) -> Self {
+        <N as CNumber>::of_word(word)
+    }
 }
 
 impl CResult for () {
@@ -113,7 +63,7 @@ macro_rules! tuples {
         impl<$($ty: CNumber),*> sealed::Sealed for ($($ty,)*) {}
 
         impl<$($ty: CNumber),*> CNumbers for ($($ty,)*) {
-            const NUMBERS: &'static [Number] = &[$($ty::NUMBER),*];
+            const NUMBERS: &'static [Number] = &[$(<$ty as CNumber>::NUMBER),*];
 
             #[inline]
             unsafe fn call<R: CResult>(self, code: *const ()) -> R {

@@ -1,0 +1,110 @@
+//! Numbers that exist in C and in Rust. One table declares them with their conversions to machine words, values and arguments.
+
+use alcedo_abi::kinds::PropertyKind;
+use alcedo_base::boundary::CallError;
+use alcedo_reflect::thunk::Frame;
+use alcedo_reflect::value::Value;
+
+/// Number type that exists in C and in Rust.
+pub trait CNumber: Copy + sealed::Sealed + 'static {
+    /// The C type.
+    const NUMBER: Number;
+
+    /// Widens the number to eight bytes. Signed numbers are sign-extended. Floats keep their bits.
+    fn word(self) -> u64;
+
+    /// Narrows a machine word. Ignores the bits above the size of the number.
+    fn of_word(word: u64) -> Self;
+}
+
+pub(crate) mod sealed {
+    pub trait Sealed {}
+}
+
+/// Declares numbers: Rust type, name in reflection and in [`Number`], and the conversions to and from a machine word.
+macro_rules! numbers {
+    ($($ty:ident $name:ident: $value:ident => $to_word:expr, $word:ident => $of_word:expr;)*) => {
+        /// C number type. Named after the corresponding Rust type.
+        ///
+        /// # Examples
+        /// ```
+        /// use alcedo_dll_bind::Number;
+        ///
+        /// assert_eq!((Number::U8.size(), Number::F64.size()), (1, 8));
+        /// ```
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        #[expect(missing_docs, reason = "the names of numbers are self-explanatory")]
+        pub enum Number { $($name,)* }
+
+        impl Number {
+            /// Returns the size in bytes. Outside structs, the alignment equals the size.
+            #[must_use]
+            pub const fn size(self) -> usize {
+                match self { $(Self::$name => size_of::<$ty>(),)* }
+            }
+
+            /// Returns the number of a kind in reflection.
+            pub(crate) fn of(kind: PropertyKind) -> Option<Self> {
+                match kind {
+                    $(PropertyKind::$name => Some(Self::$name),)*
+                    _ => None,
+                }
+            }
+
+            /// Widens a value to eight bytes. Returns `None` for values of other types.
+            pub(crate) fn widened(self, value: &Value) -> Option<u64> {
+                match (self, value) {
+                    $((Self::$name, Value::$name(number)) => Some(number.word()),)*
+                    _ => None,
+                }
+            }
+
+            /// Narrows a widened or returned number. Ignores the bits above the size of the number.
+            pub(crate) fn narrowed(self, bits: u64) -> Value {
+                match self { $(Self::$name => Value::$name(CNumber::of_word(bits)),)* }
+            }
+
+            /// Takes the next argument of a call, widened to eight bytes.
+            pub(crate) fn take(self, frame: &mut Frame<'_>) -> Result<u64, CallError> {
+                match self { $(Self::$name => frame.take::<$ty>().map(CNumber::word),)* }
+            }
+
+            /// Sets the result of a call to a narrowed number.
+            pub(crate) fn set_result(self, frame: &mut Frame<'_>, word: u64) -> Result<(), CallError> {
+                match self { $(Self::$name => frame.set_result(<$ty>::of_word(word)),)* }
+            }
+        }
+
+        $(
+            impl sealed::Sealed for $ty {}
+
+            impl CNumber for $ty {
+                const NUMBER: Number = Number::$name;
+
+                #[inline]
+                fn word(self) -> u64 {
+                    let $value = self;
+                    $to_word
+                }
+
+                #[inline]
+                fn of_word($word: u64) -> Self {
+                    $of_word
+                }
+            }
+        )*
+    };
+}
+
+numbers! {
+    u8 U8: value => value.into(), word => word as u8;
+    u16 U16: value => value.into(), word => word as u16;
+    u32 U32: value => value.into(), word => word as u32;
+    u64 U64: value => value, word => word;
+    i8 I8: value => value as u64, word => word as i8;
+    i16 I16: value => value as u64, word => word as i16;
+    i32 I32: value => value as u64, word => word as i32;
+    i64 I64: value => value as u64, word => word as i64;
+    f32 F32: value => value.to_bits().into(), word => f32::from_bits(word as u32);
+    f64 F64: value => value.to_bits(), word => f64::from_bits(word);
+}
