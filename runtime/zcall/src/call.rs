@@ -89,7 +89,7 @@ impl<'a> Call<'a> {
     /// [`CallError::Buffer`] if the argument does not exist or has a different type.
     #[inline]
     pub fn argument<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
-        self.buffer.check_argument(&self.callee.signature, at, |kind| kind.fits_slot())?;
+        self.buffer.check_argument(&self.callee.function.signature, at, |kind| kind.fits_slot())?;
         self.buffer.get(at)
     }
 
@@ -111,7 +111,7 @@ impl<'a> Call<'a> {
     /// ```
     #[inline]
     pub fn text(&self, at: usize) -> Result<&str, CallError> {
-        self.buffer.text_argument(&self.callee.signature, at)
+        self.buffer.text_argument(&self.callee.function.signature, at)
     }
 
     /// Sets a result that fits in a slot.
@@ -120,7 +120,7 @@ impl<'a> Call<'a> {
     /// [`CallError::Buffer`] if the function has no result, or a result of a different type.
     #[inline]
     pub fn set_result<T: SlotValue>(&mut self, value: T) -> Result<(), CallError> {
-        let at = self.buffer.check_result(&self.callee.signature, |kind| kind.fits_slot())?;
+        let at = self.buffer.check_result(&self.callee.function.signature, |kind| kind.fits_slot())?;
         self.buffer.set(at, value)
     }
 
@@ -130,7 +130,7 @@ impl<'a> Call<'a> {
     /// [`CallError::Buffer`] if the function has no result, or a result of a different type.
     #[inline]
     pub fn set_text_result(&mut self, text: &str) -> Result<(), CallError> {
-        self.buffer.set_text_result(&self.callee.signature, text)
+        self.buffer.set_text_result(&self.callee.function.signature, text)
     }
 
     /// Returns the slots. The signature specifies the types that their addresses point to. Code that dereferences an address is responsible
@@ -344,19 +344,10 @@ impl fmt::Debug for Resolved {
 /// Function that a handle refers to, with the data that a call needs. A callee is created when its name is resolved.
 pub struct Callee {
     pub(crate) name: ZCallName,
-    pub(crate) dispatcher: Rc<dyn Dispatcher>,
-    pub(crate) module: ModuleId,
-    pub(crate) signature: CallSignature,
-    pub(crate) slots: Slots,
-    pub(crate) black_code: Option<BlackCode>,
+    pub(crate) function: Resolved,
 }
 
 impl Callee {
-    pub(crate) fn new(name: ZCallName, resolved: Resolved) -> Self {
-        let Resolved { dispatcher, module, signature, slots, black_code, .. } = resolved;
-        Self { name, dispatcher, module, signature, slots, black_code }
-    }
-
     /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &ZCallName {
@@ -366,38 +357,38 @@ impl Callee {
     /// Returns the signature.
     #[must_use]
     pub fn signature(&self) -> &CallSignature {
-        &self.signature
+        &self.function.signature
     }
 
     /// Returns the assignment of values to slots.
     #[must_use]
     pub fn slots(&self) -> Slots {
-        self.slots
+        self.function.slots
     }
 
     /// Returns the code for direct calls, if the function has any.
     #[must_use]
     pub fn black_code(&self) -> Option<&BlackCode> {
-        self.black_code.as_ref()
+        self.function.black_code.as_ref()
     }
 
     /// Returns the implementation of the dispatcher. Some callers use it for a fast path.
     #[must_use]
     pub fn inner(&self) -> Option<&dyn Any> {
-        self.dispatcher.inner()
+        self.function.dispatcher.inner()
     }
 
     /// Returns the signature that the name's resolver has parsed. Returns `None` if the type of the parsed form is not `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {
-        self.signature.types()
+        self.signature().types()
     }
 }
 
 impl fmt::Debug for Callee {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.name, self.signature.text())
+        write!(f, "{} ({})", self.name, self.signature().text())
     }
 }
 

@@ -48,6 +48,6 @@ impl EntryTable {
     }
 
     pub(super) fn take(&mut self, module: ModuleId) -> Vec<Rc<Callee>> {
-        self.entries.take_if(|entry| entry.module == module)
+        self.entries.take_if(|entry| entry.function.module == module)
     }
 }

@@ -64,7 +64,7 @@ impl Observed {
 /// assert_eq!((times[0].name.as_str(), times[0].calls, times[0].failed), ("ex:/score", 1, 0));
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CallTimes {
     /// Kind of call: the protocol of its name, or a keyword for calls without a name.
     pub kind: String,
@@ -146,16 +146,8 @@ impl fmt::Display for CallTimes {
 #[derive(Default)]
 pub(crate) struct Observer {
     what: Cell<Observed>,
-    counts: RefCell<BTreeMap<(String, String), Counts>>,
-}
-
-#[derive(Default)]
-struct Counts {
-    calls: u64,
-    failed: u64,
-    total: Duration,
-    longest: Duration,
-    histogram: Histogram,
+    /// Statistics by kind and name.
+    times: RefCell<BTreeMap<(String, String), CallTimes>>,
 }
 
 impl Observer {
@@ -168,21 +160,11 @@ impl Observer {
     }
 
     pub(crate) fn times(&self) -> Vec<CallTimes> {
-        let counts = self.counts.borrow();
-        let times = |((kind, name), counts): (&(String, String), &Counts)| CallTimes {
-            kind: kind.clone(),
-            name: name.clone(),
-            calls: counts.calls,
-            failed: counts.failed,
-            total: counts.total,
-            longest: counts.longest,
-            histogram: counts.histogram.clone(),
-        };
-        counts.iter().map(times).collect()
+        self.times.borrow().values().cloned().collect()
     }
 
     pub(crate) fn clear(&self) {
-        self.counts.borrow_mut().clear();
+        self.times.borrow_mut().clear();
     }
 
     /// Executes and observes a call. Holds no borrow during the call.
@@ -200,13 +182,18 @@ impl Observer {
         let elapsed = begun.elapsed();
         drop(span);
         if what.counts {
-            let mut counts = self.counts.borrow_mut();
-            let counts = counts.entry((kind.to_owned(), name.to_owned())).or_default();
-            counts.calls += 1;
-            counts.failed += u64::from(done.is_err());
-            counts.total += elapsed;
-            counts.longest = counts.longest.max(elapsed);
-            counts.histogram.add(elapsed);
+            let (kind, name) = (kind.to_owned(), name.to_owned());
+            let mut all = self.times.borrow_mut();
+            let times = all.entry((kind.clone(), name.clone())).or_insert_with(|| CallTimes {
+                kind,
+                name,
+                ..CallTimes::default()
+            });
+            times.calls += 1;
+            times.failed += u64::from(done.is_err());
+            times.total += elapsed;
+            times.longest = times.longest.max(elapsed);
+            times.histogram.add(elapsed);
         }
         done
     }

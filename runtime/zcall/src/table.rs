@@ -203,7 +203,8 @@ impl ZCallTable {
         buffer: BufferMut<'_>,
     ) -> Result<(), CallError> {
         let call = || {
-            catch_panics(|| callee.dispatcher.call(Call::new(callee, buffer))).map_err(|error| with_name(callee, error))
+            catch_panics(|| callee.function.dispatcher.call(Call::new(callee, buffer)))
+                .map_err(|error| with_name(callee, error))
         };
         if self.is_observed() { self.observer.around_named(&callee.name, call) } else { call() }
     }
@@ -269,7 +270,7 @@ impl ZCallTable {
     /// Returns the error of a call of the handle, or [`CallError::Signature`] if the fingerprints differ.
     pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
-        agree(&callee.name, &callee.signature, fingerprint)?;
+        agree(&callee.name, callee.signature(), fingerprint)?;
         Ok(callee)
     }
 
@@ -279,8 +280,8 @@ impl ZCallTable {
     /// Returns the error of a call of the handle.
     pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
-        let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
-        Ok(callee.black_code.clone().filter(|_| is_its))
+        let is_its = fingerprint != 0 && callee.signature().fingerprint() == fingerprint;
+        Ok(callee.black_code().cloned().filter(|_| is_its))
     }
 
     /// Returns the callee of `handle`, even while its module is suspended. Returns `None` after the module has ended.
@@ -324,9 +325,9 @@ impl ZCallTable {
     pub fn of_modules(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |handle: &ZCallHandle| match state.find(*handle) {
-            Found::Alive(entry) if entry.module != ModuleId::HOST => {
-                let status = state.statuses.status(entry.module);
-                Some(format!("{} {} of module {}, {status:?}", handle.0, entry.name, entry.module.0))
+            Found::Alive(entry) if entry.function.module != ModuleId::HOST => {
+                let status = state.statuses.status(entry.function.module);
+                Some(format!("{} {} of module {}, {status:?}", handle.0, entry.name, entry.function.module.0))
             }
             _ => None,
         };
@@ -370,14 +371,14 @@ impl ZCallTable {
     fn resolved_before(&self, name: &ZCallName, fingerprint: u64) -> Option<Result<ZCallHandle, CallError>> {
         let state = self.state.borrow();
         let (handle, entry) = state.lookup(name)?;
-        Some(agree(name, &entry.signature, fingerprint).map(|()| handle))
+        Some(agree(name, entry.signature(), fingerprint).map(|()| handle))
     }
 
     #[inline]
     fn running(&self, handle: ZCallHandle) -> Result<Rc<Callee>, (ZCallStatus, CallError)> {
         let state = self.state.borrow();
         match state.find(handle) {
-            Found::Alive(entry) => match state.statuses.status(entry.module) {
+            Found::Alive(entry) => match state.statuses.status(entry.function.module) {
                 ModuleStatus::Running => Ok(Rc::clone(entry)),
                 ModuleStatus::Suspended | ModuleStatus::Ended => {
                     let what = format!("`{}`", entry.name);
@@ -399,7 +400,9 @@ impl ZCallTable {
 impl State {
     fn lookup(&self, name: &ZCallName) -> Option<(ZCallHandle, &Rc<Callee>)> {
         self.names.get(name)?.iter().find_map(|&handle| match self.find(handle) {
-            Found::Alive(entry) if self.statuses.status(entry.module) == ModuleStatus::Running => Some((handle, entry)),
+            Found::Alive(entry) if self.statuses.status(entry.function.module) == ModuleStatus::Running => {
+                Some((handle, entry))
+            }
             _ => None,
         })
     }
@@ -415,7 +418,7 @@ impl State {
 
     fn register(&mut self, name: ZCallName, resolved: Resolved) -> ZCallHandle {
         let side = resolved.side;
-        let entry = Rc::new(Callee::new(name.clone(), resolved));
+        let entry = Rc::new(Callee { name: name.clone(), function: resolved });
         let handle = match side {
             Implementer::Host => ZCallHandle(self.host.push(entry).cast_signed()),
             Implementer::Module(_) => ZCallHandle(-self.module.push(entry).cast_signed()),

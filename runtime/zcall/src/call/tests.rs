@@ -20,8 +20,8 @@ fn check(
     // SAFETY: the tests fill their three slots with these kinds.
     let signature = unsafe { CallSignature::new("String, i32 -> …".to_owned(), 0, ()).with_kinds(kinds) };
     let name = ZCallName::read("ex:/f", &Ex).expect("a name");
-    let callee = Callee::new(name, Resolved::new(signature, body));
-    callee.dispatcher.call(Call::new(&callee, buffer.as_buffer_mut())).map_err(|error| error.to_string())
+    let callee = Callee { name, function: Resolved::new(signature, body) };
+    callee.function.dispatcher.call(Call::new(&callee, buffer.as_buffer_mut())).map_err(|error| error.to_string())
 }
 
 fn filled() -> SlotBuffer<'static, 3> {
