@@ -19,13 +19,7 @@ const MOST: usize = 160;
 /// ```
 pub fn line(string: &str) -> String {
     let end = string.floor_char_boundary(MOST);
-    let mut escaped = String::with_capacity(end);
-    for letter in string[..end].chars() {
-        match shows_itself(letter) {
-            true => escaped.push(letter),
-            false => escaped.extend(letter.escape_debug()),
-        }
-    }
+    let mut escaped = escaped(&string[..end], shows_itself);
     if end < string.len() {
         escaped.push_str(&format!("… ({} bytes)", string.len()));
     }
@@ -47,6 +41,10 @@ pub fn printable(string: &str) -> Cow<'_, str> {
     if string.chars().all(is_plain) {
         return string.into();
     }
+    escaped(string, is_plain).into()
+}
+
+fn escaped(string: &str, is_plain: impl Fn(char) -> bool) -> String {
     let mut escaped = String::with_capacity(string.len() + 16);
     for letter in string.chars() {
         match is_plain(letter) {
@@ -54,7 +52,7 @@ pub fn printable(string: &str) -> Cow<'_, str> {
             false => escaped.extend(letter.escape_debug()),
         }
     }
-    escaped.into()
+    escaped
 }
 
 #[cfg(test)]

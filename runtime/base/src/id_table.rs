@@ -156,21 +156,11 @@ impl<T> IdTable<T> {
             return;
         }
         let old = std::mem::take(&mut self.pieces);
-        self.slot_count = 0;
+        // The insertions below do not compact the table again.
+        (self.slot_count, self.slot_limit) = (0, usize::MAX);
         for (first, slots) in old.into_iter().map(|piece| (piece.first, piece.slots)) {
             for (number, value) in (first..).zip(slots).filter_map(|(number, slot)| Some((number, slot?))) {
-                match self.pieces.last_mut().filter(|piece| number - piece.end() <= LONGEST_GAP) {
-                    Some(piece) => {
-                        let gap = number - piece.end();
-                        piece.slots.extend((0..gap).map(|_| None));
-                        piece.slots.push(Some(value));
-                        self.slot_count += gap as usize + 1;
-                    }
-                    None => {
-                        self.pieces.push(Piece { first: number, slots: vec![Some(value)] });
-                        self.slot_count += 1;
-                    }
-                }
+                self.insert(number, value);
             }
         }
         self.pieces.iter_mut().for_each(|piece| piece.slots.shrink_to_fit());

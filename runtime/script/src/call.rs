@@ -108,14 +108,9 @@ impl Machine {
                 }
                 self.enter_body(world, site, registers, object, Name::default(), site.cached_body()?)
             }
-            LinkedTarget::Delegate { delegate, object, fallback } => self.call_delegate(
-                world,
-                site,
-                registers,
-                delegate,
-                *object,
-                fallback.as_ref().map(|(function, _)| function),
-            ),
+            LinkedTarget::Delegate { delegate, object, fallback } => {
+                self.call_delegate(world, site, registers, delegate, *object, fallback.as_ref())
+            }
             LinkedTarget::Virtual(_) | LinkedTarget::Static(_) => {
                 Err(CallError::other("such a call is made elsewhere"))
             }

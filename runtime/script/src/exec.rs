@@ -251,7 +251,7 @@ pub(crate) enum LinkedTarget {
     Delegate {
         delegate: Slot,
         object: Option<u16>,
-        fallback: Option<(Rc<Function>, OnceCell<Callee>)>,
+        fallback: Option<Rc<Function>>,
     },
 }
 

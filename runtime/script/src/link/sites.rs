@@ -105,7 +105,6 @@ impl Linker<'_> {
                 {
                     return Err(format!("{} has the signature ({})", function.path, function.signature()));
                 }
-                let fallback = fallback.map(|function| (function, OnceCell::new()));
                 (LinkedTarget::Delegate { delegate, object, fallback }, Rc::clone(self.function), params)
             }
         };
