@@ -16,17 +16,10 @@ use crate::hash::HashMap;
 use crate::hir::{Num, Path, Type, delegate_body};
 
 pub(crate) fn type_of(ty: &PropertyType) -> Type {
-    if let Some(num) = Num::of(ty.kind()) {
-        return Type::Num(num);
+    if let Some(plain) = Type::of_kind(ty.kind()) {
+        return plain;
     }
-    let path = || Path::from(ty.type_path());
     match ty {
-        PropertyType::Bool => Type::Bool,
-        PropertyType::Text => Type::Text,
-        PropertyType::Utf8Text => Type::Utf8Text,
-        PropertyType::AnsiText => Type::AnsiText,
-        PropertyType::LocalText => Type::LocalText,
-        PropertyType::Name => Type::Name,
         PropertyType::Object { class } => Type::Object(class.clone()),
         PropertyType::Struct(of) => Type::Struct(of.path.clone()),
         PropertyType::Enum(of) => Type::Enum(of.path.clone(), Num::of(of.underlying_kind()).unwrap_or(Num::U8)),
@@ -44,8 +37,7 @@ pub(crate) fn type_of(ty: &PropertyType) -> Type {
                 _ => Type::Delegate(ty.kind(), None, Rc::default()),
             }
         }
-        _ if ty.kind() == PropertyKind::FIELD_PATH => Type::FieldPath,
-        _ => Type::Reference(ty.kind(), path()),
+        _ => Type::Reference(ty.kind(), ty.type_path().into()),
     }
 }
 
@@ -53,16 +45,7 @@ pub(crate) fn type_of(ty: &PropertyType) -> Type {
 fn type_of_text(text: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
     let of = |inner: &TypeText| Box::new(type_of_text(inner, num_of));
     match text {
-        TypeText::Plain(kind) => match *kind {
-            PropertyKind::BOOL => Type::Bool,
-            PropertyKind::STRING => Type::Text,
-            PropertyKind::UTF8_STRING => Type::Utf8Text,
-            PropertyKind::ANSI_STRING => Type::AnsiText,
-            PropertyKind::TEXT => Type::LocalText,
-            PropertyKind::NAME => Type::Name,
-            PropertyKind::FIELD_PATH => Type::FieldPath,
-            kind => Type::Num(Num::of(kind).unwrap_or(Num::I32)),
-        },
+        TypeText::Plain(kind) => Type::of_kind(*kind).unwrap_or(Type::INT),
         TypeText::Struct(path) => Type::Struct(path.as_str().into()),
         TypeText::Reference(kind, path) => {
             let named: Path = path.as_str().into();

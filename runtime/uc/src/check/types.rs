@@ -23,29 +23,14 @@ const MAX_TYPE_DEPTH: usize = 12;
 
 /// Returns the type that a keyword names. The flag is true if a declaration cannot shadow the keyword.
 pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
-    Some(match &*lower(name, &mut [0; 64]) {
-        "int" => (Type::INT, true),
-        "float" => (Type::FLOAT, true),
-        "byte" => (Type::BYTE, true),
-        "bool" => (Type::Bool, true),
-        "string" => (Type::Text, true),
-        "name" => (Type::Name, true),
-        "double" | "f64" => (Type::Num(Num::F64), false),
-        "f32" => (Type::FLOAT, false),
-        "u8" => (Type::BYTE, false),
-        "u16" => (Type::Num(Num::U16), false),
-        "u32" => (Type::Num(Num::U32), false),
-        "u64" => (Type::Num(Num::U64), false),
-        "i8" => (Type::Num(Num::I8), false),
-        "i16" => (Type::Num(Num::I16), false),
-        "i32" => (Type::INT, false),
-        "i64" => (Type::Num(Num::I64), false),
-        "text" => (Type::LocalText, false),
-        "utf8string" => (Type::Utf8Text, false),
-        "ansistring" => (Type::AnsiText, false),
-        "fieldpath" => (Type::FieldPath, false),
-        _ => return None,
-    })
+    const RESERVED: [&str; 6] = ["int", "float", "byte", "bool", "string", "name"];
+    let mut buffer = [0; 64];
+    let word = &*lower(name, &mut buffer);
+    let keyword = Type::KEYWORDS.iter().find(|(.., known)| *known == word).map(|(ty, ..)| ty.clone());
+    // Numbers have their names in scripts and in reflection.
+    let is_named = |num: &Num| num.script_name() == word || num.kind().text() == Some(word);
+    let ty = keyword.or_else(|| Num::ALL.into_iter().find(is_named).map(Type::Num))?;
+    Some((ty, RESERVED.contains(&word)))
 }
 
 impl Checker<'_> {

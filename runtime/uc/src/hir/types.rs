@@ -57,43 +57,58 @@ pub enum Type {
     Nothing,
 }
 
-/// The kinds of numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-#[expect(missing_docs, reason = "the names are self-explanatory")]
-pub enum Num {
-    U8,
-    U16,
-    U32,
-    U64,
-    I8,
-    I16,
-    I32,
-    I64,
-    F32,
-    F64,
+/// Declares the kinds of numbers: name, Rust type, and name in scripts.
+macro_rules! nums {
+    ($($name:ident $ty:ident $script_name:literal;)*) => {
+        /// The kinds of numbers.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[expect(missing_docs, reason = "the names are self-explanatory")]
+        pub enum Num { $($name,)* }
+
+        impl Num {
+            /// All kinds.
+            pub const ALL: [Self; 10] = [$(Self::$name,)*];
+
+            /// Returns the kind in reflection.
+            pub const fn kind(self) -> PropertyKind {
+                match self { $(Self::$name => PropertyKind::$name,)* }
+            }
+
+            /// Returns the number of bits of a value.
+            pub const fn bits(self) -> u32 {
+                match self { $(Self::$name => 8 * size_of::<$ty>() as u32,)* }
+            }
+
+            /// Returns the minimum and the maximum. Returns `None` for floats.
+            pub const fn range(self) -> Option<(i128, i128)> {
+                if self.is_float() {
+                    return None;
+                }
+                Some(match self { $(Self::$name => ($ty::MIN as i128, $ty::MAX as i128),)* })
+            }
+
+            /// Returns the name of the number type in scripts.
+            pub const fn script_name(self) -> &'static str {
+                match self { $(Self::$name => $script_name,)* }
+            }
+        }
+    };
+}
+
+nums! {
+    U8 u8 "byte";
+    U16 u16 "u16";
+    U32 u32 "u32";
+    U64 u64 "u64";
+    I8 i8 "i8";
+    I16 i16 "i16";
+    I32 i32 "int";
+    I64 i64 "i64";
+    F32 f32 "float";
+    F64 f64 "double";
 }
 
 impl Num {
-    /// All kinds.
-    pub const ALL: [Self; 10] =
-        [Self::U8, Self::U16, Self::U32, Self::U64, Self::I8, Self::I16, Self::I32, Self::I64, Self::F32, Self::F64];
-
-    /// Returns the kind in reflection.
-    pub const fn kind(self) -> PropertyKind {
-        match self {
-            Self::U8 => PropertyKind::U8,
-            Self::U16 => PropertyKind::U16,
-            Self::U32 => PropertyKind::U32,
-            Self::U64 => PropertyKind::U64,
-            Self::I8 => PropertyKind::I8,
-            Self::I16 => PropertyKind::I16,
-            Self::I32 => PropertyKind::I32,
-            Self::I64 => PropertyKind::I64,
-            Self::F32 => PropertyKind::F32,
-            Self::F64 => PropertyKind::F64,
-        }
-    }
-
     /// Returns the number type of a kind in reflection.
     pub fn of(kind: PropertyKind) -> Option<Self> {
         Self::ALL.into_iter().find(|num| num.kind() == kind)
@@ -107,47 +122,6 @@ impl Num {
     /// Returns true for signed integer types.
     pub const fn is_signed(self) -> bool {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
-    }
-
-    /// Returns the number of bits of a value.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::U8 | Self::I8 => 8,
-            Self::U16 | Self::I16 => 16,
-            Self::U32 | Self::I32 | Self::F32 => 32,
-            Self::U64 | Self::I64 | Self::F64 => 64,
-        }
-    }
-
-    /// Returns the minimum and the maximum. Returns `None` for floats.
-    pub const fn range(self) -> Option<(i128, i128)> {
-        Some(match self {
-            Self::U8 => (0, u8::MAX as i128),
-            Self::U16 => (0, u16::MAX as i128),
-            Self::U32 => (0, u32::MAX as i128),
-            Self::U64 => (0, u64::MAX as i128),
-            Self::I8 => (i8::MIN as i128, i8::MAX as i128),
-            Self::I16 => (i16::MIN as i128, i16::MAX as i128),
-            Self::I32 => (i32::MIN as i128, i32::MAX as i128),
-            Self::I64 => (i64::MIN as i128, i64::MAX as i128),
-            Self::F32 | Self::F64 => return None,
-        })
-    }
-
-    /// Returns the name of the number type in scripts.
-    pub const fn script_name(self) -> &'static str {
-        match self {
-            Self::U8 => "byte",
-            Self::U16 => "u16",
-            Self::U32 => "u32",
-            Self::U64 => "u64",
-            Self::I8 => "i8",
-            Self::I16 => "i16",
-            Self::I32 => "int",
-            Self::I64 => "i64",
-            Self::F32 => "float",
-            Self::F64 => "double",
-        }
     }
 }
 
@@ -169,6 +143,27 @@ impl Type {
     /// The type `float`.
     pub const FLOAT: Self = Self::Num(Num::F32);
 
+    /// Types that consist of a keyword, except numbers: type, kind in reflection, and keyword.
+    pub(crate) const KEYWORDS: &'static [(Self, PropertyKind, &'static str)] = &[
+        (Self::Bool, PropertyKind::BOOL, "bool"),
+        (Self::Text, PropertyKind::STRING, "string"),
+        (Self::Utf8Text, PropertyKind::UTF8_STRING, "utf8string"),
+        (Self::AnsiText, PropertyKind::ANSI_STRING, "ansistring"),
+        (Self::LocalText, PropertyKind::TEXT, "text"),
+        (Self::Name, PropertyKind::NAME, "name"),
+        (Self::FieldPath, PropertyKind::FIELD_PATH, "fieldpath"),
+    ];
+
+    fn keyword(&self) -> Option<&'static (Self, PropertyKind, &'static str)> {
+        Self::KEYWORDS.iter().find(|(ty, ..)| ty == self)
+    }
+
+    /// Returns the type of a kind that needs no further types.
+    pub(crate) fn of_kind(kind: PropertyKind) -> Option<Self> {
+        let keyword = Self::KEYWORDS.iter().find(|(_, known, _)| *known == kind);
+        keyword.map(|(ty, ..)| ty.clone()).or_else(|| Num::of(kind).map(Self::Num))
+    }
+
     /// Returns the types of elements, keys, values or content. Empty for other types.
     pub(crate) fn inner(&self) -> impl Iterator<Item = &Self> {
         let (one, two) = match self {
@@ -182,9 +177,11 @@ impl Type {
     /// Returns the path of the class, struct, enum or interface that the type names.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
-            Self::Struct(path) | Self::Object(path) | Self::Enum(path, _) | Self::Interface(path) | Self::Class(path) => {
-                Some(path)
-            }
+            Self::Struct(path)
+            | Self::Object(path)
+            | Self::Enum(path, _)
+            | Self::Interface(path)
+            | Self::Class(path) => Some(path),
             _ => None,
         }
     }
@@ -192,16 +189,10 @@ impl Type {
     /// Returns the type as reflection parses it. Returns `None` for [`Type::None`] and [`Type::Nothing`].
     pub fn type_text(&self) -> Option<TypeText> {
         let reference = |kind, path: &Path| Some(TypeText::Reference(kind, path.to_string()));
-        let container = |kind| Some(TypeText::Container(kind, self.inner().map(Self::type_text).collect::<Option<_>>()?));
+        let container =
+            |kind| Some(TypeText::Container(kind, self.inner().map(Self::type_text).collect::<Option<_>>()?));
         match self {
             Self::Num(num) => Some(TypeText::Plain(num.kind())),
-            Self::Bool => Some(TypeText::Plain(PropertyKind::BOOL)),
-            Self::Text => Some(TypeText::Plain(PropertyKind::STRING)),
-            Self::Utf8Text => Some(TypeText::Plain(PropertyKind::UTF8_STRING)),
-            Self::AnsiText => Some(TypeText::Plain(PropertyKind::ANSI_STRING)),
-            Self::LocalText => Some(TypeText::Plain(PropertyKind::TEXT)),
-            Self::Name => Some(TypeText::Plain(PropertyKind::NAME)),
-            Self::FieldPath => Some(TypeText::Plain(PropertyKind::FIELD_PATH)),
             Self::Enum(path, _) => reference(PropertyKind::ENUM, path),
             Self::Struct(path) => Some(TypeText::Struct(path.to_string())),
             Self::Object(path) => reference(PropertyKind::OBJECT, path),
@@ -215,7 +206,7 @@ impl Type {
             Self::Delegate(kind, path, signature) => {
                 Some(TypeText::Delegate(*kind, path.as_ref().map(|path| path.to_string()), (**signature).clone()))
             }
-            Self::None | Self::Nothing => None,
+            plain => Some(TypeText::Plain(plain.keyword()?.1)),
         }
     }
 }
@@ -226,13 +217,6 @@ impl fmt::Display for Type {
         let short = |path: &str| path.rsplit(['.', ':']).next().unwrap_or(path).to_owned();
         match self {
             Self::Num(num) => f.write_str(num.script_name()),
-            Self::Bool => f.write_str("bool"),
-            Self::Text => f.write_str("string"),
-            Self::Utf8Text => f.write_str("utf8string"),
-            Self::AnsiText => f.write_str("ansistring"),
-            Self::LocalText => f.write_str("text"),
-            Self::Name => f.write_str("name"),
-            Self::FieldPath => f.write_str("fieldpath"),
             Self::Enum(path, _) | Self::Struct(path) | Self::Object(path) | Self::Interface(path) => {
                 f.write_str(&short(path))
             }
@@ -249,7 +233,7 @@ impl fmt::Display for Type {
             Self::Delegate(_, Some(path), _) => write!(f, "delegate<{}>", short(path)),
             Self::Delegate(_, None, signature) => write!(f, "delegate({signature})"),
             Self::None => f.write_str("none"),
-            Self::Nothing => f.write_str("nothing"),
+            plain => f.write_str(plain.keyword().map_or("nothing", |(.., word)| word)),
         }
     }
 }
