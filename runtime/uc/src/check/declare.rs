@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use alcedo_reflect::path::is_identifier;
 
-use super::symbols::{At, ClassSym, ConstSym, EnumSym, MAX_EXTENSION_DEPTH, Named};
 use super::Checker;
+use super::symbols::{At, ClassSym, ConstSym, EnumSym, MAX_EXTENSION_DEPTH, Named};
 use crate::ast::{self, ClassHead, DataType, Ident, Item, Outside, OutsideKind, VarName};
 use crate::diagnostic::Diagnostic;
 use crate::hash::{HashMap, HashSet};
@@ -327,14 +327,8 @@ impl<'a> Checker<'a> {
             broken,
             is_final: flag("final") || flag("dllbind"),
             is_abstract: flag("abstract"),
-            closed: None,
-            props: Named::default(),
-            values: 0,
-            funcs: Named::default(),
-            delegates: Named::default(),
             consts,
-            interfaces: Vec::new(),
-            subobjects: Named::default(),
+            ..ClassSym::default()
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
-use crate::hir::{Access, FunctionFlags, Path, Type, delegate_body};
+use crate::hir::{self, Access, FunctionFlags, Path, Type, delegate_body};
 use crate::parse::PARAM_SPECIFIERS;
 
 /// A function of the package with an unchecked body.
@@ -23,9 +23,33 @@ pub(super) struct FuncWork<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// Resolves parameters. Returns each parameter with its syntax node.
-    pub(super) fn params_of<'p>(&self, params: &'p [ast::Param], work: &Work<'_>) -> Vec<(ParamSym, &'p ast::Param)> {
-        let mut found: Vec<(ParamSym, &'p ast::Param)> = Vec::new();
+    /// Resolves the signature of a function, delegate or interface function of a class or interface.
+    pub(super) fn signature_of(&self, found: &ast::Function, name: String, work: &Work<'_>) -> FuncSym {
+        let params = self.params_of(&found.params, work);
+        let result = self.result_of(found.result.as_ref(), work);
+        let path: Path = format!("{}:{name}", work.path).into();
+        FuncSym {
+            name,
+            first: path.clone(),
+            path,
+            params,
+            result_unknown: result.is_err(),
+            result: result.unwrap_or_default(),
+            at: Some((work.file, found.name.span)),
+            ..FuncSym::bare(&work.path)
+        }
+    }
+
+    /// Returns the checked parameters of a function, without their defaults.
+    pub(super) fn declared_params(&self, func: &FuncSym, written: &[ast::Param], file: usize) -> Vec<hir::Param> {
+        let declared =
+            |(param, written): (&ParamSym, &ast::Param)| param.declared(self.line((file, written.name.name.span)));
+        func.params.iter().zip(written).map(declared).collect()
+    }
+
+    /// Resolves parameters in order.
+    fn params_of(&self, params: &[ast::Param], work: &Work<'_>) -> Vec<ParamSym> {
+        let mut found: Vec<ParamSym> = Vec::new();
         let mut seen = HashSet::default();
         for param in params {
             let name = &param.name.name;
@@ -53,29 +77,25 @@ impl<'a> Checker<'a> {
                 let error = Diagnostic::error("uc-optional", (work.file, default.span), message);
                 self.report(error.hint(format!("write `optional` before the type of `{}`", name.text)));
             }
-            let before = found.last().map(|(known, _)| known);
-            if let Some(before) = before.filter(|before| before.optional && !optional) {
+            if let Some(before) = found.last().filter(|before| before.optional && !optional) {
                 let message = format!("`{}` is behind `{}`, which is `optional`, and is not", name.text, before.name);
                 let error = Diagnostic::error("uc-optional", at, message);
                 self.report(error.hint("a call cannot leave the one away and give the other: put it before that one"));
             }
-            found.push((
-                ParamSym {
-                    name: name.text.clone(),
-                    ty,
-                    out: has("out") || has("ref"),
-                    optional,
-                    coerce: has("coerce"),
-                    is_const: has("const"),
-                },
-                param,
-            ));
+            found.push(ParamSym {
+                name: name.text.clone(),
+                ty,
+                out: has("out") || has("ref"),
+                optional,
+                coerce: has("coerce"),
+                is_const: has("const"),
+            });
         }
         found
     }
 
     /// Resolves the type of a result. Returns `Err` for an unknown type; its error is already reported.
-    pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
+    fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
         match result {
             None => Ok(None),
             // Old files write `function void F()` for a function without a result.
@@ -207,23 +227,16 @@ impl<'a> Checker<'a> {
             }
         }
         let name = if is_delegate { delegate_body(&found.name.text) } else { found.name.text.clone() };
-        let params = self.params_of(&found.params, work);
-        let result = self.result_of(found.result.as_ref(), work);
-        let is_import_of_bool = flags.dll_import && matches!(result, Ok(Some(Type::Bool)) | Err(_));
+        // Uses the spelling of the interface function, because reflection compares names case-sensitively.
+        let spelling = if is_delegate { None } else { self.interface_spelling(&work.path, &name) };
+        let mut symbol = self.signature_of(found, spelling.unwrap_or(name), work);
+        symbol.access = access;
+        let is_import_of_bool = flags.dll_import && (symbol.result_unknown || symbol.result == Some(Type::Bool));
         if (flags.bool8 || flags.bool32) && (!is_import_of_bool || flags.bool8 == flags.bool32) {
             let message = format!("`{}` cannot have `bool8` or `bool32`", found.name.text);
             let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
-        // Uses the spelling of the interface function, because reflection compares names case-sensitively.
-        let spelling = if is_delegate { None } else { self.interface_spelling(&work.path, &name) };
-        let name = spelling.unwrap_or(name);
-        let path: Path = format!("{}:{name}", work.path).into();
-        let mut symbol =
-            FuncSym { name, path: path.clone(), first: path, access, at: Some(at), ..FuncSym::bare(&work.path) };
-        symbol.params = params.into_iter().map(|(symbol, _)| symbol).collect();
-        symbol.result_unknown = result.is_err();
-        symbol.result = result.unwrap_or_default();
         // A `coerce` function returns an object of the class that is its first argument.
         let is_coerced = found.modifiers.iter().any(|modifier| modifier.name.is("coerce"));
         let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use alcedo_reflect::path::is_identifier;
 
+use super::Checker;
 use super::declare::Work;
 use super::symbols::{At, FuncSym, Named};
-use super::Checker;
 use crate::ast::{self, FunctionKind, Ident, Item, Modifier};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Path, Type};
@@ -175,16 +175,10 @@ impl<'a> Checker<'a> {
                 error.hint("it is the zero value then; write it into the classes that implement the interface"),
             );
         }
-        let params = self.params_of(&found.params, work);
-        let result = self.result_of(found.result.as_ref(), work);
-        let mut func = FuncSym { name: name.clone(), at: Some(at), ..FuncSym::bare(&work.path) };
-        func.params = params.iter().map(|(param, _)| param.clone()).collect();
-        func.result_unknown = result.is_err();
-        func.result = result.unwrap_or_default();
-        let line = |written: &ast::Param| self.line((work.file, written.name.name.span));
+        let func = self.signature_of(found, name.clone(), work);
         let made = hir::InterfaceFunction {
             name,
-            params: params.iter().map(|(param, written)| param.declared(line(written))).collect(),
+            params: self.declared_params(&func, &found.params, work.file),
             result: func.result.clone(),
             doc: found.doc.clone(),
             line: self.line(at),

@@ -8,7 +8,7 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 use super::Checker;
 use super::declare::Work;
 use super::functions::FuncWork;
-use super::symbols::{ARRAY_DIM, At, ClassSym, DelegateSym, FuncSym, PropSym};
+use super::symbols::{ARRAY_DIM, At, ClassSym, DelegateSym, PropSym};
 use super::types::declared;
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName};
 use crate::diagnostic::Diagnostic;
@@ -66,14 +66,9 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-declared-twice", at, format!("a second delegate `{name}`")));
             return None;
         }
-        let path: Path = format!("{}:{name}", work.path).into();
-        let params = self.params_of(&found.params, work);
-        let result = self.result_of(found.result.as_ref(), work);
-        let mut func = FuncSym { name: name.clone(), path: path.clone(), at: Some(at), ..FuncSym::bare(&work.path) };
-        func.params = params.iter().map(|(symbol, _)| symbol.clone()).collect();
-        func.result_unknown = result.is_err();
-        func.result = result.unwrap_or_default();
-        for (symbol, written) in params.iter().filter(|(symbol, _)| symbol.out) {
+        let func = self.signature_of(found, name.clone(), work);
+        let path = func.path.clone();
+        for (symbol, written) in func.params.iter().zip(&found.params).filter(|(symbol, _)| symbol.out) {
             let message = format!(
                 "a delegate cannot give `{}` back: delegates of reflection have no `out` parameters",
                 symbol.name
@@ -94,13 +89,11 @@ impl<'a> Checker<'a> {
             signature.map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(path.clone()), Rc::new(signature)));
         let prop = PropSym::public(delegate_property(&name), ty, work.path.clone(), Some(at));
         let body = found.body.borrow().is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
-        let line = |written: &ast::Param| self.line((work.file, written.name.name.span));
-        let hir_params = params.iter().map(|(symbol, written)| symbol.declared(line(written))).collect();
         let hir = hir::Delegate {
             path,
             class: work.path.clone(),
             name: name.clone(),
-            params: hir_params,
+            params: self.declared_params(&func, &found.params, work.file),
             result: func.result.clone(),
             doc: found.doc.clone(),
             line: self.line(at),

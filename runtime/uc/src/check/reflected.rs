@@ -222,18 +222,15 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
         path: found.path.clone(),
         name: found.name.to_string(),
         base: found.base.as_ref().map(|base| base.path.clone()),
-        within: None,
-        broken: false,
         is_final: has(class_flags::FINAL),
         is_abstract: has(class_flags::ABSTRACT),
         closed,
         props,
-        values: 0,
         funcs,
         delegates,
-        consts: Named::default(),
         interfaces: found.interfaces.clone(),
         subobjects,
+        ..ClassSym::default()
     }
 }
 

@@ -139,7 +139,7 @@ pub(crate) enum Wild {
     SameArray,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FuncSym {
     pub(crate) name: String,
     pub(crate) path: Path,
@@ -179,7 +179,7 @@ pub(crate) struct ConstSym {
     pub(crate) at: At,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ClassSym {
     pub(crate) path: Path,
     pub(crate) name: String,
@@ -292,24 +292,7 @@ impl Enums {
 impl FuncSym {
     /// Creates a function without name, parameters and result.
     pub(crate) fn bare(owner: &Path) -> Self {
-        Self {
-            name: String::new(),
-            path: "".into(),
-            owner: owner.clone(),
-            params: Vec::new(),
-            result: None,
-            result_unknown: false,
-            result_by: None,
-            is_static: false,
-            is_virtual: true,
-            is_final: false,
-            callable: true,
-            access: Access::Public,
-            first: "".into(),
-            wild: Vec::new(),
-            wild_result: None,
-            at: None,
-        }
+        Self { owner: owner.clone(), is_virtual: true, callable: true, ..Self::default() }
     }
 
     /// Returns the signature in the format of delegate types.
