@@ -300,7 +300,9 @@ pub const fn nearest(names: &[&'static str], name: &str) -> Option<&'static str>
 /// Maximum length of names that are compared, in bytes.
 const LONGEST: usize = 64;
 
-const fn distance(one: &[u8], other: &[u8]) -> usize {
+/// Returns the number of inserted, removed and replaced bytes between two names. Returns the maximum for names of more than 64 bytes.
+#[must_use]
+pub const fn distance(one: &[u8], other: &[u8]) -> usize {
     if one.len() > LONGEST || other.len() > LONGEST {
         return usize::MAX;
     }

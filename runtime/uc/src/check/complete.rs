@@ -39,18 +39,15 @@ impl Checker<'_> {
         match ty {
             Type::Object(path) | Type::Reference(_, path) => {
                 for class in self.chain(path) {
-                    let usable =
-                        class.props.names().filter(|name| class.props.get(name).is_some_and(|found| found.readable));
-                    names.extend(usable.cloned());
-                    let callable =
-                        class.funcs.names().filter(|name| class.funcs.get(name).is_some_and(|found| found.callable));
-                    names.extend(callable.cloned());
-                    names.extend(class.delegates.names().cloned());
+                    let usable = class.props.iter().filter(|(_, found)| found.readable).map(|(name, _)| name);
+                    let callable = class.funcs.iter().filter(|(_, found)| found.callable).map(|(name, _)| name);
+                    names.extend(usable.chain(callable).cloned());
+                    names.extend(class.delegates.names().map(str::to_owned));
                 }
             }
             Type::Interface(path) => {
                 if let Some(functions) = self.interfaces.borrow().get(path) {
-                    names.extend(functions.names().cloned());
+                    names.extend(functions.names().map(str::to_owned));
                 }
             }
             Type::Struct(path) => {

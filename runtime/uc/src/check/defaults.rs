@@ -91,12 +91,11 @@ impl<'a> Checker<'a> {
     }
 
     fn default_property(&self, name: &Ident, place: &Place<'_>) -> Option<std::rc::Rc<PropSym>> {
-        let delegate = || self.find_delegate(place.class, &name.text).map(|found| found.prop.clone());
-        if let Some(found) = self.find_property(place.class, &name.text).or_else(delegate) {
-            return Some(found);
+        let found = self.find_variable(place.class, &name.text);
+        if found.is_none() {
+            self.no_variable(place.class, name, place.file);
         }
-        self.no_variable(place.class, name, place.file);
-        None
+        found
     }
 
     /// Evaluates an index: a number, a constant or an enum entry.

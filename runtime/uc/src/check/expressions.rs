@@ -111,8 +111,7 @@ impl Body<'_, '_> {
         }
         let class = &self.class;
         if !self.only_constants {
-            let delegate = || self.checker.find_delegate(class, &name.text).map(|found| found.prop.clone());
-            if let Some(found) = self.checker.find_property(class, &name.text).or_else(delegate) {
+            if let Some(found) = self.checker.find_variable(class, &name.text) {
                 if self.is_static {
                     let message = format!("a static function has no object: `{}` is not available", found.name);
                     let error = self.error("uc-static", span, message);
@@ -182,8 +181,7 @@ impl Body<'_, '_> {
         let locals = self.locals.values().map(|local| local.name.as_str());
         let mut names: Vec<&str> = locals.collect();
         for class in &chain {
-            names.extend(class.props.names().map(String::as_str));
-            names.extend(class.consts.names().map(String::as_str));
+            names.extend(class.props.names().chain(class.consts.names()));
         }
         self.checker.near(name, names.into_iter()).map(str::to_owned)
     }

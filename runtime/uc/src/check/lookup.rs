@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::type_text::distance;
 use alcedo_reflect::origin::Origin;
 
 use super::reflected::{reflected_class, reflected_interface, reflected_struct};
@@ -137,7 +138,8 @@ impl Checker<'_> {
         };
         let of_kind = table.iter().filter(|(_, found)| found.iter().any(|found| fits(&found)));
         let near = self.near(&last.text, of_kind.map(|(name, _)| name.as_str()));
-        let declared = |near: &str| table.get(near).and_then(|found| found.first()).map_or(near.to_owned(), Type::to_string);
+        let declared =
+            |near: &str| table.get(near).and_then(|found| found.first()).map_or(near.to_owned(), Type::to_string);
         self.report(error.similar(near.map(declared)))
     }
 
@@ -243,6 +245,12 @@ impl Checker<'_> {
         })
     }
 
+    /// Finds a property, or the property that holds the bound function of a delegate.
+    pub(super) fn find_variable(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
+        let delegate = || self.find_delegate(class, name).map(|found| found.prop.clone());
+        self.find_property(class, name).or_else(delegate)
+    }
+
     pub(super) fn find_function(&self, class: &str, name: &str) -> Option<Rc<FuncSym>> {
         self.member(class, name, |class| &class.funcs)
     }
@@ -336,8 +344,7 @@ impl Checker<'_> {
         name: &str,
         of: impl Iterator<Item = &'n Named<T>>,
     ) -> Option<String> {
-        let names: Vec<&String> = of.flat_map(|named| named.names()).collect();
-        self.near(name, names.iter().map(|name| name.as_str())).map(str::to_owned)
+        self.near(name, of.flat_map(Named::names)).map(str::to_owned)
     }
 }
 
@@ -353,27 +360,11 @@ fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n s
         if other.len().abs_diff(name.len()) > most || other.len() > 64 {
             continue;
         }
-        let distance = distance(&name, &other.to_ascii_lowercase());
+        let distance = distance(name.as_bytes(), other.to_ascii_lowercase().as_bytes());
         let better = best.is_none_or(|(known, known_name)| (distance, other) < (known, known_name));
         if distance <= most && better {
             best = Some((distance, other));
         }
     }
     best.map(|(_, name)| name)
-}
-
-/// Returns the edit distance in characters.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, other) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[other.len()]
 }

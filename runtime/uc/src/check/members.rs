@@ -14,6 +14,7 @@ use crate::ast::{self, FunctionKind, Item, Modifier, TypeKind, TypeRef, VarName}
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
 use crate::hir::{self, Access, Path, Type, delegate_body, delegate_property};
+use crate::parse::VAR_SPECIFIERS;
 
 /// Members of a class of the package. Their bodies and defaults are not checked yet.
 pub(super) struct Members<'a> {
@@ -113,8 +114,7 @@ impl<'a> Checker<'a> {
         let mut properties = Vec::new();
         // Properties that hold the bound function of a delegate are first.
         if let Some(class) = self.class(&work.path) {
-            let mut delegates: Vec<_> =
-                class.delegates.names().filter_map(|name| class.delegates.get(name)).cloned().collect();
+            let mut delegates: Vec<_> = class.delegates.iter().map(|(_, delegate)| delegate).collect();
             delegates.sort_by_key(|delegate| delegate.prop.at.map(|(_, span)| span));
             for delegate in delegates {
                 let Some(ty) = delegate.prop.ty.clone() else { continue };
@@ -245,7 +245,7 @@ impl<'a> Checker<'a> {
                         "no native code shares a `native` variable of a script class: it is one as any other",
                     );
                 }
-                text if super::outside::is_var_specifier(text) => {}
+                text if VAR_SPECIFIERS.contains(&text) => {}
                 _ => {
                     let message = format!("`{}` is not a variable specifier", word.text);
                     self.report(Diagnostic::error("uc-unknown-word", (file, word.span), message));

@@ -3,12 +3,7 @@
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
-use crate::parse::{VAR_SPECIFIERS, directive_outside, macro_outside};
-
-/// Returns true for a variable specifier that has no effect here. Some of these specifiers are handled elsewhere.
-pub(super) fn is_var_specifier(word: &str) -> bool {
-    VAR_SPECIFIERS.contains(&word)
-}
+use crate::parse::{directive_outside, macro_outside};
 
 /// Known class specifiers. Most of them concern editors, native code and serialization.
 const CLASS_SPECIFIERS: &[&str] = &[

@@ -59,8 +59,7 @@ impl Body<'_, '_> {
     pub(super) fn is_value_name(&self, name: &str) -> bool {
         get_caseless(&self.locals, name).is_some()
             || get_caseless(&self.consts, name).is_some()
-            || self.checker.find_property(&self.class, name).is_some()
-            || self.checker.find_delegate(&self.class, name).is_some()
+            || self.checker.find_variable(&self.class, name).is_some()
             || self.checker.find_const(&self.class, name).is_some()
     }
 
@@ -125,11 +124,8 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Found<Expr> {
         let line = self.line(name.span);
-        if let Some(found) = self.checker.find_property(class, &name.text) {
+        if let Some(found) = self.checker.find_variable(class, &name.text) {
             return self.property(object, &found, self.at(name.span));
-        }
-        if let Some(delegate) = self.checker.find_delegate(class, &name.text) {
-            return self.property(object, &delegate.prop.clone(), self.at(name.span));
         }
         if name.is("class") {
             let base = object.unwrap_or_else(|| self.self_object(span));
@@ -287,8 +283,8 @@ impl Body<'_, '_> {
             ExprKind::Property { owner, name, .. } => {
                 let Some(found) = self.checker.chain(owner).iter().find_map(|class| {
                     let by_delegate = || {
-                        let mut all = class.delegates.names().filter_map(|key| class.delegates.get(key));
-                        all.find(|delegate| delegate.prop.name == *name).map(|delegate| delegate.prop.clone())
+                        let mut all = class.delegates.iter().map(|(_, delegate)| &delegate.prop);
+                        all.find(|prop| prop.name == *name).cloned()
                     };
                     class.props.get(name).cloned().or_else(by_delegate)
                 }) else {

@@ -143,8 +143,7 @@ impl<'a> Checker<'a> {
         let Some(class) = self.class(path) else { return Vec::new() };
         let mut contained: Vec<Contained> = class.base.iter().map(|base| (base.clone(), None)).collect();
         let Some(work) = own.get(path) else {
-            let names = class.subobjects.names();
-            contained.extend(names.filter_map(|name| Some((class.subobjects.get(name)?.clone(), None))));
+            contained.extend(class.subobjects.iter().map(|(_, class)| (class.clone(), None)));
             return contained;
         };
         let blocks = work.items.iter().filter_map(|item| match item {

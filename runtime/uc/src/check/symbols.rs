@@ -71,8 +71,13 @@ impl<T: Clone> Named<T> {
         self.squashed.entry(squash(name)).and_modify(|known| *known = None).or_insert(Some(what));
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &String> {
-        self.exact.values().map(|(name, _)| name)
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Returns the names and entries in any order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(String, T)> {
+        self.exact.values()
     }
 }
 
