@@ -71,7 +71,9 @@ impl Frame {
                 true => list.list().objects().to_vec(),
                 false => list.added(),
             });
-            self.is_waiting = begin(runtime, &actors, &self.actor_has_begun, begin_actor);
+            self.is_waiting =
+                begin(runtime, &actors, &self.actor_has_begun, |actor: This<'_, Actor>| actor.try_receive_begin_play());
+            let begin_component = |component: This<'_, ActorComponent>| component.try_component_begin_play();
             self.is_waiting |= begin(runtime, &components, &self.component_has_begun, begin_component);
         }
         for (tick, list) in [(&self.actor_tick, &self.actors), (&self.component_tick, &self.components)] {
@@ -88,7 +90,7 @@ fn begin<C: Class>(
     runtime: &Runtime,
     objects: &[ObjectHandle],
     has_begun: &TypedProperty<bool>,
-    begin: impl Fn(This<'_, C>) -> Result<(), CallError>,
+    begin_play: impl Fn(This<'_, C>) -> Result<(), CallError>,
 ) -> bool {
     let mut has_failed = false;
     for object in objects {
@@ -98,27 +100,12 @@ fn begin<C: Class>(
         }
         // A previous call of this loop may have destroyed this object.
         let Some(typed) = runtime.objects().cast::<C>(*object) else { continue };
-        let begun = runtime.objects().with(typed, &begin).and_then(|begun| begun.map_err(Error::from));
+        let begin = || runtime.objects().with(typed, &begin_play).and_then(|begun| begun.map_err(Error::from));
+        let begun = has_begun.set(*object, true).and_then(|()| begin());
         has_failed |= begun.is_err();
         log(runtime, "begin play", *object, begun);
     }
     has_failed
-}
-
-fn begin_actor(actor: This<'_, Actor>) -> Result<(), CallError> {
-    if actor.has_begun_play() {
-        return Ok(());
-    }
-    actor.try_set_has_begun_play(true)?;
-    actor.try_receive_begin_play()
-}
-
-fn begin_component(component: This<'_, ActorComponent>) -> Result<(), CallError> {
-    if component.has_begun_play() {
-        return Ok(());
-    }
-    component.try_set_has_begun_play(true)?;
-    component.try_component_begin_play()
 }
 
 fn end_play(runtime: &Runtime, object: ObjectHandle) {
