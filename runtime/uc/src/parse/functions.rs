@@ -104,26 +104,21 @@ impl Parser<'_> {
         Ok(Ident { text: self.source.slice(span).to_owned(), span })
     }
 
-    pub(super) fn params(&mut self) -> Read<Vec<Param>> {
-        let mut params = Vec::new();
-        if self.peek().kind == Kind::ParenClose {
-            return Ok(params);
+    fn params(&mut self) -> Read<Vec<Param>> {
+        if self.peek().kind == Kind::ParenClose { Ok(Vec::new()) } else { self.list(Self::param) }
+    }
+
+    fn param(&mut self) -> Read<Param> {
+        let mut modifiers = Vec::new();
+        while self.is_one_of(0, PARAM_SPECIFIERS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1)
+            || self.is_unknown_specifier()
+        {
+            modifiers.push(self.modifier()?);
         }
-        loop {
-            let mut modifiers = Vec::new();
-            while self.is_one_of(0, PARAM_SPECIFIERS) && self.peek_kind(1) == Kind::Word && self.type_and_name_ahead(1)
-                || self.is_unknown_specifier()
-            {
-                modifiers.push(self.modifier()?);
-            }
-            let ty = self.type_ref()?;
-            let name = self.var_name("the name of the parameter")?;
-            let default = if self.take(Kind::Assign).is_some() { Some(self.expression()?) } else { None };
-            params.push(Param { modifiers, ty, name, default });
-            if self.take(Kind::Comma).is_none() {
-                return Ok(params);
-            }
-        }
+        let ty = self.type_ref()?;
+        let name = self.var_name("the name of the parameter")?;
+        let default = if self.take(Kind::Assign).is_some() { Some(self.expression()?) } else { None };
+        Ok(Param { modifiers, ty, name, default })
     }
 
     pub(super) fn state(&mut self, start: Token) -> Read<Item> {

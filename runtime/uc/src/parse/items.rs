@@ -349,10 +349,7 @@ impl Parser<'_> {
         };
         let modifiers = self.var_modifiers()?;
         let ty = self.type_ref()?;
-        let mut names = vec![self.var_name("the name of the variable")?];
-        while self.take(Kind::Comma).is_some() {
-            names.push(self.var_name("the name of the variable")?);
-        }
+        let names = self.list(|parser| parser.var_name("the name of the variable"))?;
         // Reads an editor comment: `var int X "text";`.
         if let Some(comment) = self.take(Kind::Text)
             && doc.is_empty()

@@ -284,7 +284,7 @@ impl<'s> Parser<'s> {
 
     /// Returns the text of a token.
     fn text(&self, token: Token) -> &'s str {
-        self.source.text.get(token.span.start as usize..token.span.end as usize).unwrap_or("")
+        self.source.slice(token.span)
     }
 
     /// Returns true if the token after the next `n` tokens is `word`.
@@ -307,6 +307,15 @@ impl<'s> Parser<'s> {
     /// Consumes the next token if it is `word`.
     fn take_word(&mut self, word: &str) -> Option<Token> {
         self.is_word(0, word).then(|| self.next())
+    }
+
+    /// Parses one or more items separated by commas.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+        let mut found = vec![item(self)?];
+        while self.take(Kind::Comma).is_some() {
+            found.push(item(self)?);
+        }
+        Ok(found)
     }
 
     /// Reports an error if the next token is `=`.

@@ -274,16 +274,7 @@ impl Parser<'_> {
     }
 
     fn assignments(&mut self, end: Kind) -> Read<Vec<Expr>> {
-        let mut found = Vec::new();
-        if self.peek().kind == end {
-            return Ok(found);
-        }
-        loop {
-            found.push(self.assignment()?);
-            if self.take(Kind::Comma).is_none() {
-                return Ok(found);
-            }
-        }
+        if self.peek().kind == end { Ok(Vec::new()) } else { self.list(Self::assignment) }
     }
 
     fn switch_statement(&mut self) -> Read<Stmt> {
@@ -348,10 +339,7 @@ impl Parser<'_> {
             self.report(error.warning());
         }
         let ty = self.type_ref()?;
-        let mut names = vec![self.local_name()?];
-        while self.take(Kind::Comma).is_some() {
-            names.push(self.local_name()?);
-        }
+        let names = self.list(Self::local_name)?;
         let message = "a local variable gets no value where it is declared";
         self.no_assignment("uc-local-value", message, "assign it in a statement of its own")?;
         self.expect(Kind::Semicolon, "`;`", "behind the local variable")?;

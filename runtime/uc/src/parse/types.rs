@@ -63,10 +63,7 @@ impl Parser<'_> {
         let name = self.ident("a type")?;
         if self.peek().kind == Kind::Lt {
             self.next();
-            let mut of = vec![self.inner_type()?];
-            while self.take(Kind::Comma).is_some() {
-                of.push(self.inner_type()?);
-            }
+            let of = self.list(Self::inner_type)?;
             self.close_angle("behind the type")?;
             let span = Span { start: start.span.start, end: self.last_end };
             return Ok(TypeRef { kind: TypeKind::Generic(name, of), span });
