@@ -224,37 +224,7 @@ impl Parser<'_> {
         }
         let text = self.text(token);
         let kind = match token.kind {
-            Kind::Minus | Kind::Plus => {
-                self.next();
-                let number = self.peek();
-                let sign = if token.kind == Kind::Minus { "-" } else { "" };
-                let digits = self.text(number);
-                match number.kind {
-                    Kind::Int => {
-                        self.next();
-                        let value =
-                            whole(digits).map(|value| if sign == "-" { -i128::from(value) } else { value.into() });
-                        V::Int(format!("{sign}{digits}"), value)
-                    }
-                    Kind::Float => {
-                        self.next();
-                        let value = fraction(digits);
-                        V::Float(format!("{sign}{digits}"), if sign == "-" { -value } else { value })
-                    }
-                    _ => {
-                        return self
-                            .refuse(number.span, format!("a number is missing: found {}", self.describe(number)));
-                    }
-                }
-            }
-            Kind::Int => {
-                self.next();
-                V::Int(text.to_owned(), whole(text).map(i128::from))
-            }
-            Kind::Float => {
-                self.next();
-                V::Float(text.to_owned(), fraction(text))
-            }
+            Kind::Minus | Kind::Plus | Kind::Int | Kind::Float => self.default_number()?,
             Kind::Text => {
                 let unescaped = self.unescape(token);
                 self.next();
@@ -306,6 +276,32 @@ impl Parser<'_> {
             }
         };
         Ok(DefaultValue { kind, span: Span { start: token.span.start, end: self.last_end } })
+    }
+
+    /// Parses a number with an optional sign.
+    fn default_number(&mut self) -> Read<DefaultValueKind> {
+        let is_negative = self.peek().kind == Kind::Minus;
+        if matches!(self.peek().kind, Kind::Minus | Kind::Plus) {
+            self.next();
+        }
+        let number = self.peek();
+        let digits = self.text(number);
+        let text = if is_negative { format!("-{digits}") } else { digits.to_owned() };
+        let kind = match number.kind {
+            Kind::Int => {
+                let value = whole(digits).map(i128::from);
+                DefaultValueKind::Int(text, value.map(|value| if is_negative { -value } else { value }))
+            }
+            Kind::Float => {
+                let value = fraction(digits);
+                DefaultValueKind::Float(text, if is_negative { -value } else { value })
+            }
+            _ => {
+                return self.refuse(number.span, format!("a number is missing: found {}", self.describe(number)));
+            }
+        };
+        self.next();
+        Ok(kind)
     }
 
     /// Parses `(A=1, B=2)` or `(1, 2)`.
