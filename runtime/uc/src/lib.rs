@@ -20,4 +20,4 @@ pub use console::{Snippet, complete, snippet};
 pub use diagnostic::{Diagnostic, Severity};
 pub use outline::{Outline, outline};
 pub use parse::{MAX_DEPTH, MAX_ERRORS, MAX_EXPRESSION_DEPTH, Parsed, parse};
-pub use source::{Encoding, MAX_FILE_SIZE, Source, Span};
+pub use source::{MAX_FILE_SIZE, Source, Span};

@@ -3,27 +3,6 @@
 /// Maximum size of a file in bytes. Larger files are rejected without decoding.
 pub const MAX_FILE_SIZE: usize = 8 << 20;
 
-/// Encoding of a file.
-///
-/// # Examples
-/// ```
-/// use alcedo_uc::{Encoding, Source};
-///
-/// assert_eq!(Source::decode("Cafe.uc", b"// Caf\xE9").encoding, Encoding::Latin1);
-/// assert_eq!(Source::decode("Cafe.uc", "// Café".as_bytes()).encoding, Encoding::Utf8);
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Encoding {
-    /// UTF-8, with or without a byte order mark.
-    Utf8,
-    /// UTF-16, little-endian.
-    Utf16Le,
-    /// UTF-16, big-endian.
-    Utf16Be,
-    /// Latin-1: invalid UTF-8 without a byte order mark.
-    Latin1,
-}
-
 /// A range of bytes in [`Source::text`].
 ///
 /// # Examples
@@ -77,8 +56,6 @@ pub struct Source {
     pub name: String,
     /// Decoded text.
     pub text: String,
-    /// Encoding of the bytes.
-    pub encoding: Encoding,
     /// Offset of the first invalid character. Decoding replaces each invalid character by `U+FFFD`.
     pub broken: Option<u32>,
     /// Size in bytes of a file that exceeds [`MAX_FILE_SIZE`]. The text of such a file is empty.
@@ -89,7 +66,11 @@ pub struct Source {
 impl Source {
     /// Creates a source from text.
     pub fn new(name: &str, text: impl Into<String>) -> Self {
-        Self::of_text(name, text.into(), Encoding::Utf8)
+        let text = with_line_feeds(text.into());
+        let starts = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
+        let lines = std::iter::once(0).chain(starts).collect();
+        let broken = text.find('\u{FFFD}').map(|at| at as u32);
+        Self { name: name.to_owned(), text, broken, too_large: None, lines }
     }
 
     /// Decodes the bytes of a file. Decoding never fails.
@@ -103,44 +84,22 @@ impl Source {
     /// ```
     pub fn decode(name: &str, bytes: &[u8]) -> Self {
         if bytes.len() > MAX_FILE_SIZE {
-            let none = Self::of_text(name, String::new(), Encoding::Utf8);
-            return Self { too_large: Some(bytes.len()), ..none };
+            return Self { too_large: Some(bytes.len()), ..Self::new(name, "") };
         }
-        match bytes {
-            [0xEF, 0xBB, 0xBF, rest @ ..] => {
-                Self::of_text(name, String::from_utf8_lossy(rest).into_owned(), Encoding::Utf8)
-            }
-            [0xFF, 0xFE, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Le),
-            [0xFE, 0xFF, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Be),
+        let text = match bytes {
+            [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
+            [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
+            [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
             // In UTF-16 text without a byte order mark, the high bytes of the first two characters are usually zero.
-            [low, 0, low2, 0, ..] if *low != 0 && *low2 != 0 => Self::utf16(name, bytes, Encoding::Utf16Le),
-            [0, low, 0, low2, ..] if *low != 0 && *low2 != 0 => Self::utf16(name, bytes, Encoding::Utf16Be),
+            [low, 0, low2, 0, ..] if *low != 0 && *low2 != 0 => utf16(bytes, u16::from_le_bytes),
+            [0, low, 0, low2, ..] if *low != 0 && *low2 != 0 => utf16(bytes, u16::from_be_bytes),
+            // Invalid UTF-8 without a byte order mark is Latin-1.
             _ => match std::str::from_utf8(bytes) {
-                Ok(text) => Self::of_text(name, text.to_owned(), Encoding::Utf8),
-                Err(_) => Self::of_text(name, bytes.iter().map(|byte| char::from(*byte)).collect(), Encoding::Latin1),
+                Ok(text) => text.to_owned(),
+                Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
             },
-        }
-    }
-
-    fn utf16(name: &str, bytes: &[u8], encoding: Encoding) -> Self {
-        let (pairs, rest) = bytes.as_chunks::<2>();
-        let units = pairs.iter().map(|pair| match encoding {
-            Encoding::Utf16Be => u16::from_be_bytes(*pair),
-            _ => u16::from_le_bytes(*pair),
-        });
-        let mut text: String = char::decode_utf16(units).map(|letter| letter.unwrap_or('\u{FFFD}')).collect();
-        if !rest.is_empty() {
-            text.push('\u{FFFD}');
-        }
-        Self::of_text(name, text, encoding)
-    }
-
-    fn of_text(name: &str, text: String, encoding: Encoding) -> Self {
-        let text = with_line_feeds(text);
-        let starts = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32 + 1);
-        let lines = std::iter::once(0).chain(starts).collect();
-        let broken = text.find('\u{FFFD}').map(|at| at as u32);
-        Self { name: name.to_owned(), text, encoding, broken, too_large: None, lines }
+        };
+        Self::new(name, text)
     }
 
     /// Returns the line of an offset, from 1.
@@ -182,6 +141,16 @@ impl Source {
     }
 }
 
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> String {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let units = pairs.iter().map(|pair| unit(*pair));
+    let mut text: String = char::decode_utf16(units).map(|letter| letter.unwrap_or('\u{FFFD}')).collect();
+    if !rest.is_empty() {
+        text.push('\u{FFFD}');
+    }
+    text
+}
+
 /// Replaces each carriage return without a line feed (the line end of classic Mac OS) by a line feed. All offsets stay valid.
 fn with_line_feeds(text: String) -> String {
     let mut made = String::new();
@@ -203,24 +172,23 @@ fn with_line_feeds(text: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Encoding, MAX_FILE_SIZE, Source};
+    use super::{MAX_FILE_SIZE, Source};
 
-    fn check(bytes: &[u8], text: &str, encoding: Encoding) {
-        let source = Source::decode("A.uc", bytes);
-        assert_eq!((source.text.as_str(), source.encoding), (text, encoding));
+    fn check(bytes: &[u8], text: &str) {
+        assert_eq!(Source::decode("A.uc", bytes).text, text);
     }
 
     #[test]
     fn bytes_of_every_encoding_are_decoded() {
-        check(b"class A;", "class A;", Encoding::Utf8);
-        check("\u{FEFF}class Ä;".as_bytes(), "class Ä;", Encoding::Utf8);
-        check(b"// caf\xE9", "// café", Encoding::Latin1);
-        check(b"\xFF\xFEa\0;\0", "a;", Encoding::Utf16Le);
-        check(b"\xFE\xFF\0a\0;", "a;", Encoding::Utf16Be);
-        check(b"a\0b\0", "ab", Encoding::Utf16Le);
-        check(b"\0a\0b", "ab", Encoding::Utf16Be);
-        check(b"", "", Encoding::Utf8);
-        check(b"a\r// b\r\rc\r\n\r\r\nd", "a\n// b\n\nc\r\n\r\r\nd", Encoding::Utf8);
+        check(b"class A;", "class A;");
+        check("\u{FEFF}class Ä;".as_bytes(), "class Ä;");
+        check(b"// caf\xE9", "// café");
+        check(b"\xFF\xFEa\0;\0", "a;");
+        check(b"\xFE\xFF\0a\0;", "a;");
+        check(b"a\0b\0", "ab");
+        check(b"\0a\0b", "ab");
+        check(b"", "");
+        check(b"a\r// b\r\rc\r\n\r\r\nd", "a\n// b\n\nc\r\n\r\r\nd");
     }
 
     #[test]

@@ -136,8 +136,6 @@ pub struct Triple {
 }
 
 impl Type {
-    /// The type `byte`.
-    pub const BYTE: Self = Self::Num(Num::U8);
     /// The type `int`.
     pub const INT: Self = Self::Num(Num::I32);
     /// The type `float`.
