@@ -115,7 +115,7 @@ fn class(package: &hir::Package, found: &hir::Class, tag: u64, bodies: &mut Bodi
         let of = PropertyDecl::new(&part.name, PropertyKind::OBJECT).of_type(&part.class);
         of.with_flags(property_flags::DEFAULT_SUBOBJECT)
     });
-    let hir::ClassFlags { is_abstract, is_final, .. } = found.flags;
+    let hir::ClassFlags { is_abstract, is_final } = found.flags;
     ClassDecl {
         flags: class_flags::BLUEPRINTABLE
             | flag(is_abstract, class_flags::ABSTRACT)

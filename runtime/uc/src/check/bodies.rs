@@ -30,12 +30,7 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-dll-bind", (work.file, other.name.span), message);
             self.report(error.hint("keep one `DLLBind(Name)`: a class is bound to one library"));
         });
-        let flags = ClassFlags {
-            is_abstract: has("abstract"),
-            is_final: has("final") || has("dllbind"),
-            transient: has("transient"),
-            placeable: has("placeable") && !has("notplaceable"),
-        };
+        let flags = ClassFlags { is_abstract: has("abstract"), is_final: has("final") || has("dllbind") };
         let interfaces = self.class(&work.path).map(|class| class.interfaces.clone()).unwrap_or_default();
         self.check_interfaces(work, &interfaces);
         let functions = members.functions.into_iter().map(|made| self.finish_function(work, &made)).collect();

@@ -160,11 +160,7 @@ impl<'a> Checker<'a> {
             }
             return None;
         }
-        let mut flags = FunctionFlags {
-            is_event: found.kind == FunctionKind::Event,
-            delegate_body: is_delegate,
-            ..FunctionFlags::default()
-        };
+        let mut flags = FunctionFlags { delegate_body: is_delegate, ..FunctionFlags::default() };
         let mut access = Access::Public;
         self.one_access(found.modifiers.iter().chain(&found.trailing), work.file, "uc-function-word");
         for Modifier { name: word, .. } in found.modifiers.iter().chain(&found.trailing) {

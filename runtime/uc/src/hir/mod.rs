@@ -185,10 +185,6 @@ pub struct ClassFlags {
     pub is_abstract: bool,
     /// `final` or `DLLBind`: the class cannot be extended.
     pub is_final: bool,
-    /// `transient`.
-    pub transient: bool,
-    /// `placeable` without `notplaceable`.
-    pub placeable: bool,
 }
 
 /// A property of a class or a field of a struct.
@@ -350,8 +346,6 @@ pub struct FunctionFlags {
     pub is_static: bool,
     /// True if no derived class overrides the function. Calls of the function are [`Callee::Final`].
     pub is_final: bool,
-    /// `event`.
-    pub is_event: bool,
     /// `dllimport`: the C library of the class contains the body.
     pub dll_import: bool,
     /// `bool8`: in C, the `bool` result has one byte.
