@@ -207,19 +207,14 @@ impl<'a> Checker<'a> {
             }
         }
         if flags.dll_import {
-            if !has_dll {
-                let message = format!("`{}` is imported from a library, and its class names none", found.name.text);
-                self.report(
-                    Diagnostic::error("uc-dll-import", at, message).hint("write `DLLBind(Name)` behind the class"),
-                );
-            }
-            if !flags.is_final {
-                let message = format!("`{}` is imported from a library and has to be `final`", found.name.text);
-                self.report(Diagnostic::error("uc-dll-import", at, message));
-            }
-            if found.body.borrow().is_some() {
-                let message = format!("`{}` is imported from a library and has no body here", found.name.text);
-                self.report(Diagnostic::error("uc-dll-import", at, message));
+            let mistakes = [
+                (!has_dll, ", and its class names none", "write `DLLBind(Name)` behind the class"),
+                (!flags.is_final, " and has to be `final`", ""),
+                (found.body.borrow().is_some(), " and has no body here", ""),
+            ];
+            for (_, mistake, hint) in mistakes.into_iter().filter(|(is_made, ..)| *is_made) {
+                let message = format!("`{}` is imported from a library{mistake}", found.name.text);
+                self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
             }
         }
         let name = if is_delegate { delegate_body(&found.name.text) } else { found.name.text.clone() };

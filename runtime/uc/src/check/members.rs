@@ -126,7 +126,6 @@ impl<'a> Checker<'a> {
                     meta: Vec::new(),
                     default: None,
                     access: Access::Public,
-                    is_const: false,
                     doc: String::new(),
                     line,
                 });
@@ -173,14 +172,8 @@ impl<'a> Checker<'a> {
         symbols: &mut Vec<(PropSym, At)>,
     ) {
         let specifiers = self.var_specifiers(found, work.file, &work.head.name.text);
-        let ty = self.type_of_ref(&found.ty, work.file, &work.path);
-        for name in &found.names {
-            self.check_name(&name.name, work.file);
+        for (name, ty) in self.typed_names(found, work.file, &work.path) {
             let at = (work.file, name.name.span);
-            let ty = ty
-                .as_ref()
-                .ok()
-                .and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), work.file, &work.path).ok());
             symbols.push((
                 PropSym {
                     read: specifiers.read,
@@ -196,6 +189,21 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// Returns the variables of a declaration with their types. The type is `None` if its error is already reported.
+    fn typed_names<'v>(
+        &self,
+        found: &'v ast::Var,
+        file: usize,
+        class: &str,
+    ) -> impl Iterator<Item = (&'v VarName, Option<Type>)> {
+        let ty = self.type_of_ref(&found.ty, file, class).ok();
+        found.names.iter().map(move |name| {
+            self.check_name(&name.name, file);
+            let ty = ty.clone().and_then(|ty| self.with_dim(ty, name.dim.as_ref(), file, class).ok());
+            (name, ty)
+        })
+    }
+
     fn property(&self, name: &VarName, ty: Type, specifiers: &VarSpecifiers, doc: &str, at: At) -> hir::Property {
         let mut meta = specifiers.meta.clone();
         meta.extend(ast::meta_in(name.meta.as_deref()));
@@ -209,7 +217,6 @@ impl<'a> Checker<'a> {
             meta,
             default: None,
             access: specifiers.read,
-            is_const: specifiers.is_const,
             doc: doc.to_owned(),
             line: self.line(at),
         }
@@ -267,13 +274,7 @@ impl<'a> Checker<'a> {
             match item {
                 Item::Var(var) => {
                     let specifiers = self.var_specifiers(var, file, &found.name.text);
-                    let ty = self.type_of_ref(&var.ty, file, class);
-                    for name in &var.names {
-                        self.check_name(&name.name, file);
-                        let ty = ty
-                            .as_ref()
-                            .ok()
-                            .and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), file, class).ok());
+                    for (name, ty) in self.typed_names(var, file, class) {
                         let at = (file, name.name.span);
                         if !seen.insert(name.name.text.to_ascii_lowercase()) {
                             let message = format!("a second field `{}`", name.name.text);

@@ -202,8 +202,6 @@ pub struct Property {
     pub default: Option<Const>,
     /// Access from other classes.
     pub access: Access,
-    /// `const`: only defaults can change the property.
-    pub is_const: bool,
     /// Comment before the declaration.
     pub doc: String,
     /// Line in the file.
