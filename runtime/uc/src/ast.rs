@@ -450,8 +450,7 @@ macro_rules! infix {
                 match self { $(Self::$name => $binding,)* }
             }
 
-            /// Returns the operation. A compound assignment has the operation of its operator. Returns `None` for `&&`, `||` and
-            /// concatenations.
+            /// Returns the operation. A compound assignment has the operation of its operator. Returns `None` for `&&` and `||`.
             pub(crate) fn op(self) -> Option<Op> {
                 match self { $(Self::$name => None$(.or(Some(Op::$op)))?,)* }
             }
@@ -527,13 +526,13 @@ infix! {
     /// Subtracts and assigns.
     SubAssign "-=" MinusAssign 34 [Sub];
     /// Concatenation of strings.
-    Concat "$" Dollar 40 [];
+    Concat "$" Dollar 40 [Concat];
     /// Concatenation of strings with a space between them.
-    ConcatSpaced "@" At 40 [];
+    ConcatSpaced "@" At 40 [ConcatSpaced];
     /// Appends to the left string.
-    ConcatAssign "$=" DollarAssign 44 [];
+    ConcatAssign "$=" DollarAssign 44 [Concat];
     /// Appends a space and the right string to the left.
-    ConcatSpacedAssign "@=" AtAssign 44 [];
+    ConcatSpacedAssign "@=" AtAssign 44 [ConcatSpaced];
 }
 
 impl Infix {

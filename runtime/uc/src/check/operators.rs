@@ -96,8 +96,7 @@ impl Body<'_, '_> {
                         left.clone(),
                     );
                 }
-                let (one, other) = nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
-                let _ = other;
+                let (one, _) = nums.filter(|(one, other)| !one.is_float() && !other.is_float())?;
                 let num = promoted(one, one)?;
                 make(Operand::Num(num), Type::Num(num), Type::INT, Type::Num(num))
             }
@@ -133,12 +132,7 @@ impl Body<'_, '_> {
                 }
                 self.numbers_compared(left, right).and_then(|(on, ty)| same(on, &ty, Type::Bool))
             }
-            _ => self.equality(left, right).map(|(on, one, other)| Operation {
-                binary: Binary { op: simple, on },
-                left: one,
-                right: other,
-                result: Type::Bool,
-            }),
+            _ => self.equality(left, right).and_then(|(on, one, other)| make(on, one, other, Type::Bool)),
         }
     }
 
@@ -182,16 +176,13 @@ impl Body<'_, '_> {
                 };
                 Some((Operand::Object, left, right))
             }
-            (Type::None | Type::Object(_) | Type::Class(_), Type::Reference(..)) => {
+            (Type::None | Type::Object(_) | Type::Class(_), Type::Reference(..))
+            | (Type::Object(_), Type::Interface(_)) => {
                 self.equality(right, left).map(|(on, one, other)| (on, other, one))
             }
             (Type::Interface(_), Type::Object(path)) => {
                 let root = Type::Object(self.checker.root_of(path));
                 Some((Operand::Object, root, right.clone()))
-            }
-            (Type::Object(path), Type::Interface(_)) => {
-                let root = Type::Object(self.checker.root_of(path));
-                Some((Operand::Object, left.clone(), root))
             }
             (one, other) if object(one) && object(other) => Some((Operand::Object, left.clone(), right.clone())),
             (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
@@ -229,11 +220,9 @@ impl Body<'_, '_> {
             let kind = if op == Infix::And { ExprKind::And(left, right) } else { ExprKind::Or(left, right) };
             return Ok(Expr { kind, ty: Type::Bool, line: self.line(span) });
         }
-        if matches!(op, Infix::Concat | Infix::ConcatSpaced) {
+        if let Some(op @ (Op::Concat | Op::ConcatSpaced)) = op.op() {
             let (left, right) = (self.text_operand(one), self.text_operand(other));
-            let binary =
-                Binary { op: if op == Infix::Concat { Op::Concat } else { Op::ConcatSpaced }, on: Operand::Text };
-            let kind = ExprKind::Binary(binary, Box::new(left?), Box::new(right?));
+            let kind = ExprKind::Binary(Binary { op, on: Operand::Text }, Box::new(left?), Box::new(right?));
             return Ok(Expr { kind, ty: Type::Text, line: self.line(span) });
         }
         let (left, right) = self.operands(op, one, other, expected)?;
@@ -277,8 +266,7 @@ impl Body<'_, '_> {
     fn operands(&self, op: Infix, one: &ast::Expr, other: &ast::Expr, expected: Option<&Type>) -> Found<(Expr, Expr)> {
         let shifts = matches!(op, Infix::Shl | Infix::Shr | Infix::Ushr);
         let numeric = |found: &Found<Expr>| match found {
-            Ok(Expr { ty: ty @ Type::Num(_), .. }) => Some(ty.clone()),
-            Ok(Expr { ty: ty @ (Type::Enum(..) | Type::Delegate(..)), .. }) => Some(ty.clone()),
+            Ok(Expr { ty: ty @ (Type::Num(_) | Type::Enum(..) | Type::Delegate(..)), .. }) => Some(ty.clone()),
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
             Err(Reported) => None,
         };
@@ -287,13 +275,9 @@ impl Body<'_, '_> {
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
-        if is_number(one) && !is_number(other) && !shifts {
-            let right = self.value(other, None);
-            let left = self.value(one, numeric(&right).as_ref());
-            return Ok((left?, right?));
-        }
         // In `ENTRY == value`, the value determines the enum of the entry.
-        if is_name(one) && !is_name(other) && !is_number(other) && matches!(op, Infix::Eq | Infix::Ne) {
+        let is_entry = is_name(one) && !is_name(other) && matches!(op, Infix::Eq | Infix::Ne);
+        if !is_number(other) && (is_entry || is_number(one) && !shifts) {
             let right = self.value(other, None);
             let left = self.value(one, numeric(&right).as_ref());
             return Ok((left?, right?));
@@ -343,15 +327,13 @@ impl Body<'_, '_> {
 
     fn compound(&self, op: Infix, at: Span, one: &ast::Expr, other: &ast::Expr, span: Span) -> Found<Expr> {
         let place = self.value(one, None).and_then(|place| self.check_place(&place, one.span).map(|()| place));
-        if matches!(op, Infix::ConcatAssign | Infix::ConcatSpacedAssign) {
+        if let Some(op @ (Op::Concat | Op::ConcatSpaced)) = op.op() {
             let value = self.text_operand(other);
             let (place, value) = (place?, value?);
             if !is_text(&place.ty) {
                 return Err(self.mismatch(&place.ty, &Type::Text, self.at(one.span)));
             }
-            let sign = if op == Infix::ConcatAssign { Op::Concat } else { Op::ConcatSpaced };
-            let binary = Binary { op: sign, on: Operand::Text };
-            return self.compound_of(place, binary, &Type::Text, value, &Type::Text, span);
+            return self.compound_of(place, Binary { op, on: Operand::Text }, &Type::Text, value, &Type::Text, span);
         }
         let hint = place.as_ref().ok().map(|place| match self.checker.triple(&place.ty) {
             Some((triple, _)) => Type::Num(triple.of),
