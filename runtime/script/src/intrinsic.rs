@@ -83,7 +83,7 @@ impl Machine {
             }
             return Ok(Transfer::None);
         }
-        let at = match registers.write(world, place, Access::Write)? {
+        let mut at = match registers.write(world, place, Access::Write)? {
             Ok(at) => at,
             Err(message) => {
                 self.warn(&message);
@@ -91,7 +91,6 @@ impl Machine {
                 return Ok(Transfer::None);
             }
         };
-        let mut at = at;
         let ty = &place.property.ty;
         let element = || element_of(ty);
         let insert = |at: &mut PtrMut<'_>, index: i32, count: i32| -> Result<(), CallError> {
@@ -331,16 +330,14 @@ fn read_container(
                 _ => row.and_then(|row| rows.get(row)).and_then(|(_, value)| value).map(Ptr::read),
             }
         }
-        Intrinsic::MapKeys | Intrinsic::SetValues => {
+        Intrinsic::MapKeys | Intrinsic::MapValues | Intrinsic::SetValues => {
             let rows = keyed(at).ok_or_else(refused)?;
             size::copies(rows.len(), size_of::<Value>())?;
-            Some(Value::Array((0..rows.len()).filter_map(|row| rows.get(row)).map(|(key, _)| key.read()).collect()))
-        }
-        Intrinsic::MapValues => {
-            let rows = keyed(at).ok_or_else(refused)?;
-            size::copies(rows.len(), size_of::<Value>())?;
-            let values = (0..rows.len()).filter_map(|row| rows.get(row)?.1);
-            Some(Value::Array(values.map(Ptr::read).collect()))
+            let found = (0..rows.len()).filter_map(|row| rows.get(row)).filter_map(|(key, value)| match what {
+                Intrinsic::MapValues => value,
+                _ => Some(key),
+            });
+            Some(Value::Array(found.map(Ptr::read).collect()))
         }
         Intrinsic::OptionalIsSet => Some(Value::Bool(matches!(at.read(), Value::Optional(Some(_))))),
         Intrinsic::OptionalGet => match at.read() {

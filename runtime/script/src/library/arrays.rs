@@ -15,6 +15,7 @@ use super::build::{any_array, any_item, custom, is_empty, length, out, param, pr
 use super::math::below;
 use crate::intrinsic::remove_equal;
 use crate::rows::{failed, set_len};
+use crate::value::{Number, number, plain_text};
 use crate::{cost, size};
 
 pub(super) fn functions() -> Vec<FunctionDecl> {
@@ -250,14 +251,9 @@ pub(super) fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Prop
 
 fn element_field<'a>(world: &World, frame: &Frame<'a>, target: Param, name: Name) -> Result<&'a Property, CallError> {
     let ty = &frame.property(target).ty;
-    let structure = match ty {
-        PropertyType::Array(of) => match of.ty() {
-            PropertyType::Struct(of) => of,
-            other => {
-                return Err(problem(frame, format_args!("the elements are not structs: it is an array of {other}")));
-            }
-        },
-        other => return Err(problem(frame, format_args!("a {other} is not an array"))),
+    let PropertyType::Array(of) = ty else { return Err(problem(frame, format_args!("a {ty} is not an array"))) };
+    let PropertyType::Struct(structure) = of.ty() else {
+        return Err(problem(frame, format_args!("the elements are not structs: it is an array of {}", of.ty())));
     };
     let name = world.text(name);
     field_named(structure, &name).ok_or_else(|| {
@@ -297,25 +293,19 @@ fn sort_by(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 enum Key {
-    Number(f64),
-    Whole(i128),
+    Number(Number),
     Text(String),
 }
 
 impl Key {
     fn of(value: &Value, world: &World) -> Option<Self> {
-        use crate::value::{Number, number, plain_text};
-        match number(value) {
-            Some(Number::Whole(it)) => Some(Self::Whole(it)),
-            Some(Number::Float(it)) => Some(Self::Number(it)),
-            None => plain_text(value, world).map(Self::Text),
-        }
+        number(value).map(Self::Number).or_else(|| plain_text(value, world).map(Self::Text))
     }
 
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         match (self, other) {
-            (Self::Number(one), Self::Number(two)) => one.total_cmp(two),
-            (Self::Whole(one), Self::Whole(two)) => one.cmp(two),
+            (Self::Number(Number::Float(one)), Self::Number(Number::Float(two))) => one.total_cmp(two),
+            (Self::Number(Number::Whole(one)), Self::Number(Number::Whole(two))) => one.cmp(two),
             (Self::Text(one), Self::Text(two)) => one.cmp(two),
             _ => std::cmp::Ordering::Equal,
         }

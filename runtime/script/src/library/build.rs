@@ -175,16 +175,7 @@ pub(super) fn action(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Bod
 /// Declares a pure function of plain parameters: `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`.
 macro_rules! plain {
     ($name:literal, $doc:literal, || -> $result:ty $body:block) => {
-        $crate::library::build::pure(
-            $name,
-            $doc,
-            vec![$crate::library::build::result::<$result>()],
-            |_world, frame| {
-                frame.finish()?;
-                let result: $result = $body;
-                frame.set_result(result)
-            },
-        )
+        $crate::library::build::plain!($name, $doc, | | -> $result $body)
     };
     ($name:literal, $doc:literal, |$($param:ident: $ty:ty $(= $default:literal)?),*| -> $result:ty $body:block) => {
         $crate::library::build::pure(

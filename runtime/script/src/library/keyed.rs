@@ -135,16 +135,6 @@ fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), 
     rows.insert(key).map_err(failed)
 }
 
-/// Removes a key. Returns true if the key was present.
-fn take(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<bool, CallError> {
-    check_key(frame, target, key)?;
-    let (to, key) = frame.value_mut_and(target, key)?;
-    let mut rows = keyed_mut(to).expect(STEPPED);
-    let Some(row) = rows.as_ref().find(key) else { return Ok(false) };
-    rows.remove(row).map_err(failed)?;
-    Ok(true)
-}
-
 fn row_of(frame: &Frame<'_>, target: Param, key: Param) -> Result<Option<u32>, CallError> {
     check_key(frame, target, key)?;
     Ok(keyed_ref(frame.value(target)).find(frame.value(key)))
@@ -160,8 +150,11 @@ fn set_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn remove<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, key) = (frame.step_compiled_in_ref::<K>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
-    let was_there = take(frame, target, key)?;
-    frame.set_result(was_there)
+    let row = row_of(frame, target, key)?;
+    if let Some(row) = row {
+        keyed_mut(frame.value_mut(target)?).expect(STEPPED).remove(row).map_err(failed)?;
+    }
+    frame.set_result(row.is_some())
 }
 
 fn contains<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
