@@ -83,9 +83,14 @@ impl Body<'_, '_> {
                 }
                 self.refuse("uc-arguments", of.span, "the name of an enum is missing here")
             })),
-            "getenum" if matches!(args, [Some(ast::Expr { kind: ast::ExprKind::Object(word, _), .. }), Some(_)] if word.is("enum")) => {
-                Some(self.get_enum(args, span))
-            }
+            "getenum" => match args {
+                [Some(ast::Expr { kind: ast::ExprKind::Object(word, text), span: at, .. }), Some(number)]
+                    if word.is("enum") =>
+                {
+                    Some(self.get_enum(&Ident::dotted(text, *at), number, span))
+                }
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -209,15 +214,11 @@ impl Body<'_, '_> {
     }
 
     /// Evaluates `GetEnum(enum'X', n)`. The result is the name of entry `n`.
-    fn get_enum(&self, args: &Args, span: Span) -> Found<Expr> {
-        let [Some(ast::Expr { kind: ast::ExprKind::Object(_, text), span: at, .. }), Some(number)] = args else {
-            return Err(Reported);
-        };
-        let names = Ident::dotted(text, *at);
-        let (path, num) = match self.checker.type_named(&names, self.file) {
+    fn get_enum(&self, names: &[Ident], number: &ast::Expr, span: Span) -> Found<Expr> {
+        let (path, num) = match self.checker.type_named(names, self.file) {
             Some(Ok(Type::Enum(path, num))) => (path, num),
             Some(Err(reported)) => return Err(reported),
-            _ => return Err(self.checker.unknown_type("enum", &names, self.file)),
+            _ => return Err(self.checker.unknown_type("enum", names, self.file)),
         };
         let value = self.value(number, None)?;
         let ty = Type::Enum(path, num);

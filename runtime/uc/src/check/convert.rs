@@ -32,30 +32,20 @@ impl Checker<'_> {
             (Type::Object(one), Type::Object(other)) | (Type::Class(one), Type::Class(other)) => {
                 self.extends(one, other).then_some(Coercion::By(Conversion::Up))
             }
-            (Type::Class(_), Type::Object(other)) => {
-                self.class(other).filter(|class| class.base.is_none()).and(by(Conversion::ClassToObject))
-            }
+            (Type::Class(_), Type::Object(other)) if self.is_root(other) => by(Conversion::ClassToObject),
             (Type::Object(one), Type::Interface(other)) if self.implements(one, other) => {
                 by(Conversion::ObjectToInterface(other.clone()))
             }
-            (Type::Interface(_), Type::Object(other)) => {
-                self.class(other).filter(|class| class.base.is_none()).and(by(Conversion::InterfaceToObject))
-            }
-            (Type::Object(one), Type::Reference(kind, other))
-                if *kind != PropertyKind::SOFT_CLASS && self.extends(one, other) =>
+            (Type::Interface(_), Type::Object(other)) if self.is_root(other) => by(Conversion::InterfaceToObject),
+            (Type::Object(one) | Type::Class(one), Type::Reference(kind, other))
+                if is_named_by(from, *kind) && self.extends(one, other) =>
             {
                 by(Conversion::ToReference(*kind, other.clone()))
             }
-            (Type::Class(one), Type::Reference(PropertyKind::SOFT_CLASS, other)) if self.extends(one, other) => {
-                by(Conversion::ToReference(PropertyKind::SOFT_CLASS, other.clone()))
-            }
-            (Type::Reference(kind, one), Type::Object(other))
-                if *kind != PropertyKind::SOFT_CLASS && self.extends(one, other) =>
+            (Type::Reference(kind, one), Type::Object(other) | Type::Class(other))
+                if is_named_by(to, *kind) && self.extends(one, other) =>
             {
                 by(Conversion::FromReference(*kind))
-            }
-            (Type::Reference(PropertyKind::SOFT_CLASS, one), Type::Class(other)) if self.extends(one, other) => {
-                by(Conversion::FromReference(PropertyKind::SOFT_CLASS))
             }
             (one, other) if is_text(one) && is_text(other) => by(Conversion::Text(one.clone(), other.clone())),
             (Type::Struct(one), Type::Struct(other)) => {
@@ -64,14 +54,8 @@ impl Checker<'_> {
                 {
                     return by(Conversion::Triple(one, two));
                 }
-                let mut base = self.structure(one).and_then(|found| found.base.clone());
-                while let Some(path) = base {
-                    if path == *other {
-                        return by(Conversion::StructUp(other.clone()));
-                    }
-                    base = self.structure(&path).and_then(|found| found.base.clone());
-                }
-                None
+                let base = self.structure(one).and_then(|found| found.base.clone());
+                self.struct_bases(base).find(|base| base == other).and_then(|base| by(Conversion::StructUp(base)))
             }
             (one, Type::Optional(of)) if *one == **of => by(Conversion::ToOptional),
             // Delegate types with equal signatures are compatible, even with different names.
@@ -123,6 +107,11 @@ impl Checker<'_> {
             },
         }
     }
+}
+
+/// Returns true if a reference of this kind refers to values of the type, an object or a class.
+fn is_named_by(ty: &Type, kind: PropertyKind) -> bool {
+    matches!(ty, Type::Class(_)) == (kind == PropertyKind::SOFT_CLASS)
 }
 
 pub(super) fn is_text(ty: &Type) -> bool {
@@ -289,12 +278,10 @@ impl Body<'_, '_> {
             }
             // A value of the root class may be a class.
             (Type::Object(one), Type::Class(two)) => {
-                let is_root = self.checker.class(one).is_some_and(|class| class.base.is_none());
-                is_root.then(|| cast(Cast::Class(two.clone()), value))
+                self.checker.is_root(one).then(|| cast(Cast::Class(two.clone()), value))
             }
             (Type::Class(_), Type::Object(two)) => {
-                let is_root = self.checker.class(two).is_some_and(|class| class.base.is_none());
-                is_root.then(|| converted(value, Coercion::By(Conversion::ClassToObject), to))
+                self.checker.is_root(two).then(|| converted(value, Coercion::By(Conversion::ClassToObject), to))
             }
             (Type::Reference(kind, one), Type::Object(_)) if *kind != PropertyKind::SOFT_CLASS => {
                 let object = Type::Object(one.clone());

@@ -223,6 +223,10 @@ impl Checker<'_> {
         self.lineage(path).any(|class| &*class.path == base)
     }
 
+    pub(super) fn is_root(&self, path: &str) -> bool {
+        self.class(path).is_some_and(|class| class.base.is_none())
+    }
+
     pub(super) fn implements(&self, path: &str, interface: &str) -> bool {
         self.lineage(path).any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }

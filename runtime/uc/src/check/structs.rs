@@ -115,8 +115,12 @@ impl Checker<'_> {
     /// Returns the nearest base in `numbers`. Skips reflected structs: a reflected struct may extend the previous version of a struct of
     /// the package.
     fn nearest_base(&self, structure: &hir::Struct, numbers: &HashMap<Path, usize>) -> Option<usize> {
-        let next_base = |path: &Path| self.structure(path)?.base.clone();
-        std::iter::successors(structure.base.clone(), next_base).find_map(|path| numbers.get(&path).copied())
+        self.struct_bases(structure.base.clone()).find_map(|path| numbers.get(&path).copied())
+    }
+
+    /// Returns the base and the bases of the base.
+    pub(super) fn struct_bases(&self, base: Option<Path>) -> impl Iterator<Item = Path> {
+        std::iter::successors(base, |path| self.structure(path)?.base.clone())
     }
 
     /// Reports and removes the base of structs with more than [`MAX_EXTENSION_DEPTH`] bases.
