@@ -6,22 +6,22 @@ use crate::ast::{self, Ident, Prefix};
 use crate::hir::{Const, Expr, ExprKind, Num, Type};
 use crate::source::Span;
 
-/// Returns true for number literals, with or without a sign.
-pub(super) fn is_number(value: &ast::Expr) -> bool {
+/// Returns the kind of an expression without signs and parentheses around it.
+fn unsigned(value: &ast::Expr) -> &ast::ExprKind {
     match &value.kind {
-        ast::ExprKind::Int(..) | ast::ExprKind::Float(..) => true,
-        ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => is_number(of),
-        _ => false,
+        ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => unsigned(of),
+        kind => kind,
     }
 }
 
-/// Returns true for floating-point literals.
+/// Returns true for number literals, with or without a sign.
+pub(super) fn is_number(value: &ast::Expr) -> bool {
+    matches!(unsigned(value), ast::ExprKind::Int(..) | ast::ExprKind::Float(..))
+}
+
+/// Returns true for floating-point literals, with or without a sign.
 pub(super) fn is_fraction(value: &ast::Expr) -> bool {
-    match &value.kind {
-        ast::ExprKind::Float(..) => true,
-        ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => is_fraction(of),
-        _ => false,
-    }
+    matches!(unsigned(value), ast::ExprKind::Float(..))
 }
 
 impl Body<'_, '_> {

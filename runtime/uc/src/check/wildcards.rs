@@ -56,22 +56,19 @@ impl Body<'_, '_> {
                     Err(Reported)
                 }
                 (Some(arg), None) => self.argument(param, arg),
-                (Some(arg), Some(Wild::Any)) => self.any_argument(found, at, arg, &mut checked_args).map(|value| {
-                    wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
-                    Arg::Wildcard(value)
-                }),
-                (Some(arg), Some(wild)) => match &element {
-                    Ok(element) => {
-                        self.wild_argument(found, at, wild, element.as_ref(), arg, &mut checked_args).map(|value| {
-                            wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
-                            Arg::Wildcard(value)
-                        })
-                    }
-                    Err(Reported) => {
-                        let _ = self.expr(arg, None);
-                        Err(Reported)
-                    }
-                },
+                (Some(arg), Some(wild)) => {
+                    let value = match (wild, &element) {
+                        (Wild::Any, _) => self.any_argument(found, at, arg, &mut checked_args),
+                        (_, Ok(element)) => {
+                            self.wild_argument(found, at, wild, element.as_ref(), arg, &mut checked_args)
+                        }
+                        (_, Err(Reported)) => self.expr(arg, None).and(Err(Reported)),
+                    };
+                    value.map(|value| {
+                        wildcards.push(Wildcard { param: at as u32, ty: value.ty.clone(), out: param.out });
+                        Arg::Wildcard(value)
+                    })
+                }
             };
             match one {
                 Ok(arg) => made.push(arg),
