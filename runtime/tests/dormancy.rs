@@ -209,7 +209,7 @@ fn a_dormant_object_appears_as_its_base_without_a_plugin_part() {
         "cold",
         expect![[r#"
             cold = F64(1.25)
-            the plugin part of Game.Ghost (Phantom_1), which is dormant until /Script/Game.Phantom returns, that `Game.Ghost:own` needs is not available: its generation is over or is being replaced
+            the plugin part of Game.Ghost (Phantom_1), which is dormant until /Script/Game.Phantom returns, that `Game.Ghost:own` needs is not available: it does not exist yet, is being built or replaced, or has ended
         "#]],
     );
     let report = reload(&host, &["v2"]);

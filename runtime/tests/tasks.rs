@@ -271,9 +271,9 @@ fn a_reload_ends_tasks_and_none_runs_in_the_new_generation() {
             the timer of a red constructor is dropped (build 2)
             the walking task is dropped (build 0)
             the beating timer is dropped (build 0)
-            refused: the module of a task is not available: its generation is over or is being replaced (build 0)
+            refused: the module of a task is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
             refused: `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine (build 0)
-            exit: the module of a posted closure is not available: its generation is over or is being replaced (build 0)
+            exit: the module of a posted closure is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
         "#]],
     );
     for _ in 0..3 {
@@ -307,9 +307,9 @@ fn an_unload_ends_tasks_before_the_exit_hook() {
         &record,
         &expect![[r#"
             the walking task is dropped (build 0)
-            refused: the module of a task is not available: its generation is over or is being replaced (build 0)
+            refused: the module of a task is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
             refused: `Obj::with` is for code that a task, a timer or a posted closure is running: in a method say `this.get(obj)`; a destructor cannot reach the engine (build 0)
-            exit: the module of a posted closure is not available: its generation is over or is being replaced (build 0)
+            exit: the module of a posted closure is not available: it does not exist yet, is being built or replaced, or has ended (build 0)
         "#]],
     );
     assert_eq!((host.jobs(), unload.parked), (vec![], vec![]));

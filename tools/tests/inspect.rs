@@ -90,6 +90,21 @@ fn delegates_are_printed_with_their_parameters() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn libraries_of_the_system_are_reported_as_no_modules() {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let mapped = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
+    let mut libraries: Vec<_> = mapped.filter(|path| path.contains(".so")).collect();
+    libraries.dedup();
+    assert!(libraries.iter().any(|path| path.contains("libc.so")), "{maps}");
+    for library in libraries {
+        let output = inspect(Path::new(library), false);
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(messages.contains("is a library, but no Alcedo module: it has no manifest section"), "{messages}");
+    }
+}
+
+#[test]
 fn files_other_than_plugin_libraries_are_rejected_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("libnote.so");

@@ -182,7 +182,7 @@ impl fmt::Display for Failure {
                 write!(f, "{message}{colon}object {object} is a {held}, not a {expected}")
             }
             FailureKind::UNAVAILABLE => {
-                write!(f, "{message} is not available: its generation is over or is being replaced")
+                write!(f, "{message} is not available: it does not exist yet, is being built or replaced, or has ended")
             }
             FailureKind::EXPIRED => {
                 write!(f, "a {held} from {expected} ago has expired: to keep a value beyond its call, use `to_owned()`")
@@ -230,3 +230,17 @@ pub struct Call<'a> {
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, FailureKind};
+
+    #[test]
+    fn the_text_of_unavailable_states_no_single_cause() {
+        let text = |message: &str| Failure::new(FailureKind::UNAVAILABLE, message).to_string();
+        let causes = "does not exist yet, is being built or replaced, or has ended";
+        for message in ["the runtime", "the Rust fields of #1.2 for /Script/Game.Hero, which are being built,"] {
+            assert_eq!(text(message), format!("{message} is not available: it {causes}"));
+        }
+    }
+}

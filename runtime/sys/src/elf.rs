@@ -32,7 +32,7 @@ use object::elf::{
 use object::pod::{Pod, slice_from_all_bytes};
 
 pub use constants::Constants;
-pub(crate) use headers::{HEAD, LONGEST_END, glance};
+pub(crate) use headers::{HEAD, LONGEST_END, glance, section_names};
 pub use static_tls::StaticTls;
 
 /// Smallest page size of any supported host. Every `PT_LOAD` must have at least this alignment.

@@ -93,7 +93,8 @@ impl ImageFile {
     pub fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<Self, ImageError> {
         let len = bytes.len() as u64;
         check_len(name, len, dir.demands().largest)?;
-        elf::glance(&bytes[..bytes.len().min(elf::HEAD)], len).map_err(|error| with_path(error, name, len))?;
+        let head = &bytes[..bytes.len().min(elf::HEAD)];
+        elf::glance(head, len).map_err(|error| with_path(error, name, head, len))?;
         let bytes = Bytes::copy_bytes(bytes, name, dir).map_err(not_copied(name, dir))?;
         Self::survey(name, bytes, dir.demands())
     }
@@ -146,12 +147,12 @@ impl ImageFile {
             Seal::Fits(Sealed { content, digest, signed }) => (content.len(), Some(digest), signed),
             Seal::Broken => {
                 let what = "its seal is of other bytes".to_owned();
-                return Err(ImageError::Malformed { path: name.to_owned(), what });
+                return Err(ImageError::Malformed { path: name.to_owned(), what, sections: Vec::new() });
             }
         };
         bytes.truncate(len);
         check_signature(name, &bytes, signed.as_ref(), demands)?;
-        let facts = elf::survey(&bytes).map_err(|error| with_path(error, name, len as u64))?;
+        let facts = elf::survey(&bytes).map_err(|error| with_path(error, name, &bytes, len as u64))?;
         let digest = sealed.map_or_else(|| Digest::of(&bytes), Digest);
         Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some(), signed, name: name.to_owned() })
     }

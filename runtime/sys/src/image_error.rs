@@ -132,6 +132,8 @@ pub enum ImageError {
         path: PathBuf,
         /// First inconsistency found.
         what: String,
+        /// Names of the sections. Empty if the section headers cannot be read.
+        sections: Vec<String>,
     },
 }
 
@@ -173,12 +175,13 @@ impl ImageError {
     }
 }
 
-pub(crate) fn with_path(error: ElfError, path: &Path, have: u64) -> ImageError {
+/// Adds the path and the sections of the file to an error. `bytes` are the known bytes of the file, which has `have` bytes.
+pub(crate) fn with_path(error: ElfError, path: &Path, bytes: &[u8], have: u64) -> ImageError {
     let path = path.to_owned();
     match error {
         ElfError::Truncated { what, need } => ImageError::Truncated { path, what, need, have },
         ElfError::Foreign { found } => ImageError::Foreign { path, found, expected: elf::expected() },
         ElfError::WrongKind { found } => ImageError::WrongKind { path, found },
-        ElfError::Malformed { what } => ImageError::Malformed { path, what },
+        ElfError::Malformed { what } => ImageError::Malformed { path, what, sections: elf::section_names(bytes) },
     }
 }

@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
         let mut head = Vec::with_capacity(HEAD as usize);
         (&source.file).take(HEAD).read_to_end(&mut head).map_err(io)?;
         source.file.rewind().map_err(io)?;
-        elf::glance(&head, len).map_err(|error| with_path(error, source.path, len))?;
+        elf::glance(&head, len).map_err(|error| with_path(error, source.path, &head, len))?;
         Ok(source)
     }
 

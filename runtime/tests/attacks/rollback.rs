@@ -134,7 +134,7 @@ fn new_code_using_every_entry_point_leaves_only_reported_effects() {
         a collection: refused
         its own property: done
         an id of another: done
-        its own method: the plugin part of Game.Greedy (Greedy_1) that `Game.Greedy:count_on` needs is not available: its generation is over or is being replaced
+        its own method: the plugin part of Game.Greedy (Greedy_1) that `Game.Greedy:count_on` needs is not available: it does not exist yet, is being built or replaced, or has ended
         a black: done
         post of the red constructor: done
         the exit hook ran

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use alcedo_abi::manifest::SECTION;
 use alcedo_sys::{Demands, ImageError, ImageFile, PublicKey, StageDir};
 
 use crate::load::declared::{self, Declarations, Declared};
@@ -107,6 +108,11 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
         | ImageError::TooLarge { .. }
         | ImageError::Copy { .. }
         | ImageError::StillWritten { .. }) => LoadError::from(error).into(),
+        // Reports the missing manifest, because some libraries of the system are complete, and fail the checks for modules.
+        ImageError::Malformed { sections, .. } if !sections.is_empty() && !sections.iter().any(|name| name == SECTION) => {
+            let reason = LoadError::NoManifest { path: path.clone() }.to_string();
+            ContextError::BadImage { path, reason }
+        }
         error => ContextError::BadImage { path, reason: error.to_string() },
     }
 }

@@ -47,6 +47,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, ElfError> {
     Ok(elf)
 }
 
+/// Returns the names of the sections. Returns an empty list if a header before the sections or a section header is invalid.
+pub(crate) fn section_names(bytes: &[u8]) -> Vec<String> {
+    let sections = header(bytes).and_then(|header| sections(bytes, header)).unwrap_or_default();
+    sections.into_iter().map(|section| section.name.to_owned()).collect()
+}
+
 fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
     if !bytes.starts_with(&object::elf::ELFMAG[..bytes.len().min(4)]) {
         return Err(ElfError::Foreign { found: family(bytes).to_owned() });
