@@ -225,8 +225,7 @@ impl Follower<'_> {
     /// # Errors
     /// A library is refused, or a registry does not have it.
     fn resolve(&mut self, document: &Document) -> Result<Vec<Library>, Error> {
-        let registry = Registry::new(&self.args.access, document.modules.values())?;
-        let mut libraries = Vec::new();
+        let (mut registry, mut libraries) = (None, Vec::new());
         for (module, reference) in &document.modules {
             let known = self.state.resolved.get(&reference.to_string());
             let known = known.and_then(|library| Some((library.clone(), self.store.get(&library.digest)?)));
@@ -237,8 +236,12 @@ impl Follower<'_> {
                     library
                 }
                 None => {
+                    let registry = match &mut registry {
+                        Some(registry) => registry,
+                        none => none.insert(Registry::new(&self.args.access, document.modules.values())?),
+                    };
                     let stored = |digest: &str| self.store.get(digest);
-                    let fetched = fetch::fetch(&registry, reference, &self.target, &self.keys, stored)?;
+                    let fetched = fetch::fetch(registry, reference, &self.target, &self.keys, stored)?;
                     self.store.put(&fetched.digest, &fetched.bytes)?;
                     let (version, digest) = (fetched.info.version.clone(), fetched.digest);
                     let library = Library { module: fetched.info.name, version, digest };
