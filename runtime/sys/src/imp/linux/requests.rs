@@ -176,7 +176,7 @@ impl RecordTable {
     fn note(&mut self, owner: usize, block: usize, kind: Kind, event: Option<(usize, Event)>) {
         // Occasionally removes completed requests without a function.
         if self.requests.len().is_power_of_two() {
-            self.requests.iter_mut().filter(|request| !request.is_done).for_each(Request::update);
+            update(self.requests.iter_mut());
             self.requests.retain(|request| !request.is_done || request.event.is_some());
         }
         self.requests.retain(|request| request.block != block);
@@ -206,28 +206,29 @@ impl RecordTable {
 }
 
 impl Request {
-    fn update(&mut self) {
+    fn has_result(&self) -> bool {
         let (at, in_progress) = match self.kind {
             Kind::Io => (offset_of!(IoBlock, error), libc::EINPROGRESS),
             Kind::Name => (offset_of!(NameBlock, error), NAME_IN_PROGRESS),
         };
         let value = read_word(self.block + at);
-        let has_result = self.is_submitted && value != ReadResult::Word(in_progress) && value != ReadResult::Unknown;
-        // A name lookup no longer uses its block when the block contains the result.
-        self.is_done = has_result && (self.kind == Kind::Name || settle_requests().is_ok());
+        self.is_submitted && value != ReadResult::Word(in_progress) && value != ReadResult::Unknown
     }
+}
+
+/// Marks the completed requests as done. Waits for the C library once, after the results of all blocks were read.
+fn update<'a>(requests: impl Iterator<Item = &'a mut Request>) {
+    let completed: Vec<_> = requests.filter(|request| !request.is_done && request.has_result()).collect();
+    let is_settled = completed.iter().all(|request| request.kind == Kind::Name) || settle_requests().is_ok();
+    // A name lookup no longer uses its block when the block contains the result.
+    completed.into_iter().for_each(|request| request.is_done = is_settled || request.kind == Kind::Name);
 }
 
 fn in_progress(owner: usize) -> Vec<(Kind, Instant)> {
     let mut records = lock(&RECORDS);
-    let mut found = Vec::new();
-    for request in records.requests.iter_mut().filter(|request| request.owner == owner && !request.is_done) {
-        request.update();
-        if !request.is_done {
-            found.push((request.kind, request.since));
-        }
-    }
-    found
+    update(records.requests.iter_mut().filter(|request| request.owner == owner));
+    let pending = records.requests.iter().filter(|request| request.owner == owner && !request.is_done);
+    pending.map(|request| (request.kind, request.since)).collect()
 }
 
 /// Returns the image's event for a block. A reused block may still contain the function of the host.
