@@ -38,7 +38,6 @@ mod repl;
 mod screen;
 mod scripts;
 mod session;
-mod session_folder;
 mod timings;
 mod world;
 

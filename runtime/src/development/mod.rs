@@ -14,8 +14,9 @@ mod builds;
 pub mod link;
 pub(crate) mod siblings;
 
-pub use alcedo_sys::plain_file;
 mod stream;
+
+pub use alcedo_sys::{PrivateFolder, plain_file};
 
 pub(crate) use agent::{Agent, Invitation};
 pub use builds::running_builds;

@@ -1,5 +1,6 @@
-//! Creates a folder for private copies. Only the current user can access the folder, regardless of the umask. A lock that ends with the
-//! process marks the folder as in use. The next host removes the folders of killed hosts.
+//! Creates temporary folders, for private copies of libraries and for sessions of tools. Only the current user can access a folder,
+//! regardless of the umask. A lock that ends with the process marks the folder as in use. The next process that creates a folder of the
+//! same kind removes the folders of killed processes.
 
 use std::fs;
 use std::io;
@@ -10,14 +11,15 @@ use tempfile::TempDir;
 
 pub(crate) use imp::{create_private, open_private};
 
-const PREFIX: &str = "alcedo-stage-";
+/// Prefix of the folders for copies of libraries.
+pub(crate) const COPIES: &str = "alcedo-stage-";
 
-/// File that a running host keeps locked. A folder without this file belongs to a host that is creating the folder.
+/// File that a running process keeps locked. A folder without this file belongs to a process that is creating the folder.
 const LOCK: &str = "lock";
 
 /// Folder of this process, removed on drop with its content.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub struct PrivateFolder {
     path: PathBuf,
     _dir: TempDir,
     /// Lock of the folder, dropped after the folder is removed. `None` if files cannot be locked. The sweep never removes a folder without
@@ -25,23 +27,24 @@ pub(crate) struct Folder {
     lock: Mutex<Option<fs::File>>,
 }
 
-impl Folder {
-    /// Creates a folder below the system's temporary directory. First removes folders of this user's dead hosts, up to a limit.
+impl PrivateFolder {
+    /// Creates a folder below the system's temporary directory, with a name that begins with `prefix`. First removes folders of this prefix
+    /// whose processes of this user were killed, up to a limit.
     ///
     /// # Errors
     ///
     /// The folder cannot be created, or another user could replace it.
-    pub(crate) fn new() -> io::Result<Self> {
+    pub fn new(prefix: &str) -> io::Result<Self> {
         let base = fs::canonicalize(std::env::temp_dir())?;
         imp::check_ancestors(&base)?;
-        imp::sweep(&base);
-        let dir = imp::create(&base)?;
+        imp::sweep(&base, prefix);
+        let dir = imp::create(&base, prefix)?;
         let path = dir.path().to_owned();
         let lock = Mutex::new(lock(&path));
         Ok(Self { path, _dir: dir, lock })
     }
 
-    /// Creates the folder again, as [`Folder::new`] does, if it was removed. This function may be called on any thread.
+    /// Creates the folder again, as [`PrivateFolder::new`] does, if it was removed. This function may be called on any thread.
     ///
     /// # Errors
     ///
@@ -49,7 +52,7 @@ impl Folder {
     pub(crate) fn renew(&self) -> io::Result<()> {
         let mut held = crate::lock(&self.lock);
         if imp::renew(&self.path)? {
-            tracing::warn!(path = %self.path.display(), "the folder for copies was removed, and is created again");
+            tracing::warn!(path = %self.path.display(), "a private folder was removed, and is created again");
             *held = lock(&self.path);
         }
         Ok(())
@@ -57,14 +60,14 @@ impl Folder {
 
     /// Returns the path of the folder without symbolic links. The system reports mapped files by real path. The loader must therefore
     /// receive real paths.
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
 fn lock(path: &Path) -> Option<fs::File> {
     let lock = imp::lock(path).inspect_err(|error| {
-        tracing::debug!(path = %path.display(), %error, "the folder for copies stays behind if this host is killed");
+        tracing::debug!(path = %path.display(), %error, "a private folder stays behind if this process is killed");
     });
     lock.ok()
 }
@@ -72,7 +75,7 @@ fn lock(path: &Path) -> Option<fs::File> {
 /// Checks by the folder name if a file is a host's private copy of an image.
 pub(crate) fn is_copy(path: &Path) -> bool {
     let folder = path.parent().and_then(Path::file_name);
-    folder.is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()))
+    folder.is_some_and(|name| name.as_encoded_bytes().starts_with(COPIES.as_bytes()))
 }
 
 #[cfg(unix)]
@@ -84,14 +87,15 @@ mod imp {
     use std::path::{Path, PathBuf};
 
     use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
+    use rustix::io::Errno;
     use rustix::process::geteuid;
     use tempfile::TempDir;
 
-    use super::{LOCK, PREFIX};
+    use super::LOCK;
     use crate::notes;
 
-    /// Maximum number of folders that the start of a host removes, and of directory entries that it examines. The next start continues with
-    /// the remaining folders.
+    /// Maximum number of folders that one sweep removes, and of directory entries that it examines. The next sweep continues with the
+    /// remaining folders.
     const MOST_FOLDERS: usize = 64;
     const MOST_NAMES: usize = 20_000;
 
@@ -104,6 +108,9 @@ mod imp {
     const PRIVATE: u32 = 0o600;
 
     const UNLOCKED: &str = "lock.new";
+
+    /// Flags to open an entry without waiting. A link is not followed.
+    const NO_LINKS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
     /// Prefix of the line in the lock file with the folder of a supervisor.
     const SUPERVISOR: &str = "supervisor ";
@@ -133,9 +140,9 @@ mod imp {
         Ok(())
     }
 
-    pub(super) fn create(base: &Path) -> io::Result<TempDir> {
+    pub(super) fn create(base: &Path, prefix: &str) -> io::Result<TempDir> {
         let private = Permissions::from_mode(FOLDER);
-        let dir = tempfile::Builder::new().prefix(PREFIX).permissions(private.clone()).tempdir_in(base)?;
+        let dir = tempfile::Builder::new().prefix(prefix).permissions(private.clone()).tempdir_in(base)?;
         // The umask may have removed permissions of the owner.
         fs::set_permissions(dir.path(), private)?;
         check(dir.path())?;
@@ -224,26 +231,24 @@ mod imp {
         Ok(file)
     }
 
-    /// Removes folders of this user whose hosts are dead. Skips folders that cannot be examined or removed.
-    pub(super) fn sweep(base: &Path) {
+    /// Removes folders of this user whose processes have ended. Skips folders that cannot be examined or removed.
+    pub(super) fn sweep(base: &Path, prefix: &str) {
         let (Ok(here), Ok(names)) = (open_dir(base), fs::read_dir(base)) else { return };
         let ours = names.take(MOST_NAMES).flatten().map(|entry| entry.file_name());
-        let ours = ours.filter(|name| name.as_bytes().starts_with(PREFIX.as_bytes()));
+        let ours = ours.filter(|name| name.as_bytes().starts_with(prefix.as_bytes()));
         let swept = ours.filter(|name| sweep_one(&here, name.as_bytes()).unwrap_or(false)).take(MOST_FOLDERS).count();
         if swept > 0 {
-            tracing::debug!(swept, base = %base.display(), "removed copies of libraries that killed hosts had left");
+            tracing::debug!(swept, base = %base.display(), "removed folders that killed processes had left");
         }
     }
 
-    /// Removes the folder if it belongs to a dead host. Opens all entries relative to open folders, follows no links, and removes only
-    /// files.
+    /// Removes the folder if its process has ended. Opens all entries relative to open folders, and follows no links.
     fn sweep_one(base: &File, name: &[u8]) -> io::Result<bool> {
-        let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        let dir = File::from(openat(base, name, flags | OFlags::DIRECTORY, Mode::empty())?);
+        let dir = File::from(openat(base, name, NO_LINKS | OFlags::DIRECTORY, Mode::empty())?);
         if !is_private(&dir.metadata()?) {
             return Ok(false);
         }
-        let mut lock = File::from(openat(&dir, LOCK, flags | OFlags::RDWR, Mode::empty())?);
+        let mut lock = File::from(openat(&dir, LOCK, NO_LINKS | OFlags::RDWR, Mode::empty())?);
         if !lock.metadata()?.is_file() || lock.try_lock().is_err() {
             return Ok(false);
         }
@@ -253,20 +258,29 @@ mod imp {
             return Ok(false);
         }
         // Removes the lock last. An interrupted sweep is then repeated.
-        let mut left = false;
-        for entry in rustix::fs::Dir::read_from(&dir)? {
-            let entry = entry?;
-            let file = entry.file_name();
-            if ![".", "..", LOCK].map(str::as_bytes).contains(&file.to_bytes()) {
-                left |= unlinkat(&dir, file, AtFlags::empty()).is_err();
-            }
-        }
-        if left {
-            return Ok(false);
-        }
+        clear(&dir, Some(LOCK))?;
         unlinkat(&dir, LOCK, AtFlags::empty())?;
         unlinkat(base, name, AtFlags::REMOVEDIR)?;
         Ok(true)
+    }
+
+    /// Removes the entries of a folder except `kept`, and the content of folders inside.
+    fn clear(dir: &File, kept: Option<&str>) -> io::Result<()> {
+        for entry in rustix::fs::Dir::read_from(dir)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if [Some("."), Some(".."), kept].iter().flatten().any(|kept| kept.as_bytes() == name.to_bytes()) {
+                continue;
+            }
+            match unlinkat(dir, name, AtFlags::empty()) {
+                Err(Errno::ISDIR | Errno::PERM) => {
+                    clear(&File::from(openat(dir, name, NO_LINKS | OFlags::DIRECTORY, Mode::empty())?), None)?;
+                    unlinkat(dir, name, AtFlags::REMOVEDIR)?;
+                }
+                removed => removed?,
+            }
+        }
+        Ok(())
     }
 
     /// Checks if a supervisor still uses the files of its host.
@@ -289,8 +303,8 @@ mod imp {
         Ok(())
     }
 
-    pub(super) fn create(base: &Path) -> io::Result<TempDir> {
-        tempfile::Builder::new().prefix(super::PREFIX).tempdir_in(base)
+    pub(super) fn create(base: &Path, prefix: &str) -> io::Result<TempDir> {
+        tempfile::Builder::new().prefix(prefix).tempdir_in(base)
     }
 
     /// Creates the folder at this path unless it exists. Returns `true` if it was created.
@@ -318,6 +332,34 @@ mod imp {
         File::options().read(true).write(write).open(path)
     }
 
-    /// Folders of dead hosts are left to the system.
-    pub(super) fn sweep(_base: &Path) {}
+    /// Folders of ended processes are left to the system.
+    pub(super) fn sweep(_base: &Path, _prefix: &str) {}
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::{LOCK, imp};
+
+    #[test]
+    fn folders_of_killed_sessions_are_deleted_and_others_stay() {
+        const PREFIX: &str = "alcedo-session-";
+        let base = tempfile::tempdir().expect("a folder");
+        let live = imp::create(base.path(), PREFIX).expect("a folder");
+        let _lock = imp::lock(live.path()).expect("no other process locks it");
+        let names = ["alcedo-session-left", "alcedo-session-new", "alcedo-other-left"];
+        let [left, new, other] = names.map(|name| base.path().join(name));
+        for dir in [&left, &new, &other] {
+            fs::create_dir_all(dir.join("1/0")).expect("made");
+            fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).expect("it is ours");
+            fs::write(dir.join("1/0/library"), "code").expect("written");
+        }
+        [&left, &other].into_iter().for_each(|dir| fs::write(dir.join(LOCK), "").expect("written"));
+        symlink(&other, left.join("1/link")).expect("made");
+        imp::sweep(base.path(), PREFIX);
+        assert_eq!([&left, &new, &other].map(|dir| dir.exists()), [false, true, true]);
+        assert!(live.path().exists() && other.join("1/0/library").exists());
+    }
 }

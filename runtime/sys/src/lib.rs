@@ -43,6 +43,7 @@ pub use elf::{Constants, StaticTls};
 pub use end_report::{EndPolicy, EndReport, ReferenceSearch};
 pub use ending::{EndState, Ending};
 pub use fenced::{FENCE, Fenced};
+pub use folder::PrivateFolder;
 #[cfg(feature = "watch")]
 pub use folder_watch::FolderWatch;
 pub use image::{Digest, ImageFile, Patch};

@@ -6,7 +6,7 @@
 //! The mapped file is the checked file. The descriptor that wrote a copy stays open until the copy is mapped. The file attributes (inode,
 //! length, change time) must be unchanged right before and right after the loader opens the copy by name. The name is the real path: under
 //! the descriptor's path (`/proc/<pid>/fd/<n>`) debuggers and later readers of a crash report could not find the file, and the loader
-//! would confuse two images when a descriptor number is reused. The folder ([`Folder`]) prevents other programs from replacing the file
+//! would confuse two images when a descriptor number is reused. The folder ([`PrivateFolder`]) prevents other programs from replacing the file
 //! during loading: only this user may write there, and in its ancestors only users with equal rights. Programs of this user cannot be
 //! excluded, since they may also write into this process.
 
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use thiserror::Error;
 
 use crate::demands::Demands;
-use crate::folder::{Folder, create_private, open_private};
+use crate::folder::{COPIES, PrivateFolder, create_private, open_private};
 use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
@@ -38,7 +38,7 @@ const SPARE: &str = "spare";
 pub struct StageDir {
     demands: Demands,
     spares: Arc<Spares>,
-    folder: Folder,
+    folder: PrivateFolder,
 }
 
 /// Complete copy under a unique name. Dropping the value removes the file. Existing mappings of the file stay valid.
@@ -143,7 +143,7 @@ impl StageDir {
     ///
     /// Returns the errors of [`StageDir::new`].
     pub fn demanding(demands: Demands) -> io::Result<Self> {
-        Ok(Self { demands, spares: Arc::default(), folder: Folder::new()? })
+        Ok(Self { demands, spares: Arc::default(), folder: PrivateFolder::new(COPIES)? })
     }
 
     /// Returns the directory, without symbolic links.

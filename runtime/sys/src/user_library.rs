@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::crash;
-use crate::folder::{Folder, create_private};
+use crate::folder::{COPIES, PrivateFolder, create_private};
 use crate::image_error::ImageError;
 use crate::native::{NativeError, NativeLibrary};
 use crate::plain_file;
@@ -30,7 +30,7 @@ pub struct UserLibrary {
     // This field must be declared first. The library is then closed before the copy is removed.
     library: NativeLibrary,
     source: PathBuf,
-    _folder: Folder,
+    _folder: PrivateFolder,
 }
 
 /// Error of opening a library.
@@ -100,7 +100,7 @@ impl UserLibrary {
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
         let (source, file, found) = find(folder, name)?;
         let failed = |error| UserLibraryError::Copy { file: source.clone(), error };
-        let copies = Folder::new().map_err(failed)?;
+        let copies = PrivateFolder::new(COPIES).map_err(failed)?;
         if crate::imp::forbids_code(copies.path()) {
             return Err(UserLibraryError::NoExec { folder: std::env::temp_dir() });
         }
@@ -190,7 +190,7 @@ fn copied(
     source: &Path,
     file: File,
     found: &Metadata,
-    copies: &Folder,
+    copies: &PrivateFolder,
     name: &str,
 ) -> Result<PathBuf, UserLibraryError> {
     let failed = |error| UserLibraryError::Copy { file: source.to_owned(), error };

@@ -362,13 +362,9 @@ fn only_folders_of_this_users_dead_hosts_are_removed() {
     fs::create_dir(&elsewhere).expect("the test directory is writable");
     plain(&elsewhere.join("lock"));
     symlink(&elsewhere, tmp.join("alcedo-stage-link")).expect("it is ours");
-    let nested = folder("alcedo-stage-nested", 0o700, &plain);
-    fs::create_dir(nested.join("folder")).expect("it is ours");
-    fs::write(nested.join("folder/file"), b"mine").expect("it is ours");
     let mut kept = vec![
         elsewhere.join("lock"),
         tmp.join("alcedo-stage-link"),
-        nested.join("folder/file"),
         folder("alcedo-stage-being-made", 0o700, &|_| {}),
         folder("alcedo-stage-of-all", 0o770, &plain),
         folder("alcedo-stage-linked-lock", 0o700, &|lock| symlink(dir.path().join("c.c"), lock).expect("it is ours")),
@@ -380,9 +376,12 @@ fn only_folders_of_this_users_dead_hosts_are_removed() {
         chown(&others, Some(SOMEBODY), None).expect("the administrator may");
         kept.push(others);
     }
-    // A symbolic link is removed, but not its target.
+    // Folders and symbolic links are removed, but not the targets of links.
     let dead = folder("alcedo-stage-dead", 0o700, &plain);
     symlink(&library, dead.join("link.so")).expect("it is ours");
+    fs::create_dir(dead.join("folder")).expect("it is ours");
+    fs::write(dead.join("folder/file"), b"mine").expect("it is ours");
+    symlink(&elsewhere, dead.join("folder/link")).expect("it is ours");
     Host::start(&tmp, &library, |_| {}).end();
     assert!(!dead.exists() && library.exists());
     kept.iter().for_each(|path| assert!(path.symlink_metadata().is_ok(), "{}", path.display()));

@@ -24,6 +24,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 
 use alcedo_runtime::crash_guard::{BACKTRACE, FOLDER, keep_copies};
+use alcedo_runtime::development::PrivateFolder;
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
@@ -38,7 +39,6 @@ use signal_hook::low_level::signal_name;
 
 use crate::error::{Error, file, terminal};
 use crate::paint::{Paint, for_terminal};
-use crate::session_folder::SessionFolder;
 use calls::Call;
 use dump::CrashDump;
 pub(crate) use panics::Panic;
@@ -265,10 +265,18 @@ impl Host {
 
 type Current = Arc<Mutex<Host>>;
 
+/// Creates a temporary folder of a session.
+///
+/// # Errors
+/// The folder cannot be created, or another user could replace it.
+pub(crate) fn session_folder() -> Result<PrivateFolder, Error> {
+    PrivateFolder::new("alcedo-session-").map_err(file("create a folder for the session in", &std::env::temp_dir()))
+}
+
 /// Supervises hosts, one at a time.
 pub(crate) struct Guard {
     /// Contains crash files with data of the host, and the saved world.
-    dir: SessionFolder,
+    dir: PrivateFolder,
     current: Current,
     terminal: Option<Termios>,
 }
@@ -277,7 +285,7 @@ impl Guard {
     /// # Errors
     /// Fails with the error of the system.
     pub(crate) fn new() -> Result<Self, Error> {
-        Ok(Self { dir: SessionFolder::new()?, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
+        Ok(Self { dir: session_folder()?, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
     }
 
     /// Returns a folder that exists as long as the guard.

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, file};
+use crate::guard::session_folder;
 use crate::scripts;
-use crate::session_folder::SessionFolder;
 use alcedo_build::Artifact;
+use alcedo_runtime::development::PrivateFolder;
 
 /// Number of builds kept. Debug libraries are large, and the folder for temporary files is often in memory.
 const KEPT: usize = 20;
@@ -57,14 +58,14 @@ impl Shelf {
 /// The libraries of recent generations, in a folder that is deleted with the session.
 #[derive(Debug)]
 pub(crate) struct History {
-    dir: SessionFolder,
+    dir: PrivateFolder,
     next: u64,
     shelf: Shelf,
 }
 
 impl History {
     pub(crate) fn new() -> Result<Self, Error> {
-        Ok(Self { dir: SessionFolder::new()?, next: 1, shelf: Shelf::default() })
+        Ok(Self { dir: session_folder()?, next: 1, shelf: Shelf::default() })
     }
 
     /// Returns the libraries of a build. Returns an empty list if they are no longer kept.
