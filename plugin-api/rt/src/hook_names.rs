@@ -2,69 +2,16 @@
 //! crate. The linker could omit object files of this crate, or find them too late.
 
 /// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names. The
-/// library defines functions with the listed names itself, but `dlsym` in the library still returns the hooks for these names.
+/// library defines functions with the listed names itself, but `dlsym` in the library still returns the hooks for these names. Also defines
+/// the initializer that looks up the platform's functions.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(hooked)]
 macro_rules! __alcedo_hooks {
-    ([$($unhooked:tt)*]) => {
-        $crate::__alcedo_hooks_of_life!([$($unhooked)*]);
-        $crate::__alcedo_hooks_of_tables!([$($unhooked)*]);
-        $crate::__alcedo_hooks_of_signals!([$($unhooked)*]);
-        $crate::__alcedo_hooks_of_closing!([$($unhooked)*]);
-        $crate::__alcedo_hooks_of_lookups!([$($unhooked)*]);
-        $crate::__alcedo_hooks_of_memory!([$($unhooked)*]);
-        $($crate::__alcedo_unhooked!($unhooked);)*
-    };
-}
-
-/// Defines no functions: this platform has no hooks, so its images are parked.
-#[doc(hidden)]
-#[macro_export]
-#[cfg(not(hooked))]
-macro_rules! __alcedo_hooks {
-    ([$($unhooked:tt)*]) => {};
-}
-
-/// Adds a name to the section that the host reads from the file. Linking fails if no hook has the name, or if the library has no
-/// function with the name. The macro makes the function hidden; otherwise the loader would bind the library's calls to the
-/// platform's function.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_unhooked {
-    ("free") => {
-        $crate::__alcedo_unhooked!(@ "free");
-        const _: () = {
-            // Runs before all other initializers, like the initializer that looks up the platform's functions.
-            #[used]
-            #[unsafe(link_section = ".init_array.00000")]
-            static ALCEDO_OWN_HEAP: extern "C" fn() = $crate::hooks::has_own_heap;
-        };
-    };
-    ($name:tt) => {
-        $crate::__alcedo_unhooked!(@ $name);
-    };
-    (@ $name:tt) => {
-        $crate::hooks::global_asm!(
-            ".pushsection .alcedo.unhooked,\"aR\",@progbits",
-            ::core::concat!(".hidden alcedo_hook_of_", $name),
-            ::core::concat!(".hidden ", $name),
-            ::core::concat!(".long alcedo_hook_of_", $name, " - ."),
-            ::core::concat!(".long ", $name, " - ."),
-            ::core::concat!(".asciz \"", $name, "\""),
-            ".popsection",
-        );
-    };
-}
-
-/// Hooks of functions for thread-locals, threads, exit handlers, signals and descriptors, and the initializer that looks up the
-/// platform's functions.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_hooks_of_life {
     ($unhooked:tt) => {
         $crate::__alcedo_name! {
             $unhooked
+            // Thread-locals, threads, exit handlers, signals and descriptors.
             "__cxa_thread_atexit_impl" cxa_thread_atexit_impl,
             "__cxa_thread_atexit" cxa_thread_atexit_impl,
             "pthread_key_create" pthread_key_create,
@@ -114,25 +61,7 @@ macro_rules! __alcedo_hooks_of_life {
             "memfd_create" memfd_create,
             "pthread_setname_np" pthread_setname_np,
             "syscall" syscall,
-        }
-
-        const _: () = {
-            // Runs before all other initializers, because the linker sorts initializers by this number. Initializers without a
-            // number run last.
-            #[used]
-            #[unsafe(link_section = ".init_array.00000")]
-            static ALCEDO_RESOLVE: extern "C" fn() = $crate::hooks::resolve;
-        };
-    };
-}
-
-/// Hooks of functions that store an address of the module in a table or a variable of another library.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_hooks_of_tables {
-    ($unhooked:tt) => {
-        $crate::__alcedo_name! {
-            $unhooked
+            // Functions that store an address of the module in a table or a variable of another library.
             "__register_frame" register_frame,
             "__deregister_frame" deregister_frame,
             "fopencookie" fopencookie,
@@ -154,29 +83,9 @@ macro_rules! __alcedo_hooks_of_tables {
             "openlog" openlog,
             "initstate" initstate,
             "setstate" setstate,
-        }
-    };
-}
-
-/// Hooks of functions that a module may not call while it is being closed.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_hooks_of_closing {
-    ($unhooked:tt) => {
-        $crate::__alcedo_name! {
-            $unhooked
+            // Functions that a module may not call while it is being closed.
             "putenv" putenv,
-        }
-    };
-}
-
-/// Hooks of functions that raise signals, jump out of handlers, or start processes.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_hooks_of_signals {
-    ($unhooked:tt) => {
-        $crate::__alcedo_name! {
-            $unhooked
+            // Functions that raise signals, jump out of handlers, or start processes.
             "sigaltstack" sigaltstack,
             "setitimer" setitimer,
             "alarm" alarm,
@@ -204,29 +113,71 @@ macro_rules! __alcedo_hooks_of_signals {
             "__fork" fork,
             "posix_spawn" posix_spawn,
             "posix_spawnp" posix_spawnp,
+            // Handlers for `fork`.
+            "__register_atfork" register_atfork,
         }
         #[cfg(target_arch = "x86_64")]
         $crate::__alcedo_name! {
             $unhooked
             "vfork" vfork,
         }
-    };
-}
-
-/// Hooks of functions that look up symbols, or register handlers for `fork`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __alcedo_hooks_of_lookups {
-    ($unhooked:tt) => {
         $crate::__alcedo_lookup! {
             $unhooked
             "dlsym" dlsym,
             "dlvsym" dlvsym,
         }
-        $crate::__alcedo_name! {
-            $unhooked
-            "__register_atfork" register_atfork,
-        }
+        $crate::__alcedo_hooks_of_memory!($unhooked);
+
+        const _: () = {
+            // Runs before all other initializers, because the linker sorts initializers by this number. Initializers without a
+            // number run last.
+            #[used]
+            #[unsafe(link_section = ".init_array.00000")]
+            static ALCEDO_RESOLVE: extern "C" fn() = $crate::hooks::resolve;
+        };
+        $crate::__alcedo_unhooked!($unhooked);
+    };
+}
+
+/// Defines no functions: this platform has no hooks, so its images are parked.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(hooked))]
+macro_rules! __alcedo_hooks {
+    ($unhooked:tt) => {};
+}
+
+/// Adds a name to the section that the host reads from the file. Linking fails if no hook has the name, or if the library has no
+/// function with the name. The macro makes the function hidden; otherwise the loader would bind the library's calls to the
+/// platform's function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_unhooked {
+    ([$($name:tt)*]) => {
+        $($crate::__alcedo_unhooked!($name);)*
+    };
+    ("free") => {
+        $crate::__alcedo_unhooked!(@ "free");
+        const _: () = {
+            // Runs before all other initializers, like the initializer that looks up the platform's functions.
+            #[used]
+            #[unsafe(link_section = ".init_array.00000")]
+            static ALCEDO_OWN_HEAP: extern "C" fn() = $crate::hooks::has_own_heap;
+        };
+    };
+    ($name:tt) => {
+        $crate::__alcedo_unhooked!(@ $name);
+    };
+    (@ $name:tt) => {
+        $crate::hooks::global_asm!(
+            ".pushsection .alcedo.unhooked,\"aR\",@progbits",
+            ::core::concat!(".hidden alcedo_hook_of_", $name),
+            ::core::concat!(".hidden ", $name),
+            ::core::concat!(".long alcedo_hook_of_", $name, " - ."),
+            ::core::concat!(".long ", $name, " - ."),
+            ::core::concat!(".asciz \"", $name, "\""),
+            ".popsection",
+        );
     };
 }
 

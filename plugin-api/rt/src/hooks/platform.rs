@@ -128,14 +128,8 @@ pub(super) fn library_at(address: usize) -> Option<usize> {
 /// Looks up the addresses of all platform functions that this module needs. The module's first initializer calls this function.
 pub extern "C" fn resolve() {
     resolve_reported();
-    resolve_reported_of_signals();
-    resolve_reported_of_closing();
-    resolve_reported_of_forks();
-    resolve_reported_of_streams();
-    resolve_reported_of_blocks();
     if hook_context().is_none() {
         resolve_replaced();
-        resolve_replaced_of_signals();
     }
 }
 
@@ -170,6 +164,20 @@ platform! {
     fn openlog(ident: *const c_char, option: c_int, facility: c_int);
     fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char, without: null_mut();
     fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut();
+
+    // Functions of signals.
+    fn sigaltstack(new: *const c_void, old: *mut c_void) -> c_int, without: missing();
+    fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, without: missing();
+    fn alarm(seconds: c_uint) -> c_uint, without: 0;
+    fn ualarm(first: c_uint, then: c_uint) -> c_uint, without: 0;
+    fn timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int, without: missing();
+    fn timer_delete(timer: usize) -> c_int, without: missing();
+    fn mq_notify(queue: c_int, event: *const c_void) -> c_int, without: missing();
+    fn aio_read(block: *mut c_void) -> c_int, without: missing();
+    fn aio_write(block: *mut c_void) -> c_int, without: missing();
+    fn aio_fsync(operation: c_int, block: *mut c_void) -> c_int, without: missing();
+    fn lio_listio(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: missing();
+    fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
 }
 
 // Functions that the hooks only report to the host.
@@ -213,37 +221,8 @@ platform! {
     fn fclose(stream: *mut c_void) -> c_int, without: missing();
     fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int, without: missing();
     fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize);
-}
 
-/// Returns the unwinder's function that deregisters tables; `None` if the process does not have this function.
-pub(crate) fn deregister() -> Option<Deregister> {
-    let address = REPORTED.__deregister_frame.get();
-    // SAFETY: the loader returned the address of `__deregister_frame`, which has this signature.
-    (!address.is_null()).then(|| unsafe { transmute::<*mut c_void, Deregister>(address) })
-}
-
-// Signal functions for which the hooks call functions of the host.
-platform! {
-    resolve_replaced_of_signals, ReplacedOfSignals, REPLACED_OF_SIGNALS;
-
-    fn sigaltstack(new: *const c_void, old: *mut c_void) -> c_int, without: missing();
-    fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, without: missing();
-    fn alarm(seconds: c_uint) -> c_uint, without: 0;
-    fn ualarm(first: c_uint, then: c_uint) -> c_uint, without: 0;
-    fn timer_create(clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int, without: missing();
-    fn timer_delete(timer: usize) -> c_int, without: missing();
-    fn mq_notify(queue: c_int, event: *const c_void) -> c_int, without: missing();
-    fn aio_read(block: *mut c_void) -> c_int, without: missing();
-    fn aio_write(block: *mut c_void) -> c_int, without: missing();
-    fn aio_fsync(operation: c_int, block: *mut c_void) -> c_int, without: missing();
-    fn lio_listio(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: missing();
-    fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
-}
-
-// Signal functions that the hooks only report to the host.
-platform! {
-    resolve_reported_of_signals, ReportedOfSignals, REPORTED_OF_SIGNALS;
-
+    // Functions of signals.
     fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, without: missing();
     fn mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *mut c_void) -> c_int, without: missing();
     fn mq_close(queue: c_int) -> c_int, without: missing();
@@ -254,31 +233,19 @@ platform! {
     fn fork() -> c_int, without: missing();
     fn posix_spawn(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
     fn posix_spawnp(pid: *mut c_int, program: *const c_char, actions: *const c_void, attributes: *const c_void, arguments: *const *mut c_char, environment: *const *mut c_char) -> c_int, without: libc::ENOSYS;
-}
 
-// Functions that a module may not call while it is being closed.
-platform! {
-    resolve_reported_of_closing, ReportedOfClosing, REPORTED_OF_CLOSING;
-
+    // Functions that a module may not call while it is being closed.
     fn putenv(text: *mut c_char) -> c_int, without: missing();
-}
 
-// Functions that open and close streams with descriptors.
-platform! {
-    resolve_reported_of_streams, ReportedOfStreams, REPORTED_OF_STREAMS;
-
+    // Functions that open and close streams with descriptors.
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut();
     fn tmpfile() -> *mut c_void, without: null_mut();
     fn popen(command: *const c_char, mode: *const c_char) -> *mut c_void, without: null_mut();
     fn pclose(stream: *mut c_void) -> c_int, without: missing();
     fn opendir(path: *const c_char) -> *mut c_void, without: null_mut();
     fn closedir(folder: *mut c_void) -> c_int, without: missing();
-}
 
-// Functions that allocate blocks of the C heap for the caller to free.
-platform! {
-    resolve_reported_of_blocks, ReportedOfBlocks, REPORTED_OF_BLOCKS;
-
+    // Functions that allocate blocks of the C heap for the caller to free.
     fn malloc_usable_size(block: *mut c_void) -> usize, without: 0;
     fn strdup(text: *const c_char) -> *mut c_char, without: null_mut();
     fn strndup(text: *const c_char, most: usize) -> *mut c_char, without: null_mut();
@@ -290,11 +257,14 @@ platform! {
     fn __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void) -> c_int, without: missing();
     fn getline(line: *mut *mut c_char, room: *mut usize, stream: *mut c_void) -> isize, without: missing() as isize;
     fn getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void) -> isize, without: missing() as isize;
+
+    // Functions that register handlers for `fork`.
+    fn __register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int, without: libc::ENOSYS;
 }
 
-// Functions that register handlers for `fork`.
-platform! {
-    resolve_reported_of_forks, ReportedOfForks, REPORTED_OF_FORKS;
-
-    fn __register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int, without: libc::ENOSYS;
+/// Returns the unwinder's function that deregisters tables; `None` if the process does not have this function.
+pub(crate) fn deregister() -> Option<Deregister> {
+    let address = REPORTED.__deregister_frame.get();
+    // SAFETY: the loader returned the address of `__deregister_frame`, which has this signature.
+    (!address.is_null()).then(|| unsafe { transmute::<*mut c_void, Deregister>(address) })
 }
