@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,6 +13,7 @@ use crate::args::Plugins;
 use crate::error::{Error, file};
 use crate::figures::millis;
 use crate::modules;
+use crate::screen::{print_progress, print_result};
 
 /// Builds plugins and seals their libraries, so that a host can detect a damaged file.
 #[derive(Debug, clap::Args)]
@@ -42,9 +43,7 @@ pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
     if found.crates.is_empty() {
         return Err(BuildError::NoPlugins { dirs: plugins.dirs.clone() }.into());
     }
-    for line in found.left_out() {
-        let _ = writeln!(stderr(), "{line}");
-    }
+    found.left_out().iter().for_each(|line| print_progress(line));
     for folder in &found.crates {
         let request = folder.request().release(plugins.release).color(stderr().is_terminal());
         let outcome = build(&request)?;
@@ -57,9 +56,9 @@ pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
                 sign_file(&artifact.path, key).map_err(file("sign", &artifact.path))?;
                 what += &format!(", signed by {}", key.public());
             }
-            let _ = writeln!(stdout(), "{}  {what}  {}", artifact.package, artifact.path.display());
+            print_result(&format!("{}  {what}  {}", artifact.package, artifact.path.display()));
         }
-        let _ = writeln!(stdout(), "  {}", millis(outcome.millis));
+        print_result(&format!("  {}", millis(outcome.millis)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -72,7 +71,7 @@ pub(crate) fn keygen(Keygen { path }: &Keygen) -> Result<ExitCode, Error> {
     key.write_new(path)?;
     let written = File::create_new(&public).and_then(|mut file| file.write_all(key.public().to_pem().as_bytes()));
     written.map_err(file("write", &public))?;
-    let _ = writeln!(stdout(), "secret key  {}  keep it to yourself; for `alcedo build --sign`", path.display());
-    let _ = writeln!(stdout(), "public key  {}  for `Builder::trust`: {}", public.display(), key.public());
+    print_result(&format!("secret key  {}  keep it to yourself; for `alcedo build --sign`", path.display()));
+    print_result(&format!("public key  {}  for `Builder::trust`: {}", public.display(), key.public()));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,6 @@
 //! `alcedo check`: compiles packages of scripts and prints their errors in the format of rustc, without running them.
 
 use std::collections::BTreeSet;
-use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use crate::error::{Error, file, paths};
 use crate::host_program::choose;
 use crate::host_query::script_declarations;
 use crate::modules::{self, BuildOptions, Found};
-use crate::screen::print_progress;
+use crate::screen::{print_progress, print_result};
 use crate::world::HostProgram;
 
 /// Checks packages of scripts and prints their errors with locations, without running them.
@@ -66,8 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         (1, 0) => "1 package has errors".to_owned(),
         (wrong, _) => format!("{wrong} of {} packages have errors", checked.len()),
     });
-    // Ignores the error if the reader has closed the output.
-    let _ = writeln!(stdout(), "{}", out.trim_end());
+    print_result(out.trim_end());
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
-use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,6 +15,7 @@ use serde::Serialize;
 use crate::args::{HostArgs, PATIENCE};
 use crate::check::{check, counted, package_with};
 use crate::error::{Error, file};
+use crate::screen::{print_progress, print_result};
 
 /// Prints the manifest and the declarations of a plugin's library, without running its code.
 ///
@@ -54,8 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     } else {
         Report { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
     };
-    // The reader has closed the output: the error is ignored.
-    let _ = writeln!(stdout(), "{text}");
+    print_result(&text);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -88,14 +87,13 @@ fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
                 let _ = write!(text, "{}", Types(declared));
             }
             Err(wrong) => {
-                let _ = writeln!(std::io::stderr(), "alcedo: {}", wrong.trim_end());
+                print_progress(&format!("alcedo: {}", wrong.trim_end()));
                 code = ExitCode::FAILURE;
             }
         }
     }
     if !text.is_empty() {
-        // The reader has closed the output: the error is ignored.
-        let _ = writeln!(stdout(), "{}", text.trim_end());
+        print_result(text.trim_end());
     }
     Ok(code)
 }

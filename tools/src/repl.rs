@@ -2,7 +2,7 @@
 //! the thread that created it. Each line is evaluated before the next line is read.
 
 use std::cell::RefCell;
-use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin, stdout};
+use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ use crate::host_program;
 use crate::modules;
 use crate::modules::BuildOptions;
 use crate::paint::{Paint, for_terminal};
-use crate::screen::{log_to_stderr, print_progress};
+use crate::screen::{log_to_stderr, print_progress, print_result};
 use crate::scripts;
 use crate::world::{HostOptions, Local, Printed, Remote, World, WorldEvent};
 
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let packages = args.packages.iter().cloned().chain(found.packages.iter().map(|path| scripts::name(path))).collect();
     let user_code = args.code.absolute()?;
     let options = HostOptions { packages, args: Vec::new(), objects: args.objects, user_code, planted_rerun: false };
-    found.left_out().iter().for_each(|line| drop(writeln!(stderr(), "{line}")));
+    found.left_out().iter().for_each(|line| print_progress(line));
     let mut dirs = found.crate_dirs();
     if args.modules.is_empty() && Path::new("Cargo.toml").is_file() {
         dirs.push(PathBuf::from("."));
@@ -165,8 +165,7 @@ fn show(printed: &Printed) {
 }
 
 fn print(text: &str) {
-    // Ignores the error if the reader has closed the output.
-    let _ = writeln!(stdout(), "{}", text.trim_end());
+    print_result(text.trim_end());
 }
 
 /// Reads lines of a pipe.

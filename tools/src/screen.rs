@@ -23,6 +23,11 @@ pub(crate) fn print_progress(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
+/// Prints the result of a command, one or more lines, to standard output.
+pub(crate) fn print_result(text: &str) {
+    write(&format!("{text}\n"));
+}
+
 /// Standard output, shared by all threads. A clone is another handle to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {

@@ -5,7 +5,6 @@ mod compare;
 mod names;
 
 use std::fmt::{self, Display};
-use std::io::{Write as _, stderr, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,6 +14,7 @@ use serde::Serialize;
 
 use crate::error::{Error, file};
 use crate::inspect::Inspected;
+use crate::screen::{print_progress, print_result};
 
 use compare::{Effect, Finding, Findings, compare};
 
@@ -45,8 +45,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let found = match findings(args) {
         Ok(found) => found,
         Err(error) => {
-            // Ignores the error if standard error is closed.
-            let _ = writeln!(stderr(), "alcedo: {}", printable(&error.to_string()));
+            print_progress(&format!("alcedo: {error}"));
             return ExitCode::from(UNREADABLE);
         }
     };
@@ -58,8 +57,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     } else {
         Report(&found).to_string()
     };
-    // Ignores the error if the reader has closed the output.
-    let _ = writeln!(stdout(), "{text}");
+    print_result(&text);
     if breaking == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

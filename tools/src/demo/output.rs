@@ -1,7 +1,6 @@
 //! Output of the demo: aligned lines of text for people, or one JSON object per line for programs.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::{Write, stdout};
 
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
@@ -11,6 +10,7 @@ use super::edit::{self, Line};
 use crate::figures::{millis, number};
 use crate::paint::{Paint, for_terminal};
 use crate::reload_message;
+use crate::screen::print_result;
 use crate::session::Live;
 
 /// An event of the demo's output.
@@ -137,9 +137,7 @@ impl Output {
             Self::Json => Some(as_json(message)),
         };
         if let Some(line) = line {
-            let mut out = stdout().lock();
-            // Drops the event if the reader has closed the output.
-            let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+            print_result(&line);
         }
     }
 }

@@ -4,7 +4,6 @@
 mod rules;
 
 use std::fs;
-use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -16,6 +15,7 @@ use serde::Serialize;
 
 use crate::described::{LARGEST_MANIFEST, described, hosts};
 use crate::install::{installing, is_in_path};
+use crate::screen::print_result;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -72,8 +72,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     findings.push(command());
     findings.extend(workspace(dir));
     for finding in &findings {
-        // Ignores the error if the reader has closed the output.
-        let _ = writeln!(stdout(), "{}", if *json { as_json(finding) } else { as_lines(finding) });
+        print_result(&if *json { as_json(finding) } else { as_lines(finding) });
     }
     let is_wrong = findings.iter().any(|finding| finding.state == State::Wrong);
     if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS }

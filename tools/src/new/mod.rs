@@ -7,13 +7,12 @@ mod name;
 mod project;
 mod templates;
 
-use std::io::{Write as _, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::error::{Error, file};
 use crate::install::{installing, is_in_path};
-use crate::screen::print_progress;
+use crate::screen::{print_progress, print_result};
 use host::{Event, Host};
 use name::Name;
 use project::{Around, Sources};
@@ -73,8 +72,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         None => make(kind, &name, &sources, &here)?,
     }
     if !is_in_path("alcedo") {
-        let line = format!("  shells find no `alcedo`: {}", installing(&[]));
-        print_line(&line);
+        print_result(&format!("  shells find no `alcedo`: {}", installing(&[])));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -121,10 +119,10 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
         Kind::Host => "cargo test && alcedo new plugin NAME && alcedo dev",
         Kind::Plugin | Kind::Workspace => "alcedo dev",
     };
-    print_line(&format!("made {}", made.display()));
-    print_line(&format!("  cd {} && {next}", name.text()));
+    print_result(&format!("made {}", made.display()));
+    print_result(&format!("  cd {} && {next}", name.text()));
     if kind != Kind::Workspace {
-        print_line("  `alcedo new workspace` makes a host of your own with a first plugin");
+        print_result("  `alcedo new workspace` makes a host of your own with a first plugin");
     }
     Ok(())
 }
@@ -168,16 +166,16 @@ fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> R
     project::write(&made, &around.root, &files)?;
     let relative_path = made.strip_prefix(here).unwrap_or(&made);
     let made = format!("made {}, a plugin for {}: it extends {base}", relative_path.display(), around.host.0);
-    print_line(&made);
+    print_result(&made);
     if host.has_old_glue {
         let host = &around.host.0;
-        print_line(&format!(
+        print_result(&format!(
             "  the glue has no class that {host} lets plugins extend: write it again with `alcedo glue --host {host} -o FILE`"
         ));
     }
     let dev = if around.names_host { String::new() } else { format!(" --host {}", around.host.0) };
     let next = format!("  cargo test -p {}, or start `alcedo dev{dev}` again and save in it", name.text());
-    print_line(&next);
+    print_result(&next);
     Ok(())
 }
 
@@ -250,11 +248,6 @@ fn plugin_placeholders(
     placeholders.insert("host", members.host.0.replace('-', "_"));
     placeholders.insert("glue", members.glue.0.replace('-', "_"));
     Ok(placeholders)
-}
-
-fn print_line(line: &str) {
-    // Ignores the error if the reader has closed the output.
-    let _ = writeln!(stdout(), "{line}");
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! `alcedo pull`: downloads a library from a registry, checks it, and writes it to a folder.
 
 use std::fs;
-use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -10,6 +9,7 @@ use alcedo_runtime::development::plain_file;
 use super::client::{Access, Registry};
 use super::{Trust, artifact, fetch, file_name, read_keys};
 use crate::error::{Error, file};
+use crate::screen::print_result;
 
 /// Downloads a module from an OCI registry, checks digest and signature, and writes its library to a folder.
 ///
@@ -45,8 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     fs::create_dir_all(&args.out).map_err(file("make", &args.out))?;
     let path = args.out.join(file_name(&fetched.info.name));
     plain_file::replace(&path, &fetched.bytes).map_err(file("write", &path))?;
-    // The reader has closed the output: the error is ignored.
-    let _ =
-        writeln!(stdout(), "{} {}  {}  {}", fetched.info.name, fetched.info.version, fetched.digest, path.display());
+    let (info, digest) = (&fetched.info, &fetched.digest);
+    print_result(&format!("{} {}  {digest}  {}", info.name, info.version, path.display()));
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,5 @@
 //! `alcedo push`: uploads signed libraries to a registry, and prints the reference of the module with its digest.
 
-use std::io::{Write as _, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,6 +11,7 @@ use oci_client::manifest::{OCI_IMAGE_INDEX_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE, Oci
 use super::client::{Access, Registry};
 use super::{Trust, artifact, fetch, read_keys};
 use crate::error::{Error, file};
+use crate::screen::print_result;
 
 /// Uploads a signed library to an OCI registry, and prints its reference with the digest.
 ///
@@ -69,7 +69,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let index = serde_json::to_vec(&index)?;
     registry.push_manifest(&reference, OCI_IMAGE_INDEX_MEDIA_TYPE, &index)?;
     let pinned = reference.clone_with_digest(sha256(&index));
-    // The reader has closed the output: the error is ignored.
-    let _ = writeln!(stdout(), "{} {}  {target}  {pinned}  (tag {tag})", info.name, info.version);
+    print_result(&format!("{} {}  {target}  {pinned}  (tag {tag})", info.name, info.version));
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,6 @@
 //! host by default, in a separate process.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -15,6 +14,7 @@ use crate::args::World as WorldArgs;
 use crate::error::Error;
 use crate::pace::Pace;
 use crate::paint::Paint;
+use crate::screen::print_result;
 
 /// Default package for the types of plugins. A host must list every permitted package.
 const PACKAGE: &str = "Game";
@@ -104,7 +104,7 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
             for population in populated.populate(&runtime, options.objects) {
                 // The tool prints the output of this process.
-                let _ = writeln!(std::io::stdout(), "{}", population.line(paint));
+                print_result(&population.line(paint));
             }
         }
     }

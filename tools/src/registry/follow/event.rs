@@ -1,10 +1,11 @@
 //! Events of `alcedo follow`, as lines for people and as JSON objects for programs.
 
 use std::fmt;
-use std::io::{Write as _, stdout};
 
 use alcedo_runtime::printable;
 use serde::Serialize;
+
+use crate::screen::print_result;
 
 /// Event. The JSON form has the field `event`; programs should ignore unknown fields and events.
 #[derive(Debug, Serialize)]
@@ -64,8 +65,6 @@ impl Output {
             true => serde_json::to_string(event).unwrap_or_default(),
             false => printable(&event.to_string().replace('\n', "\\n")).into_owned(),
         };
-        // The reader has closed the output: the error is ignored.
-        let mut out = stdout();
-        let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+        print_result(&line);
     }
 }
