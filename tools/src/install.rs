@@ -1,11 +1,6 @@
 //! Finds the sources that this program was built from, checks if shells find the `alcedo` command, and returns the line that installs it.
 
-use std::ffi::OsString;
 use std::path::Path;
-
-use anyhow::anyhow;
-
-use crate::error::Error;
 
 /// Name of this package's folder in a checkout. Registries and `cargo vendor` name the folder after the package.
 const FOLDER: &str = "tools";
@@ -34,16 +29,6 @@ pub(crate) fn checkout() -> Option<&'static Path> {
 /// Returns the line that installs the command from the sources of this build.
 pub(crate) fn installing(features: &[&str]) -> String {
     installing_from(checkout(), features)
-}
-
-/// Returns the error of a command that this build lacks, with the lines that install its feature and repeat the command.
-#[cfg_attr(all(feature = "bindgen", feature = "registry"), expect(dead_code, reason = "this build lacks no command"))]
-pub(crate) fn missing(feature: &str, reason: &str, command: &str, arguments: &[OsString]) -> Error {
-    let arguments: String = arguments.iter().map(|argument| format!(" {}", argument.display())).collect();
-    anyhow!(
-        "this build of `alcedo` is without the feature `{feature}`, {reason}: {}, then `alcedo {command}{arguments}` again",
-        installing(&[feature])
-    )
 }
 
 fn installing_from(checkout: Option<&Path>, features: &[&str]) -> String {

@@ -7,7 +7,7 @@
 //! each command prints them in its own format.
 
 mod args;
-#[cfg_attr(not(feature = "bindgen"), path = "no_bindgen.rs")]
+#[cfg(feature = "bindgen")]
 mod bindgen;
 mod build;
 mod check;
@@ -27,11 +27,13 @@ mod host_query;
 mod input;
 mod inspect;
 mod install;
+#[cfg(not(all(feature = "bindgen", feature = "registry")))]
+mod missing;
 mod modules;
 mod new;
 mod pace;
 mod paint;
-#[cfg_attr(not(feature = "registry"), path = "no_registry.rs")]
+#[cfg(feature = "registry")]
 mod registry;
 mod reload_message;
 mod repl;
@@ -45,6 +47,11 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+#[cfg(not(feature = "bindgen"))]
+use crate::missing::bindgen;
+#[cfg(not(feature = "registry"))]
+use crate::missing::registry;
 
 /// Builds Alcedo plugins, and swaps their code in a running world while its objects live on.
 #[derive(Parser)]

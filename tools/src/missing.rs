@@ -1,0 +1,66 @@
+//! The commands that a build without an optional feature lacks: `alcedo bindgen`, `push`, `pull` and `follow`. Each prints the line that
+//! installs its feature.
+
+/// Declares a command that this build lacks. The documentation is a token, because `clap` reads no other form of literals.
+macro_rules! missing {
+    ($name:ident, $feature:literal, $reason:literal, $doc:tt) => {
+        pub(crate) mod $name {
+            use std::ffi::OsString;
+            use std::process::ExitCode;
+
+            use anyhow::bail;
+
+            use crate::error::Error;
+            use crate::install::installing;
+
+            #[doc = $doc]
+            #[derive(Debug, clap::Args)]
+            pub(crate) struct Args {
+                /// Arguments of the command.
+                #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+                arguments: Vec<OsString>,
+            }
+
+            pub(crate) fn run(Args { arguments }: &Args) -> Result<ExitCode, Error> {
+                let arguments: String = arguments.iter().map(|argument| format!(" {}", argument.display())).collect();
+                bail!(
+                    "this build of `alcedo` is without the feature `{}`, {}: {}, then `alcedo {}{arguments}` again",
+                    $feature,
+                    $reason,
+                    installing(&[$feature]),
+                    stringify!($name)
+                )
+            }
+        }
+    };
+}
+
+#[cfg(not(feature = "bindgen"))]
+missing!(
+    bindgen,
+    "bindgen",
+    "which reads C headers by libclang",
+    "Writes the Rust source through which plugins call a C library. This build of `alcedo` lacks it: install the feature `bindgen`."
+);
+
+#[cfg(not(feature = "registry"))]
+pub(crate) mod registry {
+    missing!(
+        push,
+        "registry",
+        "which connects to OCI registries",
+        "Uploads a signed library to an OCI registry. This build of `alcedo` lacks it: install the feature `registry`."
+    );
+    missing!(
+        pull,
+        "registry",
+        "which connects to OCI registries",
+        "Downloads a module from an OCI registry. This build of `alcedo` lacks it: install the feature `registry`."
+    );
+    missing!(
+        follow,
+        "registry",
+        "which connects to OCI registries",
+        "Brings hosts to the modules of a document. This build of `alcedo` lacks it: install the feature `registry`."
+    );
+}
