@@ -168,76 +168,30 @@ macro_rules! integers {
 }
 integers!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64);
 
-impl SlotValue for f32 {
-    const SLOT: SlotType = SlotType::F32;
-    #[inline]
-    fn into_bits(self) -> u64 {
-        u64::from(self.to_bits())
-    }
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self::from_bits(bits as u32)
-    }
-}
+macro_rules! slot_values {
+    ($($rust:ty => $slot:ident, |$value:ident| $into:expr, |$bits:ident| $from:expr;)*) => {$(
+        impl SlotValue for $rust {
+            const SLOT: SlotType = SlotType::$slot;
 
-impl SlotValue for f64 {
-    const SLOT: SlotType = SlotType::F64;
-    #[inline]
-    fn into_bits(self) -> u64 {
-        self.to_bits()
-    }
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self::from_bits(bits)
-    }
+            #[inline]
+            fn into_bits(self) -> u64 {
+                let $value = self;
+                $into
+            }
+            #[inline]
+            fn from_bits($bits: u64) -> Self {
+                $from
+            }
+        }
+    )*};
 }
-
-impl SlotValue for bool {
-    const SLOT: SlotType = SlotType::U8;
-    #[inline]
-    fn into_bits(self) -> u64 {
-        u64::from(self)
-    }
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        bits & 0xff != 0
-    }
-}
-
-impl SlotValue for Name {
-    const SLOT: SlotType = SlotType::U32;
-    #[inline]
-    fn into_bits(self) -> u64 {
-        u64::from(self.0)
-    }
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self(bits as u32)
-    }
-}
-
-impl SlotValue for ObjectHandle {
-    const SLOT: SlotType = SlotType::CONJUGATE;
-    #[inline]
-    fn into_bits(self) -> u64 {
-        self.0
-    }
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self(bits)
-    }
-}
-
-impl SlotValue for ConjugateHandle {
-    const SLOT: SlotType = SlotType::CONJUGATE;
-    #[inline]
-    fn into_bits(self) -> u64 {
-        self.0
-    }
-    #[inline]
-    fn from_bits(bits: u64) -> Self {
-        Self(bits)
-    }
+slot_values! {
+    f32 => F32, |value| u64::from(value.to_bits()), |bits| Self::from_bits(bits as u32);
+    f64 => F64, |value| value.to_bits(), |bits| Self::from_bits(bits);
+    bool => U8, |value| u64::from(value), |bits| bits & 0xff != 0;
+    Name => U32, |value| u64::from(value.0), |bits| Self(bits as u32);
+    ObjectHandle => CONJUGATE, |value| value.0, |bits| Self(bits);
+    ConjugateHandle => CONJUGATE, |value| value.0, |bits| Self(bits);
 }
 
 /// Slots borrowed for one call. The parameters are first, followed by the result, if any.
