@@ -32,39 +32,40 @@ impl<'a> Host<'a> {
     }
 }
 
-/// Host with access only to logs and panics, which are allowed while a slice of host memory is borrowed on this thread.
-#[derive(Clone, Copy)]
-pub(crate) struct LogHost(Host<'static>);
+/// Returns the host for the following functions, which are allowed while a slice of host memory is borrowed on this thread.
+fn for_records() -> Option<Host<'static>> {
+    // SAFETY: only the functions below are called. These functions change no value, and the host refuses changes by its own
+    // subscribers.
+    unsafe { Host::attached("logging") }
+}
 
-impl LogHost {
-    pub(crate) fn attached() -> Option<Self> {
-        // SAFETY: only the functions below are called. These functions change no value, and the host refuses changes by its own
-        // subscribers.
-        unsafe { Host::attached("logging") }.map(Self)
+pub(crate) fn send_event(record: &LogRecord<'_>) {
+    if let Some(host) = for_records() {
+        host.log_event(record);
     }
+}
 
-    pub(crate) fn event(self, record: &LogRecord<'_>) {
-        self.0.log_event(record);
+/// Reports a panic on this thread to the host, before the stack unwinds.
+pub(crate) fn panicked(message: &str, file: &str, line: u32, column: u32) {
+    if let Some(host) = for_records() {
+        host.panicked(RStr::from_str(message), RStr::from_str(file), line, column);
     }
+}
 
-    /// Reports a panic on this thread, before the stack unwinds.
-    pub(crate) fn panicked(self, message: &str, file: &str, line: u32, column: u32) {
-        self.0.panicked(RStr::from_str(message), RStr::from_str(file), line, column);
-    }
+/// Returns true if, on this thread, the host is calling a module that is not bound to a thread.
+pub(crate) fn calls_are_open() -> bool {
+    for_records().is_some_and(|host| host.calls_are_open() != 0)
+}
 
-    /// Returns true if, on this thread, the host is calling a module that is not bound to a thread.
-    pub(crate) fn calls_are_open(self) -> bool {
-        self.0.calls_are_open() != 0
-    }
+/// Opens a span and returns the number that the host assigned to the span. Returns zero without a host.
+pub(crate) fn open_span(record: &LogRecord<'_>) -> u64 {
+    for_records().map_or(0, |host| host.span_open(record))
+}
 
-    /// Opens a span and returns the number that the host assigned to the span.
-    pub(crate) fn open_span(self, record: &LogRecord<'_>) -> u64 {
-        self.0.span_open(record)
-    }
-
-    /// Enters, exits or closes a span.
-    pub(crate) fn step_span(self, span: u64, step: SpanStep) {
-        self.0.span_step(span, step);
+/// Enters, exits or closes a span.
+pub(crate) fn step_span(span: u64, step: SpanStep) {
+    if let Some(host) = for_records() {
+        host.span_step(span, step);
     }
 }
 

@@ -20,57 +20,70 @@ pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
     unsafe { Host::attached(action) }.ok_or_else(|| CallError::no_host(action))
 }
 
-/// Host with access only to functions that are allowed while a slice of its memory is borrowed.
-#[derive(Clone, Copy)]
-pub(super) struct Harmless(Host<'static>);
+/// Returns the host for the following functions, which are allowed while a slice of its memory is borrowed.
+fn harmless() -> Option<Host<'static>> {
+    // SAFETY: the functions up to `conjugate_state` look up numbers and copy data, or destroy one owned value of the module. No slice
+    // of this value exists, since a slice borrows its value. These functions run no code outside this module.
+    unsafe { Host::attached("a question") }
+}
 
-impl Harmless {
-    /// Returns the host, or `None` without a host.
-    pub(super) fn host() -> Option<Self> {
-        // SAFETY: the functions below look up numbers and copy data, or destroy one owned value of the module. No slice of this
-        // value exists, since a slice borrows its value. These functions run no code outside this module.
-        unsafe { Host::attached("a question") }.map(Self)
+/// Returns true if an object is alive. Callable while memory is borrowed.
+pub(crate) fn object_lives(object: ObjectHandle) -> bool {
+    harmless().is_some_and(|host| host.object_resolve(object, ClassId::NONE).is_ok())
+}
+
+/// Returns the name of an object, or an empty string for a destroyed object.
+pub(crate) fn object_name(object: ObjectHandle) -> String {
+    harmless().and_then(|host| host.object_name(object).ok()).unwrap_or_default()
+}
+
+/// Returns the path of an object's class, or an empty string for a destroyed object.
+pub(crate) fn object_class(object: ObjectHandle) -> String {
+    harmless().and_then(|host| host.object_class(object).ok()).unwrap_or_default()
+}
+
+/// Returns the string of a name, or an empty string for an unknown name.
+pub(crate) fn name_text(name: Name) -> String {
+    harmless().and_then(|host| host.name_text(name).ok()).unwrap_or_default()
+}
+
+/// Cancels a job. Callable on any thread, and while memory is borrowed, because a drop cannot be refused.
+pub(crate) fn job_cancel(job: JobId) {
+    if let Some(host) = harmless() {
+        host.job_cancel(job);
     }
 }
 
-macro_rules! harmless {
-    ($($name:ident($($arg:ident: $ty:ty),*) -> $result:ty;)*) => {
-        impl Harmless {
-            $(pub(super) fn $name(self $(, $arg: $ty)*) -> $result {
-                self.0.$name($($arg),*)
-            })*
-        }
-    };
-}
-harmless! {
-    object_resolve(object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError>;
-    object_name(object: ObjectHandle) -> Result<String, CallError>;
-    object_class(object: ObjectHandle) -> Result<String, CallError>;
-    name_text(name: Name) -> Result<String, CallError>;
-    job_cancel(job: JobId) -> ();
-    job_lives(job: JobId) -> u8;
-    game_time() -> u64;
-    black_drop(black: BlackHandle) -> ();
-    conjugate_state(conjugate: ConjugateHandle) -> Result<ConjugateState, CallError>;
-    direct_failure() -> Result<(), CallError>;
+pub(crate) fn job_lives(job: JobId) -> bool {
+    harmless().is_some_and(|host| host.job_lives(job) != 0)
 }
 
-/// Converts a source location into the type of the ABI. Borrows the file name of `site`.
-pub(crate) fn site_of(site: &Location<'_>) -> Site {
-    Site { file: TextView::of(site.file()), line: site.line() }
+/// Returns the failure of the last direct call, or `None` if the call has not failed. Callable while memory is borrowed,
+/// because leaves may be called then.
+pub(crate) fn direct_failure() -> Option<CallError> {
+    harmless()?.direct_failure().err()
+}
+
+/// Returns the game time in nanoseconds.
+pub(crate) fn game_time() -> u64 {
+    harmless().map_or(0, Host::game_time)
 }
 
 /// Destroys an owned value. Callable on any thread, and while memory is borrowed, because a drop cannot be refused.
 pub(crate) fn black_drop(black: BlackHandle) {
-    if let Some(host) = Harmless::host() {
+    if let Some(host) = harmless() {
         host.black_drop(black);
     }
 }
 
 /// Returns the state of a conjugate, or `None` without a host.
 pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateState> {
-    let host = Harmless::host()?;
-    host.conjugate_state(conjugate).ok()
+    harmless()?.conjugate_state(conjugate).ok()
+}
+
+/// Converts a source location into the type of the ABI. Borrows the file name of `site`.
+pub(crate) fn site_of(site: &Location<'_>) -> Site {
+    Site { file: TextView::of(site.file()), line: site.line() }
 }
 
 /// Formats the age of an expired conjugate as in error messages of the host.

@@ -5,7 +5,6 @@
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use alcedo_abi::host::mode;
-use alcedo_abi::task::JobId;
 use alcedo_rt::CallError;
 
 mod attached;
@@ -13,19 +12,13 @@ pub(crate) mod lending;
 
 pub(crate) use alcedo_rt::{borrowed_text, put_text};
 pub(crate) use attached::{
-    age_text, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, ends, entry, host,
-    job_take, lives, site_of,
+    age_text, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, direct_failure, ends,
+    entry, game_time, host, job_cancel, job_lives, job_take, lives, name_text, object_class, object_lives, object_name,
+    site_of,
 };
-
-use attached::Harmless;
 
 pub(crate) fn object_memory(object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError> {
     host("get")?.object_resolve(object, class)
-}
-
-/// Returns true if an object is alive. Callable while memory is borrowed.
-pub(crate) fn object_lives(object: ObjectHandle) -> bool {
-    Harmless::host().is_some_and(|host| host.object_resolve(object, ClassId::NONE).is_ok())
 }
 
 pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, CallError> {
@@ -60,45 +53,8 @@ pub(crate) fn destroy(object: ObjectHandle) -> Result<(), CallError> {
     host("destroy")?.destroy(object)
 }
 
-/// Returns the name of an object, or an empty string for a destroyed object.
-pub(crate) fn object_name(object: ObjectHandle) -> String {
-    Harmless::host().and_then(|host| host.object_name(object).ok()).unwrap_or_default()
-}
-
-/// Returns the path of an object's class, or an empty string for a destroyed object.
-pub(crate) fn object_class(object: ObjectHandle) -> String {
-    Harmless::host().and_then(|host| host.object_class(object).ok()).unwrap_or_default()
-}
-
 pub(crate) fn intern(text: &str) -> Result<Name, CallError> {
     host("UName::of")?.name_intern(text)
-}
-
-/// Returns the string of a name, or an empty string for an unknown name.
-pub(crate) fn name_text(name: Name) -> String {
-    Harmless::host().and_then(|host| host.name_text(name).ok()).unwrap_or_default()
-}
-
-/// Cancels a job. Callable on any thread, and while memory is borrowed, because a drop cannot be refused.
-pub(crate) fn job_cancel(job: JobId) {
-    if let Some(host) = Harmless::host() {
-        host.job_cancel(job);
-    }
-}
-
-pub(crate) fn job_lives(job: JobId) -> bool {
-    Harmless::host().is_some_and(|host| host.job_lives(job) != 0)
-}
-
-/// Returns the failure of the last direct call, or `None` if the call has not failed. Callable while memory is borrowed,
-/// because leaves may be called then.
-pub(crate) fn direct_failure() -> Option<CallError> {
-    Harmless::host()?.direct_failure().err()
-}
-
-/// Returns the game time in nanoseconds.
-pub(crate) fn game_time() -> u64 {
-    Harmless::host().map_or(0, Harmless::game_time)
 }
 
 /// Returns the path of an object, or an empty string for a destroyed object.
