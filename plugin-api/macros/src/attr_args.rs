@@ -3,11 +3,11 @@
 
 use crate::rules;
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
+use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Token, parenthesized, token};
 
 pub(crate) struct AttrArg {
     pub(crate) name: Ident,
@@ -32,11 +32,7 @@ impl Parse for Entry {
         while input.parse::<Option<Token![.]>>()?.is_some() {
             inside.push(input.parse()?);
         }
-        let value = match input.parse::<Option<Token![=]>>()? {
-            Some(_) => Some(input.parse()?),
-            None => None,
-        };
-        Ok(Self { path, inside, value })
+        Ok(Self { path, inside, value: value_after_equals(input)? })
     }
 }
 
@@ -55,12 +51,12 @@ impl Parse for AttrArg {
             let list = Punctuated::<Entry, Token![,]>::parse_terminated(&inside)?;
             return Ok(Self { name, text, value: None, list: Some(list.into_iter().collect()) });
         }
-        let value = match input.parse::<Option<Token![=]>>()? {
-            Some(_) => Some(input.parse()?),
-            None => None,
-        };
-        Ok(Self { name, text, value, list: None })
+        Ok(Self { name, text, value: value_after_equals(input)?, list: None })
     }
+}
+
+fn value_after_equals(input: ParseStream<'_>) -> Result<Option<Expr>> {
+    input.parse::<Option<Token![=]>>()?.map(|_equals| input.parse()).transpose()
 }
 
 impl Parse for AttrArgs {
@@ -137,15 +133,18 @@ impl AttrArgs {
 
     /// Returns the paths in the parentheses of `name(…)`, and rejects duplicates. Returns an empty list without the specifier.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
+        let refused = |at: &dyn ToTokens| {
+            rules::spanned("ALC0092", at, format!("`{name}` lists types: `{name}(Type, Other)`"))
+        };
         let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
-            return Err(rules::at("ALC0092", arg.name.span(), format!("`{name}` lists types: `{name}(Type, Other)`")));
+            return Err(refused(&arg.name));
         };
         if let Some(value) = entries.iter().find_map(|entry| entry.value.as_ref()) {
-            return Err(rules::spanned("ALC0092", value, format!("`{name}` lists types: `{name}(Type, Other)`")));
+            return Err(refused(value));
         }
         if let Some(inside) = entries.iter().find_map(|entry| entry.inside.first()) {
-            return Err(rules::spanned("ALC0092", inside, format!("`{name}` lists types: `{name}(Type, Other)`")));
+            return Err(refused(inside));
         }
         let paths: Vec<_> = entries.iter().map(|entry| entry.path.clone()).collect();
         match paths.iter().enumerate().find(|(at, path)| paths[..*at].contains(path)) {
@@ -160,14 +159,7 @@ impl AttrArgs {
         for (names, value) in self.dotted_pairs(name)? {
             match &names[..] {
                 [key] => pairs.push((key.clone(), value)),
-                names => {
-                    let last = names.last();
-                    return Err(rules::spanned(
-                        "ALC0094",
-                        last,
-                        format!("`{name}` lists values: `{name}(key = value)`"),
-                    ));
-                }
+                names => return Err(no_pair(name, names.last())),
             }
         }
         Ok(pairs)
@@ -177,12 +169,12 @@ impl AttrArgs {
     pub(crate) fn dotted_pairs(&self, name: &str) -> Result<Vec<(Vec<Ident>, Expr)>> {
         let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
-            return Err(rules::at("ALC0094", arg.name.span(), format!("`{name}` lists values: `{name}(key = value)`")));
+            return Err(no_pair(name, &arg.name));
         };
         let mut pairs: Vec<(Vec<Ident>, Expr)> = Vec::new();
         for Entry { path, inside, value } in entries {
             let (Some(key), Some(value)) = (path.get_ident(), value) else {
-                return Err(rules::spanned("ALC0094", path, format!("`{name}` lists values: `{name}(key = value)`")));
+                return Err(no_pair(name, path));
             };
             let names: Vec<_> = std::iter::once(key).chain(inside).cloned().collect();
             if pairs.iter().any(|(known, _)| *known == names) {
@@ -222,6 +214,10 @@ impl AttrArgs {
         }
         Ok(package)
     }
+}
+
+fn no_pair(name: &str, at: impl ToTokens) -> Error {
+    rules::spanned("ALC0094", at, format!("`{name}` lists values: `{name}(key = value)`"))
 }
 
 /// Returns true if the host accepts the name in paths.

@@ -4,7 +4,7 @@ mod events;
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
-use syn::{Attribute, Ident, ImplItem, ItemImpl, Path, Result, Signature, Type};
+use syn::{Attribute, Error, Ident, ImplItem, ItemImpl, Path, Result, Signature, Type};
 
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
@@ -232,11 +232,7 @@ impl<'a> Body<'a> {
         }
         let roles = [&red, &class, &post_init, &reflected, &overrides, &exported, &ends, &refers];
         if let Some(second) = roles.into_iter().flatten().nth(1) {
-            return Err(rules::spanned(
-                "ALC0004",
-                second,
-                "a method has one role, but another attribute has already set its role",
-            ));
+            return Err(second_role(second));
         }
         let (signature, attrs) = (&function.sig, &function.attrs);
         if let Some(attr) = red {
@@ -476,11 +472,7 @@ impl<'a> Body<'a> {
 
     fn dll_import(&mut self, attr: &Attribute, signature: &Signature, attrs: &mut Vec<Attribute>) -> Result<()> {
         if let Some(second) = take_attr(attrs, "ufunction")? {
-            return Err(rules::spanned(
-                "ALC0004",
-                second,
-                "a method has one role, but another attribute has already set its role",
-            ));
+            return Err(second_role(&second));
         }
         let import = DllImport::of(attr, signature)?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
@@ -605,6 +597,10 @@ impl<'a> Body<'a> {
         });
         quote! { #cells #paths #calls }
     }
+}
+
+fn second_role(attr: &Attribute) -> Error {
+    rules::spanned("ALC0004", attr, "a method has one role, but another attribute has already set its role")
 }
 
 fn function_flags(attr_args: &AttrArgs) -> Result<TokenStream> {
