@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use notify::event::ModifyKind;
 use notify::{Event, EventHandler, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
+use crate::stamp::FileId;
+
 /// Watch on folders by path. The nearest existing parent of each folder is watched too, except the root of the file system.
 ///
 /// The owner passes all events to [`follow`](Self::follow), and calls [`poll`](Self::poll) at least every [`INTERVAL`](Self::INTERVAL).
@@ -48,7 +50,8 @@ pub struct FolderWatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Watched {
     mode: RecursiveMode,
-    identity: Identity,
+    /// A watched inode is not reused before its removal is reported.
+    identity: FileId,
 }
 
 impl FolderWatch {
@@ -182,23 +185,7 @@ impl FolderWatch {
     }
 }
 
-/// Device and inode. A watched inode is not reused before its removal is reported.
-#[cfg(unix)]
-type Identity = (u64, u64);
-
-/// Time of creation.
-#[cfg(not(unix))]
-type Identity = Option<std::time::SystemTime>;
-
 /// Returns `None` if the path is not a folder.
-fn identity(folder: &Path) -> Option<Identity> {
-    let found = fs::metadata(folder).ok().filter(Metadata::is_dir)?;
-    #[cfg(unix)]
-    let identity = {
-        use std::os::unix::fs::MetadataExt as _;
-        (found.dev(), found.ino())
-    };
-    #[cfg(not(unix))]
-    let identity = found.created().ok();
-    Some(identity)
+fn identity(folder: &Path) -> Option<FileId> {
+    fs::metadata(folder).ok().filter(Metadata::is_dir).map(|found| FileId::of(&found))
 }

@@ -21,6 +21,9 @@ pub(crate) struct Stamp {
 pub(crate) struct FileId {
     #[cfg(unix)]
     device_and_inode: (u64, u64),
+    /// Time of creation: files have no other identity on this platform.
+    #[cfg(not(unix))]
+    created: Option<std::time::SystemTime>,
 }
 
 impl FileId {
@@ -30,10 +33,9 @@ impl FileId {
         Self { device_and_inode: (file.dev(), file.ino()) }
     }
 
-    /// Files have no identity on this platform. Only their times distinguish them.
     #[cfg(not(unix))]
-    pub(crate) fn of(_file: &Metadata) -> Self {
-        Self {}
+    pub(crate) fn of(file: &Metadata) -> Self {
+        Self { created: file.created().ok() }
     }
 }
 
