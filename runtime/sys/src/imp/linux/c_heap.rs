@@ -5,12 +5,12 @@
 //! the block is freed. Afterwards, the address may be reused.
 #![expect(unsafe_code, reason = "frees what an image has left")]
 
-use std::collections::HashMap;
 use std::ffi::c_void;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 use std::ptr;
 use std::sync::Mutex;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use super::c::library;
 use super::lock;
@@ -32,33 +32,14 @@ pub(super) const REPAIR: Repair = Repair {
 /// Number of locks. With this number, concurrent threads rarely use the same lock.
 const SHARDS: usize = 64;
 
-static RECORDS: [Mutex<Shard>; SHARDS] =
-    [const { Mutex::new(HashMap::with_hasher(BuildHasherDefault::new())) }; SHARDS];
+static RECORDS: [Mutex<Shard>; SHARDS] = [const { Mutex::new(FxHashMap::with_hasher(FxBuildHasher)) }; SHARDS];
 
-type Shard = HashMap<usize, Block, BuildHasherDefault<AddressHasher>>;
+type Shard = FxHashMap<usize, Block>;
 
 #[derive(Clone, Copy)]
 struct Block {
     owner: usize,
     size: usize,
-}
-
-/// Hasher of addresses. Addresses differ in their middle bits. One multiplication moves these bits to the positions that the map uses.
-#[derive(Default)]
-struct AddressHasher(u64);
-
-impl Hasher for AddressHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
-    }
-
-    fn write_usize(&mut self, number: usize) {
-        self.0 = (self.0 ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
 }
 
 /// Records a block of an image, and returns the block. Ignores null.
