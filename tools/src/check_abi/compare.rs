@@ -35,7 +35,7 @@ pub(super) struct Finding {
 }
 
 /// All changes between two builds.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Findings {
     pub(super) host: Vec<Finding>,
     pub(super) plugins: Vec<Finding>,
@@ -94,17 +94,18 @@ impl Comparison {
         self.found.plugins.push(finding(effect, item, change, consequence));
     }
 
-    /// Reports a change that breaks the host and other plugins alike.
-    fn note_both(&mut self, item: &str, change: &str, consequence: &str) {
-        self.note_host(Breaks, item, change, consequence);
-        self.note_plugins(Breaks, item, change, consequence);
+    /// Reports a change that breaks both, with its consequences for the host and for other plugins.
+    fn note_both(&mut self, item: &str, change: &str, [host, plugins]: [&str; 2]) {
+        self.note_host(Breaks, item, change, host);
+        self.note_plugins(Breaks, item, change, plugins);
     }
 
     fn manifest(&mut self, old: &Inspected<'_>, new: &Inspected<'_>) {
         if old.name != new.name {
             let change = arrow(old.name, new.name);
-            self.note_host(Breaks, "module name", &change, "the new library does not replace the module");
-            self.note_plugins(Breaks, "module name", &change, "a plugin that depends on the old name is refused");
+            let consequences =
+                ["the new library does not replace the module", "a plugin that depends on the old name is refused"];
+            self.note_both("module name", &change, consequences);
         }
         if !accepts(&old.version, &new.version) {
             let consequence = format!("a plugin that depends on ^{} is refused: change its dependency", old.version);
@@ -150,8 +151,7 @@ impl Comparison {
         for from in old {
             let Some(to) = self.redirects.partner(from, &own, &others) else {
                 let consequence = "its objects become dormant, its values are put aside, and calls with it fail";
-                self.note_host(Breaks, from.name(), "removed", consequence);
-                self.note_plugins(Breaks, from.name(), "removed", REFUSED);
+                self.note_both(from.name(), "removed", [consequence, REFUSED]);
                 continue;
             };
             if from.name() != to.name() {
@@ -195,13 +195,13 @@ impl Comparison {
             self.note_plugins(Breaks, path, "is final", "a class of another plugin that extends it is refused");
         }
         if gains("abstract") {
-            self.note_both(path, "is abstract", "spawning an object of the class fails");
+            self.note_both(path, "is abstract", ["spawning an object of the class fails"; 2]);
         }
         for interface in &from.implements {
             let after = self.redirects.redirected(interface).to_owned();
             if !chains[1].iter().any(|class| class.implements.contains(&after)) {
                 let consequence = "references by the interface no longer resolve to its objects";
-                self.note_both(path, &format!("no longer implements {interface}"), consequence);
+                self.note_both(path, &format!("no longer implements {interface}"), [consequence; 2]);
             }
         }
         let properties =
@@ -275,10 +275,10 @@ impl Comparison {
     fn exports(&mut self, old: &[DeclaredExport], new: &[DeclaredExport]) {
         for from in old {
             match new.iter().find(|to| to.name == from.name) {
-                None => self.note_both(&from.name, "removed", NOT_FOUND),
+                None => self.note_both(&from.name, "removed", [NOT_FOUND; 2]),
                 Some(to) if to.signature != from.signature => {
                     let change = format!("({}) → ({})", from.signature, to.signature);
-                    self.note_both(&from.name, &change, SIGNATURE);
+                    self.note_both(&from.name, &change, [SIGNATURE; 2]);
                 }
                 Some(_) => {}
             }
@@ -368,8 +368,7 @@ impl Comparison {
                 if is_override {
                     self.note_host(Compatible, &item, "override removed", "calls run the function of a base class");
                 } else {
-                    self.note_host(Breaks, &item, "removed", NOT_FOUND);
-                    self.note_plugins(Breaks, &item, "removed", REFUSED);
+                    self.note_both(&item, "removed", [NOT_FOUND, REFUSED]);
                 }
                 continue;
             };
@@ -379,8 +378,7 @@ impl Comparison {
             }
             let (was, is) = (signature(from), signature(to));
             if was != is && !is_override {
-                self.note_host(Breaks, &item, &arrow(&was, &is), SIGNATURE);
-                self.note_plugins(Breaks, &item, &arrow(&was, &is), REFUSED);
+                self.note_both(&item, &arrow(&was, &is), [SIGNATURE, REFUSED]);
             }
             if is_event(from) && !is_event(to) {
                 self.note_plugins(Breaks, &item, "is not an event", "a plugin that overrides it is refused");

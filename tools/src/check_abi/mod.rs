@@ -51,9 +51,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     };
     let breaking = found.breaking();
     let text = if args.json {
-        let Findings { host, plugins } = &found;
         // The value contains only strings and numbers, so its serialization cannot fail.
-        serde_json::to_string_pretty(&Compared { breaking, host, plugins }).unwrap_or_default()
+        serde_json::to_string_pretty(&Compared { breaking, found: &found }).unwrap_or_default()
     } else {
         Report(&found).to_string()
     };
@@ -95,8 +94,8 @@ fn is_refusal(error: &ContextError) -> bool {
 #[derive(Serialize)]
 struct Compared<'a> {
     breaking: usize,
-    host: &'a [Finding],
-    plugins: &'a [Finding],
+    #[serde(flatten)]
+    found: &'a Findings,
 }
 
 /// Text form of the comparison.
