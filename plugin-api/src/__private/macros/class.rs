@@ -22,31 +22,11 @@ macro_rules! __alcedo_class {
     ) => {
         $crate::__private::view! { $vis $class $view $view_doc }
         const _: () = {
-            static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
-
-            // SAFETY: the view above is transparent over `This`. The description below contains path, base and members, and the
-            // host emits the class from it before any code of the module runs.
-            unsafe impl $crate::__private::Class for $class {
-                type Base = $base;
-                type View<'f> = $view<'f>;
-                const PATH: &'static $crate::__private::core::primitive::str =
-                    $crate::__private::core::concat!("/Script/", $package, ".", $name);
-                const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
-                    &[$($property),*],
-                    &[$($crate::__private::core::stringify!($field)),*],
-                );
-                const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
-                    #[allow(unused_imports, reason = "a class may have no events")]
-                    use $crate::__private::NoEvents as _;
-                    <$view<'static>>::ALCEDO_EVENTS
-                };
+            $crate::__private::class! {
+                @class $class $view, $base, $package, $name, [$($property)*] [$($field)*]
                 const IMPLEMENTS: &'static [&'static $crate::__private::core::primitive::str] =
                     &[$(<$interface as $crate::__private::Interface>::PATH),*];
                 $(const LIBRARY: &'static $crate::__private::core::primitive::str = $library;)?
-
-                fn cell() -> &'static $crate::__private::Cell {
-                    ALCEDO_CLASS.cell()
-                }
             }
 
             #[allow(unused_imports, reason = "a class may have no field that is saved by name")]
@@ -140,26 +120,7 @@ macro_rules! __alcedo_class {
         $crate::__private::view! { $vis $class $view $view_doc }
         #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
         const _: () = {
-            static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
-
-            // SAFETY: the view above is transparent over `This`. The imports below contain path, base and members, and the host
-            // compares them before any code of the module runs.
-            unsafe impl $crate::__private::Class for $class {
-                type Base = $base;
-                type View<'f> = $view<'f>;
-                const PATH: &'static $crate::__private::core::primitive::str =
-                    $crate::__private::core::concat!("/Script/", $package, ".", $name);
-                const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(&[$($property),*], &[]);
-                const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
-                    #[allow(unused_imports, reason = "a class may have no events")]
-                    use $crate::__private::NoEvents as _;
-                    <$view<'static>>::ALCEDO_EVENTS
-                };
-
-                fn cell() -> &'static $crate::__private::Cell {
-                    ALCEDO_CLASS.cell()
-                }
-            }
+            $crate::__private::class! { @class $class $view, $base, $package, $name, [$($property)*] [] }
             $crate::__private::register! {
                 IMPORTS: $crate::__private::ImportDesc =
                     $crate::__private::import_class(&[$($crate::__private::member_name($property)),*], &ALCEDO_CLASS)
@@ -178,7 +139,38 @@ macro_rules! __alcedo_class {
                 $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, ($cell) })*
             }
         };
-    };    (@body $class:ident []) => {
+    };
+    // Implements `Class`, with more constants of a declared class.
+    (
+        @class $class:ident $view:ident, $base:ty, $package:literal, $name:literal,
+        [$($property:literal)*] [$($field:ident)*] $($constants:tt)*
+    ) => {
+        static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
+
+        // SAFETY: the view is transparent over `This`. The description or the imports of the class contain path, base and members.
+        // Before any code of the module runs, the host emits the class from the description, or compares the imports.
+        unsafe impl $crate::__private::Class for $class {
+            type Base = $base;
+            type View<'f> = $view<'f>;
+            const PATH: &'static $crate::__private::core::primitive::str =
+                $crate::__private::core::concat!("/Script/", $package, ".", $name);
+            const MEMBERS: $crate::__private::Members = $crate::__private::Members::of::<$base>(
+                &[$($property),*],
+                &[$($crate::__private::core::stringify!($field)),*],
+            );
+            const EVENTS: &'static [&'static $crate::__private::core::primitive::str] = {
+                #[allow(unused_imports, reason = "a class may have no events")]
+                use $crate::__private::NoEvents as _;
+                <$view<'static>>::ALCEDO_EVENTS
+            };
+            $($constants)*
+
+            fn cell() -> &'static $crate::__private::Cell {
+                ALCEDO_CLASS.cell()
+            }
+        }
+    };
+    (@body $class:ident []) => {
         $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS
     };
     // Adds the functions of interfaces and conversions to those of the block.
