@@ -12,14 +12,8 @@ struct Bridge;
 pub(crate) fn install(level: LogLevel) -> bool {
     let is_set = log::set_logger(&Bridge).is_ok();
     if is_set {
-        log::set_max_level(match level {
-            LogLevel::OFF => LevelFilter::Off,
-            LogLevel::ERROR => LevelFilter::Error,
-            LogLevel::WARN => LevelFilter::Warn,
-            LogLevel::INFO => LevelFilter::Info,
-            LogLevel::DEBUG => LevelFilter::Debug,
-            _ => LevelFilter::Trace,
-        });
+        // `log` and the ABI number the levels alike.
+        log::set_max_level(LevelFilter::iter().nth(usize::from(level.0)).unwrap_or(LevelFilter::Trace));
     }
     is_set
 }
@@ -41,11 +35,5 @@ impl Log for Bridge {
 }
 
 fn level_of(level: log::Level) -> LogLevel {
-    match level {
-        log::Level::Error => LogLevel::ERROR,
-        log::Level::Warn => LogLevel::WARN,
-        log::Level::Info => LogLevel::INFO,
-        log::Level::Debug => LogLevel::DEBUG,
-        log::Level::Trace => LogLevel::TRACE,
-    }
+    LogLevel(level as u8)
 }

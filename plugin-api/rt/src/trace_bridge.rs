@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use alcedo_abi::abi_stable::std_types::RStr;
-use alcedo_abi::log::{LogField, LogLevel, SpanStep};
+use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
 use tracing_core::dispatcher::{set_default, set_global_default};
 use tracing_core::field::{Field, Visit};
 use tracing_core::span::{Attributes, Id, Record};
@@ -64,19 +64,9 @@ impl Subscriber for Bridge {
     }
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
-        let metadata = span.metadata();
         let mut fields = Fields::default();
         span.record(&mut fields);
-        let number = fields.with_fields(|_message, fields| {
-            records::open_span(&records::record(
-                level_of(*metadata.level()),
-                metadata.target(),
-                metadata.name(),
-                metadata.file().unwrap_or_default(),
-                metadata.line().unwrap_or_default(),
-                fields,
-            ))
-        });
+        let number = fields.with_record(span.metadata(), |record| records::open_span(record));
         if number == 0 {
             return Id::from_u64(UNHEARD);
         }
@@ -90,19 +80,9 @@ impl Subscriber for Bridge {
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let metadata = event.metadata();
         let mut fields = Fields::default();
         event.record(&mut fields);
-        fields.with_fields(|message, fields| {
-            records::send_event(&records::record(
-                level_of(*metadata.level()),
-                metadata.target(),
-                message,
-                metadata.file().unwrap_or_default(),
-                metadata.line().unwrap_or_default(),
-                fields,
-            ));
-        });
+        fields.with_record(event.metadata(), |record| records::send_event(record));
     }
 
     fn enter(&self, span: &Id) {
@@ -164,31 +144,40 @@ struct Fields {
 }
 
 impl Fields {
-    fn with_fields<R>(&self, code: impl FnOnce(&str, &[LogField<'_>]) -> R) -> R {
-        let borrowed: Vec<_> = self
+    /// Passes the record of an event or span to `code`. The record of a span has the span's name as its message.
+    fn with_record<R>(&self, metadata: &Metadata<'_>, code: impl FnOnce(&LogRecord<'_>) -> R) -> R {
+        let fields: Vec<_> = self
             .fields
             .iter()
             .map(|(name, value)| LogField { name: RStr::from_str(name), value: RStr::from_str(value) })
             .collect();
-        code(&self.message, &borrowed)
+        code(&records::record(
+            level_of(*metadata.level()),
+            metadata.target(),
+            if metadata.is_span() { metadata.name() } else { &self.message },
+            metadata.file().unwrap_or_default(),
+            metadata.line().unwrap_or_default(),
+            &fields,
+        ))
+    }
+
+    fn put(&mut self, field: &Field, value: String) {
+        match field.name() {
+            "message" => self.message = value,
+            name => self.fields.push((name, value)),
+        }
     }
 }
 
 impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
-        match field.name() {
-            "message" => value.clone_into(&mut self.message),
-            name => self.fields.push((name, value.to_owned())),
-        }
+        self.put(field, value.to_owned());
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let mut text = String::new();
         // Writing into a `String` fails only if the value's `Debug` fails. The partial text is still sent.
         let _cut_short = write!(text, "{value:?}");
-        match field.name() {
-            "message" => self.message = text,
-            name => self.fields.push((name, text)),
-        }
+        self.put(field, text);
     }
 }
