@@ -124,7 +124,13 @@ pub fn thread_stack() -> Option<std::ops::Range<usize>> {
 /// only the standard library of the module stores their names.
 #[must_use]
 pub fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
-    imp::describe_thread(name, number)
+    let reported = if name.is_none() { number.and_then(imp::reported_name) } else { None };
+    match (name.or(reported.as_deref()), number) {
+        (Some(name), Some(number)) => format!("{name:?} ({number})"),
+        (Some(name), None) => format!("{name:?}"),
+        (None, Some(number)) => format!("({number})"),
+        (None, None) => "unknown".to_owned(),
+    }
 }
 
 /// Formats the calling thread like [`describe_thread`].
