@@ -4,7 +4,7 @@
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -15,6 +15,7 @@ use signal_hook::iterator::Signals;
 
 use crate::command::{Command, Key, Keys, Typed, parse};
 use crate::error::{Error, terminal};
+use crate::lock;
 use crate::screen::release_terminal;
 
 pub(crate) type ParsedCommand = Result<Command, String>;
@@ -64,7 +65,7 @@ impl Input {
 
     /// Replaces the current line by its completion, if the line has not changed since the request. Returns the new input.
     pub(crate) fn extend_line(&self, line: &str, longer: &str) -> Option<Typed> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).extend_line(line, longer)
+        lock(&self.keys).extend_line(line, longer)
     }
 
     pub(crate) fn receiver(&self) -> &Receiver<ParsedCommand> {
@@ -117,7 +118,7 @@ fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
 
 fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex<Keys>) {
     while let Ok(event) = read() {
-        let press = |key| keys.lock().unwrap_or_else(PoisonError::into_inner).press(key);
+        let press = |key| lock(keys).press(key);
         let Some(command) = key(&event).and_then(press) else { continue };
         if command == Command::Quit {
             quit(sender, quitting);

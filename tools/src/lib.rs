@@ -45,6 +45,7 @@ mod world;
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use clap::{Parser, Subcommand};
 
@@ -114,6 +115,11 @@ pub fn run() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "alcedo: {error}");
         ExitCode::FAILURE
     })
+}
+
+/// Locks a mutex, even if a thread panicked while it held the lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

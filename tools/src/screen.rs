@@ -4,7 +4,7 @@
 mod layout;
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crossterm::terminal::{is_raw_mode_enabled, size};
@@ -15,6 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use alcedo_runtime::printable;
 
+use crate::lock;
 use crate::paint::{Paint, for_terminal};
 use layout::{Layout, Size};
 
@@ -182,10 +183,6 @@ impl Live {
             (self.painted, self.is_painted) = (Instant::now(), true);
         }
     }
-}
-
-fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
-    live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Writes to standard output. Ignores errors, since the session continues if the reader has closed the output.

@@ -17,7 +17,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, ChildStdin, ChildStdout, Command, ExitCode, ExitStatus};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -38,6 +38,7 @@ use signal_hook::low_level::siginfo::Cause;
 use signal_hook::low_level::signal_name;
 
 use crate::error::{Error, file, terminal};
+use crate::lock;
 use crate::paint::{Paint, for_terminal};
 use calls::Call;
 use dump::CrashDump;
@@ -405,10 +406,6 @@ fn end(status: ExitStatus, folder: &Path) -> End {
         sweep(dump);
     }
     End::Crashed(Box::new(crash))
-}
-
-fn lock(current: &Current) -> std::sync::MutexGuard<'_, Host> {
-    current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Signals that are forwarded to a host: their numbers, and the values to send.

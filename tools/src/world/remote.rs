@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 use super::{Printed, World, WorldEvent};
 use crate::error::{Error, file};
 use crate::guard::{End, Guard, Watched, wants_panics};
+use crate::lock;
 use crate::paint::Paint;
 
 /// Time limit for a host with development support to connect after its start.
@@ -340,10 +341,6 @@ fn read_lines(
             }
         }
     });
-}
-
-fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
