@@ -51,13 +51,8 @@ pub(super) struct Frame {
     pub(super) is_switched: bool,
 }
 
-struct FrameCell {
-    top: AtomicUsize,
-    interrupted: AtomicUsize,
-    start: AtomicUsize,
-    end: AtomicUsize,
-    is_switched: AtomicUsize,
-}
+/// Fields of a [`Frame`], with both ends of `alternate`.
+struct FrameCell([AtomicUsize; 5]);
 
 /// Record of a run, owned by its dispatcher.
 pub(super) struct RunGuard {
@@ -119,30 +114,23 @@ impl Frame {
 
 impl FrameCell {
     const fn new() -> Self {
-        Self {
-            top: AtomicUsize::new(0),
-            interrupted: AtomicUsize::new(0),
-            start: AtomicUsize::new(0),
-            end: AtomicUsize::new(0),
-            is_switched: AtomicUsize::new(0),
-        }
+        Self([const { AtomicUsize::new(0) }; 5])
     }
 
     fn store(&self, frame: &Frame) {
-        self.top.store(frame.top, Ordering::SeqCst);
-        self.interrupted.store(frame.interrupted, Ordering::SeqCst);
-        self.start.store(frame.alternate.start, Ordering::SeqCst);
-        self.end.store(frame.alternate.end, Ordering::SeqCst);
-        self.is_switched.store(usize::from(frame.is_switched), Ordering::SeqCst);
+        let Frame { top, interrupted, alternate: Range { start, end }, is_switched } = *frame;
+        let fields = [top, interrupted, start, end, usize::from(is_switched)];
+        self.0.iter().zip(fields).for_each(|(cell, field)| cell.store(field, Ordering::SeqCst));
     }
 
     fn load(&self) -> Frame {
-        Frame {
-            top: self.top.load(Ordering::SeqCst),
-            interrupted: self.interrupted.load(Ordering::SeqCst),
-            alternate: self.start.load(Ordering::SeqCst)..self.end.load(Ordering::SeqCst),
-            is_switched: self.is_switched.load(Ordering::SeqCst) != 0,
-        }
+        let [top, interrupted, start, end, is_switched] = self.0.each_ref().map(|cell| cell.load(Ordering::SeqCst));
+        Frame { top, interrupted, alternate: start..end, is_switched: is_switched != 0 }
+    }
+
+    fn set_switched(&self, is_switched: bool) {
+        let [.., cell] = &self.0;
+        cell.store(usize::from(is_switched), Ordering::SeqCst);
     }
 }
 
@@ -180,7 +168,7 @@ impl RunGuard {
 
     /// Records that the image's handler is called, on the interrupted or the dispatcher's stack.
     pub(super) fn calls(&self, owner: usize, is_switched: bool) {
-        self.run.frame.is_switched.store(usize::from(is_switched), Ordering::SeqCst);
+        self.run.frame.set_switched(is_switched);
         self.run.owner.store(owner, Ordering::SeqCst);
     }
 
