@@ -7,6 +7,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::{Slot, SlotType};
 use alcedo_rt::CallError;
 
+use crate::signature::for_each_count;
 use crate::value::{plain_slot, plain_value};
 use crate::zcall::{buffer_of, is_of_objects};
 use crate::{AnyConjugate, Class, Obj, ObjectView, UName, host};
@@ -250,7 +251,7 @@ unsafe impl AnyResult for () {
 }
 
 macro_rules! arguments {
-    ($($name:ident $value:ident)*) => {
+    ($count:literal: $($at:literal $name:ident $value:ident $staged:ident $back:ident)*) => {
         // SAFETY: each argument upholds its own contract.
         unsafe impl<$($name: AnyArgument),*> AnyArguments for ($($name,)*) {
             fn with_slots<R>(&self, object: ObjectHandle, code: impl FnOnce(&mut [Slot]) -> R) -> R {
@@ -260,15 +261,7 @@ macro_rules! arguments {
         }
     };
 }
-arguments!();
-arguments!(A a);
-arguments!(A a B b);
-arguments!(A a B b C c);
-arguments!(A a B b C c D d);
-arguments!(A a B b C c D d E e);
-arguments!(A a B b C c D d E e F f);
-arguments!(A a B b C c D d E e F f G g);
-arguments!(A a B b C c D d E e F f G g H h);
+for_each_count!(arguments);
 
 /// Calls a function through a handle, without static types. Checks the kind of the result before the call.
 pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use alcedo_abi::type_text::{TypeText, is_delegate_path};
 
 use crate::Value;
-use crate::signature::{Params, ReturnValue};
+use crate::signature::{Params, ReturnValue, for_each_count};
 
 /// Function type that can be the signature of a delegate, with up to eight parameters.
 #[diagnostic::on_unimplemented(
@@ -43,7 +43,7 @@ pub unsafe trait Signature: 'static {
 }
 
 macro_rules! signatures {
-    ($([$($name:ident)*])*) => {$(
+    ($count:literal: $($at:literal $name:ident $value:ident $staged:ident $back:ident)*) => {
         // SAFETY: `TEXT` consists of the strings of these types.
         unsafe impl<$($name: Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
             type Args = ($($name,)*);
@@ -53,9 +53,9 @@ macro_rules! signatures {
                 None => None,
             });
         }
-    )*};
+    };
 }
-signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E F G] [A B C D E F G H]);
+for_each_count!(signatures);
 
 /// Delegate signature with a path, declared by `#[udelegate]`.
 #[doc(hidden)]

@@ -11,7 +11,7 @@ use alcedo_rt::{CallError, fail};
 use crate::Value;
 use crate::blocks::ArgumentSlot;
 use crate::kinds::{PtrMut, ValidityToken, Viewable};
-use crate::signature::{Param, Params};
+use crate::signature::{Param, Params, for_each_count};
 
 /// Argument for an out parameter in a call by name: `this.zcall(name, (2.0, Out::to(&mut rest)))`.
 ///
@@ -144,7 +144,7 @@ pub unsafe trait OutParameters: Params {
 }
 
 macro_rules! out_parameters {
-    ($count:literal $($name:ident $value:ident $at:literal)*) => {
+    ($count:literal: $($at:literal $name:ident $value:ident $staged:ident $back:ident)*) => {
         // SAFETY: each value fulfills its own contract, and the values are in order.
         unsafe impl<$($name: Value),*> OutParameters for ($($name,)*) {
             type Out = ($(<$name as Value>::Out,)*);
@@ -172,12 +172,4 @@ macro_rules! out_parameters {
     };
 }
 
-out_parameters!(0);
-out_parameters!(1 A a 0);
-out_parameters!(2 A a 0 B b 1);
-out_parameters!(3 A a 0 B b 1 C c 2);
-out_parameters!(4 A a 0 B b 1 C c 2 D d 3);
-out_parameters!(5 A a 0 B b 1 C c 2 D d 3 E e 4);
-out_parameters!(6 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5);
-out_parameters!(7 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6);
-out_parameters!(8 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6 H h 7);
+for_each_count!(out_parameters);

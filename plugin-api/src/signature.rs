@@ -254,13 +254,30 @@ pub unsafe trait Params: Sized {
     fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError>;
 }
 
+/// Calls a macro for each number of values that a call may have: with the number, and for each value its position, names for its type and
+/// for the value, and names for its data during and after a call.
+macro_rules! for_each_count {
+    ($implement:ident) => {
+        $implement!(0:);
+        $implement!(1: 0 A a sa ba);
+        $implement!(2: 0 A a sa ba 1 B b sb bb);
+        $implement!(3: 0 A a sa ba 1 B b sb bb 2 C c sc bc);
+        $implement!(4: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd);
+        $implement!(5: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd 4 E e se be);
+        $implement!(6: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd 4 E e se be 5 F f sf bf);
+        $implement!(7: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd 4 E e se be 5 F f sf bf 6 G g sg bg);
+        $implement!(8: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd 4 E e se be 5 F f sf bf 6 G g sg bg 7 H h sh bh);
+    };
+}
+pub(crate) use for_each_count;
+
 macro_rules! list {
     () => { () };
     ($first:ident $($other:ident)*) => { ($first::Value, list!($($other)*)) };
 }
 
 macro_rules! params {
-    ($count:literal $($name:ident $value:ident $staged:ident $back:ident)*) => {
+    ($count:literal: $($at:literal $name:ident $value:ident $staged:ident $back:ident)*) => {
         // SAFETY: each parameter fulfills its own contract. The parameters are in order, with the layout of C.
         unsafe impl<$($name: Param),*> Params for ($($name,)*) {
             type Values = ($($name::Declared,)*);
@@ -348,15 +365,7 @@ macro_rules! params {
     };
 }
 
-params!(0);
-params!(1 A a sa bsa);
-params!(2 A a sa bsa B b sb bsb);
-params!(3 A a sa bsa B b sb bsb C c sc bsc);
-params!(4 A a sa bsa B b sb bsb C c sc bsc D d sd bsd);
-params!(5 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse);
-params!(6 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf);
-params!(7 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g sg bsg);
-params!(8 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g sg bsg H h sh bsh);
+for_each_count!(params);
 
 /// Result of a function: a value or `()`.
 #[diagnostic::on_unimplemented(

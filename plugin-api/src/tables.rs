@@ -13,7 +13,7 @@ use alcedo_rt::CallError;
 use crate::__private::SignatureWords;
 use crate::direct::{Called, DirectCell, is_direct, of_bits};
 use crate::host::zcall_resolve;
-use crate::signature::{Params, ReturnValue, fingerprint};
+use crate::signature::{Params, ReturnValue, fingerprint, for_each_count};
 use crate::zcall::Callee;
 use crate::zcall::{HotFunction, no_pointer};
 
@@ -347,21 +347,18 @@ pub trait EntryFn<A> {
 }
 
 macro_rules! functions {
-    ($(($($name:ident $arg:ident),*))*) => {$(
+    ($count:literal: $($at:literal $name:ident $value:ident $staged:ident $back:ident)*) => {
         impl<R, $($name),*> EntryFn<($($name,)*)> for fn($($name),*) -> R {
             type Result = R;
 
             #[inline]
-            fn call(self, ($($arg,)*): ($($name,)*)) -> R {
-                self($($arg),*)
+            fn call(self, ($($value,)*): ($($name,)*)) -> R {
+                self($($value),*)
             }
         }
-    )*};
+    };
 }
-functions! {
-    () (A a) (A a, B b) (A a, B b, C c) (A a, B b, C c, D d) (A a, B b, C c, D d, E e) (A a, B b, C c, D d, E e, F f)
-    (A a, B b, C c, D d, E e, F f, G g) (A a, B b, C c, D d, E e, F f, G g, H h)
-}
+for_each_count!(functions);
 
 /// Ends the running call with an error, because the entry method of this module has not returned the table.
 #[cold]
