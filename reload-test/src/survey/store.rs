@@ -3,6 +3,7 @@
 use super::outcome::Outcome;
 use super::plan::ReloadMode;
 use super::rows::Row;
+use alcedo_runtime::development::plain_file;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -65,12 +66,10 @@ impl Store {
     /// Fails if the folder cannot be created or written to.
     pub(crate) fn put(&self, record: &Record) -> Result<()> {
         let path = self.path(&record.row);
-        let temporary = path.with_extension("new");
         let mut text = serde_json::to_vec_pretty(record)?;
         text.push(b'\n');
         fs::create_dir_all(&self.dir)
-            .and_then(|()| fs::write(&temporary, text))
-            .and_then(|()| fs::rename(&temporary, &path))
+            .and_then(|()| plain_file::replace(&path, &text))
             .with_context(|| format!("could not write {}", path.display()))
     }
 
