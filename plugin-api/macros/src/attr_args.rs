@@ -37,7 +37,7 @@ impl Parse for Entry {
 }
 
 pub(crate) struct AttrArgs {
-    span: Span,
+    pub(crate) span: Span,
     args: Vec<AttrArg>,
 }
 
@@ -75,10 +75,6 @@ impl AttrArgs {
             Meta::List(list) => list.parse_args(),
             Meta::NameValue(value) => Err(rules::spanned("ALC0086", value, "put the specifiers into parentheses")),
         }
-    }
-
-    pub(crate) fn span(&self) -> Span {
-        self.span
     }
 
     /// Rejects unknown and duplicate specifiers.

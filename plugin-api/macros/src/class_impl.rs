@@ -399,7 +399,7 @@ impl<'a> Body<'a> {
         if attr_args.flag("blueprint_pure")? {
             return Err(rules::at(
                 "ALC0116",
-                attr_args.span(),
+                attr_args.span,
                 "a pure function returns immediately: it cannot be async",
             ));
         }
@@ -606,7 +606,7 @@ fn second_role(attr: &Attribute) -> Error {
 fn function_flags(attr_args: &AttrArgs) -> Result<TokenStream> {
     specifiers::expect(attr_args, FUNCTION)?;
     if attr_args.flag("blueprint_callable")? && attr_args.flag("blueprint_pure")? {
-        return Err(rules::at("ALC0023", attr_args.span(), "a pure function is callable: specify only one of the two"));
+        return Err(rules::at("ALC0023", attr_args.span, "a pure function is callable: specify only one of the two"));
     }
     specifiers::flags(attr_args, FUNCTION, "function_flags")
 }

@@ -271,7 +271,7 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
     let of_scripts = match (attr_args.flag("blueprintable")?, attr_args.flag("blueprint_type")?) {
         (true, true) => Err(rules::at(
             "ALC0027",
-            attr_args.span(),
+            attr_args.span,
             "`blueprintable` lets scripts extend the class, `blueprint_type` forbids it: specify only one of them",
         )),
         (true, false) => Ok(quote! { ::alcedo_plugin_api::__private::class_flags::BLUEPRINTABLE }),
@@ -282,7 +282,7 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
     if is_abstract && is_final {
         return Err(rules::at(
             "ALC0190",
-            attr_args.span(),
+            attr_args.span,
             "a class that is bound to a library is final, so no class could extend an abstract one: specify only one of them",
         ));
     }
@@ -428,7 +428,7 @@ impl Property {
         if self.attr_args.flag("root_component")? && !subobject {
             return Err(rules::at(
                 "ALC0030",
-                self.attr_args.span(),
+                self.attr_args.span,
                 "only a `default_subobject` can be the `root_component`: it is made together with its owner",
             ));
         }

@@ -61,7 +61,7 @@ pub(crate) fn check(attr_args: &AttrArgs, events: &[&str], method: &Method, sign
         if attr_args.flag(event)? {
             return Err(rules::at(
                 "ALC0204",
-                attr_args.span(),
+                attr_args.span,
                 format!("an event calls its override: `{SPECIFIER}` is for functions that cannot be overridden"),
             ));
         }

@@ -76,7 +76,7 @@ fn kind(attr_args: &AttrArgs, name: &Ident) -> Result<Ident> {
         )),
         [(first, _), .., (last, _)] => Err(rules::at(
             "ALC0172",
-            attr_args.get(last).map_or_else(|| attr_args.span(), |attr_arg| attr_arg.name.span()),
+            attr_args.get(last).map_or(attr_args.span, |attr_arg| attr_arg.name.span()),
             format!("`{first}` is already specified: a delegate is only one of `single`, `multicast` and `sparse`"),
         )),
     }

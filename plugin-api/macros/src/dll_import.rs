@@ -64,14 +64,14 @@ impl DllImport {
         if (bool8 || bool32) && !is_bool {
             return Err(rules::at(
                 "ALC0148",
-                attr_args.span(),
+                attr_args.span,
                 "`bool8` and `bool32` state how many bytes a returned `bool` fills: declare the result as `-> bool`",
             ));
         }
         if bool8 && bool32 {
             return Err(rules::at(
                 "ALC0148",
-                attr_args.span(),
+                attr_args.span,
                 "a `bool` fills one byte or four: keep `bool8` for a C++ `bool`, `bool32` for a `uint32_t`",
             ));
         }

@@ -17,7 +17,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemFn) -> Result<TokenStream>
     let Some(name) = attr_args.text("ex")? else {
         return Err(rules::at(
             "ALC0038",
-            attr_args.span(),
+            attr_args.span,
             "the name of the function is missing: `#[zcall(ex = \"math.add\")]`",
         ));
     };

@@ -49,7 +49,7 @@ fn declaration(
     let attr_args = AttrArgs::of(&attr)?;
     attr_args.expect(&EVENTS)?;
     if attr_args.flag(EVENTS[0])? && attr_args.flag(EVENTS[1])? {
-        return Err(rules::at("ALC0014", attr_args.span(), TWO_SORTS_OF_EVENT));
+        return Err(rules::at("ALC0014", attr_args.span, TWO_SORTS_OF_EVENT));
     }
     let method = Method::of(&sig)?;
     if !method.is_static() {

@@ -55,7 +55,7 @@ impl Body<'_> {
             } else {
                 "only an event has no body: write `blueprint_native_event`, or add a body"
             };
-            return Err(rules::at("ALC0014", attr_args.span(), problem));
+            return Err(rules::at("ALC0014", attr_args.span, problem));
         }
         let method = Method::of(&sig)?;
         method.needs_self(&sig, "an event")?;
