@@ -215,9 +215,9 @@ impl<W: World> Dev<W> {
             Command::Line(line) => {
                 self.typing = None;
                 self.screen.print(&self.messages.paint().dim(&format!(": {line}")));
-                self.session.world().request(ToHost::Line { line });
+                self.session.world.request(ToHost::Line { line });
             }
-            Command::Complete(line) => self.session.world().request(ToHost::Complete { line }),
+            Command::Complete(line) => self.session.world.request(ToHost::Complete { line }),
             Command::Trace => {
                 self.screen.print(self.trace.as_deref().unwrap_or("no plugin code has panicked or crashed so far"));
             }

@@ -135,7 +135,7 @@ impl Stage {
     }
 
     fn runtime(&self) -> &Runtime {
-        self.session.world_ref().runtime()
+        self.session.world.runtime()
     }
 
     /// Starts a chapter.

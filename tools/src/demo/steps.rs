@@ -181,7 +181,7 @@ impl Stage {
     fn count_bobbing(&self, height: f64) -> Result<usize, Error> {
         let mut highest = vec![f64::MIN; self.cubes.len()];
         for _ in 0..BOB_TICKS {
-            self.session.world_ref().tick();
+            self.session.world.tick();
             for (cube, highest) in self.cubes.iter().zip(&mut highest) {
                 *highest = highest.max(self.field(*cube, "location", "z")?);
             }
@@ -193,7 +193,7 @@ impl Stage {
     /// Returns the rotation of a cube in one tick, in degrees.
     fn turned(&self, cube: ObjectHandle) -> Result<f64, Error> {
         let before = self.field(cube, "rotation", "yaw")?;
-        self.session.world_ref().tick();
+        self.session.world.tick();
         let after = self.field(cube, "rotation", "yaw")?;
         Ok(rounded((after - before).rem_euclid(360.0)))
     }

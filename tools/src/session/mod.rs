@@ -115,7 +115,7 @@ pub(crate) struct Session<W: World> {
     edited: Option<Duration>,
     mode: Mode,
     job: Option<Job>,
-    world: W,
+    pub(crate) world: W,
     history: History,
     lives: BuildLives,
     restarts: Restarts,
@@ -286,18 +286,9 @@ impl<W: World> Session<W> {
         }
     }
 
-    pub(crate) fn world(&mut self) -> &mut W {
-        &mut self.world
-    }
-
     /// Returns the number of crates that the running build has compiled.
     pub(crate) fn compiled(&self) -> Option<usize> {
         self.job.as_ref().map(Job::compiled)
-    }
-
-    /// Returns the world by shared reference.
-    pub(crate) fn world_ref(&self) -> &W {
-        &self.world
     }
 
     /// Ends the build and the world. Passes the world's remaining output to `print`. Returns modules that could not be unloaded.
