@@ -287,7 +287,7 @@ impl StagedFile {
     /// Releases the file for reuse. The image of the file must be unmapped, and this process must not map any of its bytes.
     pub(crate) fn recycle(mut self) {
         if let (Some(held), Some(spares)) = (self.held.take(), &self.spares) {
-            match spares.put(self.path.clone(), held.stamp.id()) {
+            match spares.put(self.path.clone(), held.stamp.id) {
                 None => self.spares = None,
                 // The file to remove is either this file or an older file.
                 Some(path) => self.path = path,

@@ -6,7 +6,7 @@ use std::fs::Metadata;
 /// Stamp of a file. Two stamps are equal if they belong to one file, and if the file was not written, not renamed, and kept its mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    id: FileId,
+    pub(crate) id: FileId,
     len: u64,
     #[cfg(unix)]
     written: (i64, i64),
@@ -54,9 +54,5 @@ impl Stamp {
     #[cfg(not(unix))]
     pub(crate) fn of(file: &Metadata) -> Self {
         Self { id: FileId::of(file), len: file.len(), written: file.modified().ok() }
-    }
-
-    pub(crate) fn id(&self) -> FileId {
-        self.id
     }
 }

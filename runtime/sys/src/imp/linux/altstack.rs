@@ -59,7 +59,7 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
     {
         // Arms the thread before the record is added. The end of a thread with a record must be noticed.
         arm();
-        note(&mut lock(&RECORDS), ledger, tid(), now, before);
+        note(&mut lock(&RECORDS), ledger, kernel::own_tid(), now, before);
     }
     result
 }
@@ -98,7 +98,7 @@ fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
 /// Restores the stack that the calling thread had before the chosen images set their stacks, unless the thread is running on the stack to
 /// be removed.
 pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
-    let tid = tid();
+    let tid = kernel::own_tid();
     let mut records = lock(&RECORDS);
     let mut at = 0;
     while let Some(found) = records[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
@@ -124,7 +124,7 @@ fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
 /// Returns two flags. The first is set if the calling thread still uses a stack of the image. The second is set if another thread uses such
 /// a stack.
 fn locations(ledger: &Ledger) -> (bool, bool) {
-    let tid = tid();
+    let tid = kernel::own_tid();
     let of_image = of_image(ledger);
     (of_image.iter().any(|known| known.0 == tid), of_image.iter().any(|known| known.0 != tid))
 }
@@ -144,13 +144,9 @@ fn forget(ledger: &Ledger) {
 fn of_image(ledger: &Ledger) -> Vec<(i32, Instant)> {
     let is_of = |set: &Set| set.ledger.is(ledger);
     let mut records = lock(&RECORDS);
-    let here = tid();
+    let here = kernel::own_tid();
     records.retain(|set| !is_of(set) || set.tid == here || kernel::thread_exists(set.tid));
     records.iter().filter(|set| is_of(set) && set.stacks.now.is_there()).map(|set| (set.tid, set.since)).collect()
-}
-
-fn tid() -> i32 {
-    kernel::own_tid()
 }
 
 #[cfg(test)]

@@ -185,13 +185,9 @@ fn tid_of(state: u64) -> i32 {
     if state == CHANGING { 0 } else { state as u32 as i32 }
 }
 
-fn here() -> i32 {
-    kernel::own_tid()
-}
-
 /// Adds a new run of the dispatcher to the table. Returns `None` if the table is full.
 pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Option<RunGuard> {
-    let tid = here();
+    let tid = kernel::own_tid();
     end_where(|run, known| run == tid && known.load().is_left_by_arrival_of(frame), &release);
     let run = RUNS.iter().find(|run| {
         let taken = run.state.compare_exchange(0, CHANGING, Ordering::SeqCst, Ordering::SeqCst);
@@ -209,7 +205,7 @@ pub(super) fn enter(signal: c_int, frame: &Frame, release: impl Fn(usize)) -> Op
 
 /// Ends the runs that the calling thread leaves by a jump to `target`.
 pub(super) fn jumps(target: usize, release: impl Fn(usize)) {
-    let tid = here();
+    let tid = kernel::own_tid();
     end_where(|run, frame| run == tid && frame.load().is_left_by_jump_to(target), &release);
 }
 
@@ -255,7 +251,7 @@ pub(super) fn reading(table: usize) -> Vec<Running> {
 
 /// Returns the stack pointer of a thread that waits in the kernel; `None` for a running thread.
 fn stack_of(tid: i32) -> Option<usize> {
-    if tid == here() {
+    if tid == kernel::own_tid() {
         let here = 0_u8;
         return Some(ptr::from_ref(&here).addr());
     }

@@ -148,16 +148,6 @@ impl Timer {
     }
 }
 
-/// Sets the alarm of this process in seconds. Returns the remaining seconds of the previous alarm.
-pub(in crate::imp::linux) fn alarm(seconds: c_uint) -> c_uint {
-    c_alarm(seconds)
-}
-
-/// Sets the alarm of this process in microseconds, with an interval for repetition.
-pub(in crate::imp::linux) fn ualarm(first: c_uint, then: c_uint) -> c_uint {
-    c_ualarm(first, then)
-}
-
 pub(in crate::imp::linux) fn stop_timer(which: c_int) {
     // SAFETY: the kernel reads a whole timer, and writes nothing.
     unsafe { c_setitimer(which, &STOPPED, std::ptr::null_mut()) };
@@ -181,10 +171,10 @@ unsafe extern "C" {
     safe fn waitpid(pid: libc::pid_t, status: Option<&mut c_int>, how: c_int) -> libc::pid_t;
     safe fn getrlimit(resource: libc::__rlimit_resource_t, limits: &mut libc::rlimit) -> c_int;
     safe fn setrlimit(resource: libc::__rlimit_resource_t, limits: &libc::rlimit) -> c_int;
-    #[link_name = "alarm"]
-    safe fn c_alarm(seconds: c_uint) -> c_uint;
-    #[link_name = "ualarm"]
-    safe fn c_ualarm(first: c_uint, then: c_uint) -> c_uint;
+    /// Sets the alarm of this process in seconds. Returns the remaining seconds of the previous alarm.
+    pub(in crate::imp::linux) safe fn alarm(seconds: c_uint) -> c_uint;
+    /// Sets the alarm of this process in microseconds, with an interval for repetition.
+    pub(in crate::imp::linux) safe fn ualarm(first: c_uint, then: c_uint) -> c_uint;
     safe fn getitimer(which: c_int, now: &mut libc::itimerval) -> c_int;
     // Memory safety does not depend on per-thread state such as the working directory.
     safe fn unshare(what: c_int) -> c_int;

@@ -32,11 +32,6 @@ impl OwnKey {
     }
 }
 
-/// Deletes a key without a destructor in the C library.
-pub(in crate::imp::linux) fn delete(key: c_uint) -> c_int {
-    pthread_key_delete(key)
-}
-
 /// Returns the calling thread's value of a key, and sets it to null.
 pub(in crate::imp::linux) fn take(key: c_uint) -> *mut c_void {
     // SAFETY: the C library rejects numbers that are not keys, and never calls a destructor with null.
@@ -51,5 +46,7 @@ pub(in crate::imp::linux) fn take(key: c_uint) -> *mut c_void {
 // address. `pthread_key_delete` rejects numbers that are not keys.
 unsafe extern "C" {
     safe fn pthread_key_create(key: &mut c_uint, destructor: Option<extern "C" fn(*mut c_void)>) -> c_int;
-    safe fn pthread_key_delete(key: c_uint) -> c_int;
+    /// Deletes a key without a destructor in the C library.
+    #[link_name = "pthread_key_delete"]
+    pub(in crate::imp::linux) safe fn delete(key: c_uint) -> c_int;
 }
