@@ -21,7 +21,7 @@ pub(crate) const LATENT: (&str, &str) = ("latent", DONE);
 pub(crate) struct AsyncFunction {
     /// The plain function that starts the task.
     pub(crate) method: Method,
-    result: ResultOf,
+    pub(crate) result: ResultOf,
 }
 
 impl AsyncFunction {
@@ -87,11 +87,6 @@ impl AsyncFunction {
                 ::alcedo_plugin_api::__private::#conversion,
             )
         }
-    }
-
-    /// Expands to a check that reports an unsupported error type at its location.
-    pub(crate) fn check(&self) -> Option<TokenStream> {
-        self.result.check()
     }
 }
 

@@ -409,7 +409,7 @@ impl<'a> Body<'a> {
         let defaults = Defaults::of(attr_args, method)?;
         let (at, start) = (self.add_names(method, &defaults), task.start(self.class));
         self.functions.push(method.description(&at, flags, &quote! { "" }, &cell, (&metadata, &start)));
-        let (check, checks) = (task.check(), defaults.checks());
+        let (check, checks) = (task.result.check(), &defaults.checks);
         self.expanded.push(quote! { #checks #check });
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())
@@ -438,7 +438,7 @@ impl<'a> Body<'a> {
             }
         };
         self.functions.push(description);
-        let (checks, check) = (defaults.checks(), method.result.check());
+        let (checks, check) = (&defaults.checks, method.result.check());
         self.expanded.push(quote! { #checks #check });
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())
@@ -464,7 +464,7 @@ impl<'a> Body<'a> {
             flags = quote! { #flags | ::alcedo_plugin_api::__private::function_flags::STATIC };
         }
         self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &metadata));
-        let (trampoline, checks) = (custom_thunk::trampoline(&trampoline, class, thunk, self.side), defaults.checks());
+        let (trampoline, checks) = (custom_thunk::trampoline(&trampoline, class, thunk, self.side), &defaults.checks);
         self.expanded.push(quote! { #trampoline #checks });
         self.call(&method, &cell, &docs::shared(attrs));
         self.condition(&conditions, mark)
@@ -521,7 +521,7 @@ impl<'a> Body<'a> {
             }
         };
         self.functions.push(description);
-        let (check, checks) = (method.result.check(), defaults.checks());
+        let (check, checks) = (method.result.check(), &defaults.checks);
         self.expanded.push(quote! { #checks #check });
         Ok(cell)
     }
@@ -545,7 +545,7 @@ impl<'a> Body<'a> {
     /// Adds an entry to the table of names, and returns the entry's position. The table ignores conditions, so positions are fixed.
     fn add_names(&mut self, method: &Method, defaults: &Defaults) -> Literal {
         let at = Literal::usize_unsuffixed(self.names.len());
-        self.names.push(method.names(defaults.values(), method.result.may_fail));
+        self.names.push(method.names(&defaults.values, method.result.may_fail));
         at
     }
 

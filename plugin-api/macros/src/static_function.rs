@@ -14,8 +14,8 @@ use crate::rules;
 /// Defaults of parameters as strings, with compile-time checks.
 #[derive(Default)]
 pub(crate) struct Defaults {
-    values: Vec<String>,
-    checks: TokenStream,
+    pub(crate) values: Vec<String>,
+    pub(crate) checks: TokenStream,
 }
 
 impl Defaults {
@@ -57,14 +57,6 @@ impl Defaults {
     pub(crate) fn on_block(&self) -> Option<TokenStream> {
         let values = &self.values;
         (!values.is_empty()).then(|| quote! { .with_defaults(&[#(#values),*]) })
-    }
-
-    pub(crate) fn values(&self) -> &[String] {
-        &self.values
-    }
-
-    pub(crate) fn checks(&self) -> &TokenStream {
-        &self.checks
     }
 }
 

@@ -92,7 +92,7 @@ impl Body<'_> {
         // The builder identifies the kind of the function. The specifiers state whether scripts may also call the function.
         let flags = specifiers::flags(attr_args, &FUNCTION[..2], "function_flags")?;
         self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &metadata));
-        self.expanded.push(defaults.checks().clone());
+        self.expanded.push(defaults.checks.clone());
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())
     }
