@@ -159,7 +159,7 @@ impl<W: World> Dev<W> {
     fn run(mut self, input: &Input) -> Result<ExitCode, Error> {
         self.screen.open();
         if self.screen.is_live() {
-            self.screen.print(&self.messages.paint().dim(KEYS));
+            self.screen.print(&self.messages.paint.dim(KEYS));
         }
         while self.step(input) {}
         self.unfold();
@@ -168,7 +168,7 @@ impl<W: World> Dev<W> {
         let left = session
             .shutdown(&mut |printed| print_output(&screen, &Folded::Line(printed.line.clone()), printed.is_error));
         for what in &left {
-            screen.print(&format!("{} {what}", messages.paint().red("could not be ended:")));
+            screen.print(&format!("{} {what}", messages.paint.red("could not be ended:")));
         }
         screen.event(&json!({ "event": "end", "left": left }));
         screen.close();
@@ -177,7 +177,7 @@ impl<W: World> Dev<W> {
 
     /// Runs one step of the session; returns `false` at its end.
     fn step(&mut self, input: &Input) -> bool {
-        match self.session.wait(input.receiver()) {
+        match self.session.wait(&input.receiver) {
             Step::Tick => {
                 let lines = self.fold.due(self.begun.elapsed());
                 self.print_lines(&lines);
@@ -214,7 +214,7 @@ impl<W: World> Dev<W> {
             Command::Restart => self.session.restart_world(),
             Command::Line(line) => {
                 self.typing = None;
-                self.screen.print(&self.messages.paint().dim(&format!(": {line}")));
+                self.screen.print(&self.messages.paint.dim(&format!(": {line}")));
                 self.session.world.request(ToHost::Line { line });
             }
             Command::Complete(line) => self.session.world.request(ToHost::Complete { line }),
@@ -260,9 +260,9 @@ impl<W: World> Dev<W> {
         }
         match event {
             Event::Reloaded(live) => self.last = Some(live),
-            Event::World(WorldEvent::Panicked(panic)) => self.trace = Some(panic.report(self.messages.paint())),
+            Event::World(WorldEvent::Panicked(panic)) => self.trace = Some(panic.report(self.messages.paint)),
             Event::WorldEnded(end) => {
-                self.trace = Some(end.report(self.messages.paint()));
+                self.trace = Some(end.report(self.messages.paint));
                 self.last = None;
             }
             Event::HangEnded | Event::Stopped => self.last = None,
@@ -279,7 +279,7 @@ impl<W: World> Dev<W> {
         } else if lines.len() > 1 {
             let last = |line: &String| line.rsplit(' ').next().unwrap_or_default().to_owned();
             let candidates: Vec<_> = lines.iter().map(last).collect();
-            self.screen.print(&self.messages.paint().dim(&candidates.join("   ")));
+            self.screen.print(&self.messages.paint.dim(&candidates.join("   ")));
         }
         self.refresh_status();
     }

@@ -23,7 +23,7 @@ pub(crate) type ParsedCommand = Result<Command, String>;
 /// Receives the user's commands. Keeps the terminal in raw mode if it reads keys.
 #[derive(Debug)]
 pub(crate) struct Input {
-    receiver: Receiver<ParsedCommand>,
+    pub(crate) receiver: Receiver<ParsedCommand>,
     keys: Arc<Mutex<Keys>>,
     _raw: Option<Raw>,
 }
@@ -66,10 +66,6 @@ impl Input {
     /// Replaces the current line by its completion, if the line has not changed since the request. Returns the new input.
     pub(crate) fn extend_line(&self, line: &str, longer: &str) -> Option<Typed> {
         lock(&self.keys).extend_line(line, longer)
-    }
-
-    pub(crate) fn receiver(&self) -> &Receiver<ParsedCommand> {
-        &self.receiver
     }
 }
 

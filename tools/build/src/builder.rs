@@ -66,7 +66,7 @@ impl Builder {
     /// # Errors
     /// [`BuildError::CargoNotRun`].
     pub fn spawn(&self, request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
-        if request.makes_programs() {
+        if request.programs {
             return crate::running::spawn(request);
         }
         let progress = Progress::default();
@@ -137,7 +137,7 @@ impl Builder {
         Ok(Direct {
             recorder: recorder.clone(),
             command_line: request.command_line(),
-            color: request.has_color(),
+            color: request.color,
             linker: self.linker.clone(),
             diagnostics: known.diagnostics.clone(),
             artifacts,

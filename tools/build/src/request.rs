@@ -24,14 +24,14 @@ pub struct BuildRequest<'a> {
     folder: Option<PathBuf>,
     packages: Vec<&'a str>,
     features: Vec<String>,
-    programs: bool,
+    pub(crate) programs: bool,
     release: bool,
     extra_rustflags: Option<String>,
     toolchain: Option<String>,
     rustc: Option<PathBuf>,
     target_dir: Option<PathBuf>,
     envs: Vec<(String, String)>,
-    color: bool,
+    pub(crate) color: bool,
 }
 
 impl<'a> BuildRequest<'a> {
@@ -123,14 +123,6 @@ impl<'a> BuildRequest<'a> {
     /// Returns the name of the selected package, or the manifest, for errors.
     pub(crate) fn what(&self) -> String {
         self.package_name().map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
-    }
-
-    pub(crate) fn has_color(&self) -> bool {
-        self.color
-    }
-
-    pub(crate) fn makes_programs(&self) -> bool {
-        self.programs
     }
 
     /// Returns the selected package, if exactly one was selected.

@@ -151,7 +151,7 @@ impl Cargo {
             command,
             command_line: request.command_line(),
             what: request.what(),
-            makes_programs: request.makes_programs(),
+            makes_programs: request.programs,
             recorder,
         }
     }

@@ -106,7 +106,7 @@ impl Stage {
         output: Output,
         paint: Paint,
     ) -> Result<Self, Error> {
-        let target_dir = Some(scratch.target().to_owned());
+        let target_dir = Some(scratch.target.clone());
         let builder = session_builder();
         let options = BuildOptions { release: false, color: paint.is_on(), target_dir, builder };
         let mut stage = Self {
@@ -135,7 +135,7 @@ impl Stage {
     }
 
     fn runtime(&self) -> &Runtime {
-        self.session.world.runtime()
+        &self.session.world.runtime
     }
 
     /// Starts a chapter.
@@ -255,7 +255,7 @@ impl Stage {
     ) -> Result<T, Error> {
         let (begun, mut progress, mut unchanged) = (Instant::now(), PROGRESS, "");
         loop {
-            let event = match self.session.wait(self.signals.receiver()) {
+            let event = match self.session.wait(&self.signals.receiver) {
                 Step::Event(event) => event,
                 Step::Command(_) => {
                     bail!("interrupted: the world was shut down, and the demo did not finish")

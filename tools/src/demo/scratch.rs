@@ -18,7 +18,7 @@ pub(super) const PLUGIN: &str = "magic-cube";
 #[derive(Debug)]
 pub(super) struct Scratch {
     copy: SourceCopy,
-    target: PathBuf,
+    pub(super) target: PathBuf,
     /// Lock against concurrent demos, which would load each other's libraries.
     _lock: File,
 }
@@ -54,10 +54,6 @@ impl Scratch {
 
     pub(super) fn plugin(&self) -> PathBuf {
         self.copy.package().to_owned()
-    }
-
-    pub(super) fn target(&self) -> &Path {
-        &self.target
     }
 }
 

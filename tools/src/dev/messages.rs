@@ -15,7 +15,7 @@ use crate::world::WorldEvent;
 
 /// Formats the messages of a session.
 pub(super) struct Messages {
-    paint: Paint,
+    pub(super) paint: Paint,
     /// Set if there is a status line, which shows a running build. A pipe has no status line.
     is_live: bool,
     /// Set if the world is the sample engine.
@@ -41,10 +41,6 @@ impl Messages {
     /// Sets whether timings of reloads are printed.
     pub(super) fn with_timings(self, timings: bool) -> Self {
         Self { timings, ..self }
-    }
-
-    pub(super) fn paint(&self) -> Paint {
-        self.paint
     }
 
     /// Returns the message of an event, if any. `running` is `true` if plugin code is loaded.

@@ -19,7 +19,7 @@ use crate::pace::Pace;
 
 /// The runtime and its world. Must be used on the thread that created it.
 pub(crate) struct Local {
-    runtime: Runtime,
+    pub(crate) runtime: Runtime,
     objects: u64,
     populated: Populated,
     /// Time at which the last generation became live.
@@ -53,10 +53,6 @@ impl Local {
             events: unbounded(),
             printed: never(),
         })
-    }
-
-    pub(crate) fn runtime(&self) -> &Runtime {
-        &self.runtime
     }
 
     /// Runs a tick now, in addition to the scheduled ticks.
