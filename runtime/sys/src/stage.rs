@@ -6,8 +6,8 @@
 //! The mapped file is the checked file. The descriptor that wrote a copy stays open until the copy is mapped. The file attributes (inode,
 //! length, change time) must be unchanged right before and right after the loader opens the copy by name. The name is the real path: under
 //! the descriptor's path (`/proc/<pid>/fd/<n>`) debuggers and later readers of a crash report could not find the file, and the loader
-//! would confuse two images when a descriptor number is reused. The folder ([`PrivateFolder`]) prevents other programs from replacing the file
-//! during loading: only this user may write there, and in its ancestors only users with equal rights. Programs of this user cannot be
+//! would confuse two images when a descriptor number is reused. The folder ([`PrivateFolder`]) prevents other programs from replacing the
+//! file during loading: only this user may write there, and in its ancestors only users with equal rights. Programs of this user cannot be
 //! excluded, since they may also write into this process.
 
 use std::collections::VecDeque;
