@@ -89,6 +89,7 @@ pub use load::error::context::{Attempt, ContextError, LoadRequest, LoadStep};
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
 pub use load::module::info::{Dependency, ManifestInfo};
+pub use load::record::{Named, Remainder};
 pub use object::construction::{ConstructionFailed, ConstructionStep};
 pub use object::enums::EnumValue;
 pub use object::member::{FunctionKey, FunctionRef, PropertyKey, PropertyRef};
@@ -103,7 +104,7 @@ pub use poster::Poster;
 pub use reload::changes::{ClassChange, Pause, Phase, Phases, PropertyChange, ValueCounts};
 pub use reload::digest::WorldDigest;
 pub use reload::health::{HostStatus, ModuleState, ModuleStatus, Rejected, RejectedBy};
-pub use reload::report::{Named, Outcome, ReloadReport, Remainder};
+pub use reload::report::{Outcome, ReloadReport};
 pub use reload::requests::ReloadScope;
 pub use runtime::{
     AnyConjugate, Budget, Calls, ClassKey, ClassRef, Collected, Collection, ConjugateInfo, Conjugates, Declined,

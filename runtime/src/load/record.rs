@@ -1,34 +1,145 @@
 //! Log of irreversible effects while the Master changes: listeners that were called, and module code that ran. The report of
 //! a rollback lists these effects.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
 use crate::cells::RefCell;
 
-/// Effects since the start of the record. Each list is in the order of the effects.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Record {
+/// Effects of a rolled back reload that the rollback cannot undo, such as calls of listeners and of module code. Apart from these effects,
+/// the rollback restores the world, the plugin parts and the registries.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::{ReloadReport, Remainder};
+///
+/// /// Warns about code that a rolled back reload has run.
+/// fn warn(report: &ReloadReport) {
+///     let Remainder { mains, pure_calls, .. } = &report.remainder;
+///     for module in mains {
+///         eprintln!("the main of {module} was called");
+///     }
+///     for call in pure_calls {
+///         eprintln!("called: {call}");
+///     }
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Remainder {
+    /// Events for which listeners of the load context were called, in order: `Unloading 3`, `PreStartup 4`, `Resumed 3`.
+    /// Includes events of the rollback.
     pub events: Vec<String>,
-    pub callbacks: Vec<i32>,
+    /// Priorities of the unloading callbacks that were called, in order.
+    pub unloading_callbacks: Vec<i32>,
+    /// New modules whose main was called, in order. Effects of a main outside of the host's world remain.
     pub mains: Vec<String>,
-    pub suspended: Vec<String>,
-    pub resumed: Vec<String>,
+    /// New modules whose exit hook was called, in order.
     pub exit_hooks: Vec<String>,
+    /// Replaced modules whose `suspend` was called, in order.
+    #[serde(default)]
+    pub suspended: Vec<String>,
+    /// Modules whose `resume` was called, in order. Contains all suspended modules.
+    #[serde(default)]
+    pub resumed: Vec<String>,
+    /// Objects that the reload created and the rollback destroyed, usually class default objects. The native constructors of their base
+    /// classes have run.
+    pub constructions: Vec<Named>,
+    /// Functions outside of the new modules that were called before the failure. All these functions are declared pure.
+    pub pure_calls: Vec<Named>,
+    /// Functions that new code tried to call. Each call was rejected before the function ran.
+    pub refused_calls: Vec<Named>,
+    /// Descriptions of objects that a listener added to the root set. These objects remain in the root set after the rollback.
+    pub roots_added: Vec<String>,
+    /// Descriptions of objects that a listener removed from the root set. The rollback does not add these objects again.
+    pub roots_removed: Vec<String>,
+    /// Names of calls that were resolved for the first time. These names keep their call handles.
+    pub names_resolved: Vec<String>,
+}
+
+/// Name with the number of its occurrences.
+///
+/// # Examples
+/// ```rust
+/// use alcedo_runtime::Named;
+///
+/// let called = Named { name: "ex:/host.version".to_owned(), times: 2 };
+/// assert_eq!(called.to_string(), "ex:/host.version (2 times)");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Path of a class or function, or name of a call.
+    pub name: String,
+    /// Number of occurrences.
+    pub times: u64,
+}
+
+impl Named {
+    /// Creates an entry for each name with at least one occurrence.
+    pub(crate) fn each(counts: impl IntoIterator<Item = (impl Into<String>, u64)>) -> Vec<Self> {
+        let occurring = counts.into_iter().filter(|(_, times)| *times != 0);
+        occurring.map(|(name, times)| Self { name: name.into(), times }).collect()
+    }
+}
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, times } = self;
+        if *times == 1 { f.write_str(name) } else { write!(f, "{name} ({times} times)") }
+    }
+}
+
+impl Remainder {
+    /// Formats the modules whose code ran, as one line. A rollback cannot undo effects of this code outside of the host's world.
+    pub(crate) fn outside(&self) -> Option<String> {
+        let ran =
+            [("main", &self.mains), ("exit hook", &self.exit_hooks)].into_iter().filter(|(_, list)| !list.is_empty());
+        let ran: Vec<_> = ran.map(|(what, list)| format!("{what} of {}", list.join(", "))).collect();
+        (!ran.is_empty()).then(|| format!("{} ran: effects outside of the world remain", ran.join(" and ")))
+    }
+
+    /// Formats each non-empty list as one line.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        fn line<T: fmt::Display>(lines: &mut Vec<String>, words: &str, list: &[T], rest: &str) {
+            if !list.is_empty() {
+                let list: Vec<_> = list.iter().map(ToString::to_string).collect();
+                lines.push(format!("{words} {}{rest}", list.join(", ")));
+            }
+        }
+        let mut lines = Vec::new();
+        line(&mut lines, "listeners were called with", &self.events, "");
+        line(&mut lines, "unloading callbacks were called, of priority", &self.unloading_callbacks, "");
+        let outside = ": what it did outside of the host's world is not undone";
+        line(&mut lines, "main was called of", &self.mains, outside);
+        line(&mut lines, "exit hook was called of", &self.exit_hooks, "");
+        line(&mut lines, "suspended:", &self.suspended, "");
+        line(&mut lines, "and resumed:", &self.resumed, "");
+        line(&mut lines, "created and destroyed again:", &self.constructions, "");
+        line(&mut lines, "called as pure:", &self.pure_calls, "");
+        line(&mut lines, "refused to new code:", &self.refused_calls, "");
+        line(&mut lines, "put into the root set:", &self.roots_added, "");
+        line(&mut lines, "taken from the root set:", &self.roots_removed, "");
+        line(&mut lines, "looked up, and known from now on:", &self.names_resolved, "");
+        lines
+    }
 }
 
 /// Records effects while a record is active. Game thread only.
 #[derive(Debug, Default)]
-pub(crate) struct Recorder(RefCell<Option<Record>>);
+pub(crate) struct Recorder(RefCell<Option<Remainder>>);
 
 impl Recorder {
     pub(crate) fn begin(&self) {
-        *self.0.borrow_mut() = Some(Record::default());
+        *self.0.borrow_mut() = Some(Remainder::default());
     }
 
     /// Ends the record and returns it. Returns an empty record if none was active.
-    pub(crate) fn end(&self) -> Record {
+    pub(crate) fn end(&self) -> Remainder {
         self.0.take().unwrap_or_default()
     }
 
-    pub(crate) fn note(&self, note: impl FnOnce(&mut Record)) {
+    pub(crate) fn note(&self, note: impl FnOnce(&mut Remainder)) {
         if let Some(record) = &mut *self.0.borrow_mut() {
             note(record);
         }
@@ -37,17 +148,17 @@ impl Recorder {
 
 #[cfg(test)]
 mod tests {
-    use super::{Record, Recorder};
+    use super::{Recorder, Remainder};
 
     #[test]
     fn only_what_happens_while_it_is_recorded_is_written_down() {
         let recorder = Recorder::default();
-        let note = |priority| recorder.note(|record| record.callbacks.push(priority));
+        let note = |priority| recorder.note(|record| record.unloading_callbacks.push(priority));
         note(1);
         recorder.begin();
         note(2);
-        assert_eq!(recorder.end(), Record { callbacks: vec![2], ..Record::default() });
+        assert_eq!(recorder.end(), Remainder { unloading_callbacks: vec![2], ..Remainder::default() });
         note(3);
-        assert_eq!(recorder.end(), Record::default());
+        assert_eq!(recorder.end(), Remainder::default());
     }
 }

@@ -1,4 +1,4 @@
-//! Changes and phase durations of a reload, used by the journal and the report.
+//! Changes and phase durations of a reload, used by the report.
 
 use std::fmt;
 use std::time::Duration;

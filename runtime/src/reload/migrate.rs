@@ -25,9 +25,9 @@ use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, has_moved, key_of};
 use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
-use crate::reload::journal::Changes;
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{ClassPlan, Notes, plan_class, refer_to_own};
+use crate::reload::report::ReloadReport;
 use crate::reload::sources::{Carried, Surroundings};
 
 pub(crate) struct Migration {
@@ -74,7 +74,7 @@ pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
     (mapping, kept): (ClassMapping, KeptFields),
-    changes: &mut Changes,
+    report: &mut ReloadReport,
 ) -> Result<(Migration, KeptFields), LoadError> {
     let before = core.world.objects.count_living();
     let mut walk = Walk {
@@ -94,7 +94,7 @@ pub(crate) fn migrate(
     for object in living {
         // Owners are staged before their subobjects. `doomed` therefore already contains all subobjects to destroy.
         if !walk.doomed.contains(object) {
-            walk.stage(*object, changes)?;
+            walk.stage(*object, report)?;
         }
     }
     walk.convert()?;
@@ -103,9 +103,9 @@ pub(crate) fn migrate(
     for own in std::mem::take(&mut walk.later.to_own) {
         refer_to_own(core, &own)?;
     }
-    changes.classes = walk.class_changes();
-    changes.values = ValueCounts::of(&changes.properties);
-    changes.properties.retain(|change| !change.change.is_empty());
+    report.classes = walk.class_changes();
+    report.values = ValueCounts::of(&report.properties);
+    report.properties.retain(|change| !change.change.is_empty());
     let is_rebuilt = |object: &&ObjectHandle| !walk.doomed.contains(*object) && !walk.sleeping.contains(*object);
     let migration = Migration {
         objects: living.iter().filter(is_rebuilt).copied().collect(),
@@ -117,18 +117,18 @@ pub(crate) fn migrate(
 }
 
 impl Walk<'_> {
-    fn stage(&mut self, object: ObjectHandle, changes: &mut Changes) -> Result<(), LoadError> {
+    fn stage(&mut self, object: ObjectHandle, report: &mut ReloadReport) -> Result<(), LoadError> {
         let core = self.core;
         let objects = &core.world.objects;
         let Some(key) = key_of(core, object) else { return Ok(()) };
-        let Some(plan) = self.plan(object, &key, changes)? else { return Ok(()) };
+        let Some(plan) = self.plan(object, &key, report)? else { return Ok(()) };
         for name in &plan.removed_subobjects {
             let removed = objects.subobject(object, name);
             self.removed_subobjects.extend(removed);
             self.doomed.extend(removed);
         }
         faults::at(ReloadStep::CarryObject)?;
-        let changes = &mut changes.properties;
+        let changes = &mut report.properties;
         let carried = Carried { object, templates: self.templates_in_owner(object) };
         let from = Surroundings { core, mapping: &self.mapping };
         match &plan.object_plan {
@@ -211,14 +211,14 @@ impl Walk<'_> {
         &mut self,
         object: ObjectHandle,
         key: &ClassKey,
-        changes: &mut Changes,
+        report: &mut ReloadReport,
     ) -> Result<Option<Rc<ClassPlan>>, LoadError> {
         if let Some(plan) = self.plans.get(key) {
             return Ok(Some(Rc::clone(plan)));
         }
         let Some(old) = self.core.world.objects.class(object) else { return Ok(None) };
         let Some(target) = self.mapping.targets.get(key) else { return Ok(None) };
-        let mut notes = Notes { changes: &mut changes.properties, structure: &mut changes.structure };
+        let mut notes = Notes { changes: &mut report.properties, structure: &mut report.structure };
         let plan = plan_class(self.core, (&old, &target.class), &target.object_plan, key.1.as_deref(), &mut notes)?;
         self.have_moved |= !matches!(target.object_plan, ObjectPlan::Dormant { .. }) && has_moved(&old, &target.class);
         let plan = Rc::new(plan);

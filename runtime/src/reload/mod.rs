@@ -8,7 +8,6 @@ pub(crate) mod conversion;
 mod converted;
 pub(crate) mod digest;
 pub(crate) mod health;
-pub(crate) mod journal;
 pub(crate) mod migrate;
 pub(crate) mod object_plan;
 pub(crate) mod plan;

@@ -1,16 +1,21 @@
 //! Report of a reload: outcome, effects on objects and values, and phase durations.
 
 use std::fmt;
+use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use alcedo_base::figures::{counted, thousands};
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
+use crate::load::master::BroughtUp;
+use crate::load::module::master::MasterModule;
+use crate::load::record::Remainder;
 use crate::load::replace::Why;
 use crate::reload::changes::{ClassChange, Pause, Phase, Phases, PropertyChange, ValueCounts};
-use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
+use crate::unload::ticket::UnloadTicket;
 
 /// Outcome of a reload.
 ///
@@ -38,135 +43,6 @@ pub enum Outcome {
         /// Description of the failure, with a hint.
         error: String,
     },
-}
-
-/// Effects of a rolled back reload that the rollback cannot undo, such as calls of listeners and of module code. Apart from these effects,
-/// the rollback restores the world, the plugin parts and the registries.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::{ReloadReport, Remainder};
-///
-/// /// Warns about code that a rolled back reload has run.
-/// fn warn(report: &ReloadReport) {
-///     let Remainder { mains, pure_calls, .. } = &report.remainder;
-///     for module in mains {
-///         eprintln!("the main of {module} was called");
-///     }
-///     for call in pure_calls {
-///         eprintln!("called: {call}");
-///     }
-/// }
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Remainder {
-    /// Events for which listeners of the load context were called, in order: `Unloading 3`, `PreStartup 4`, `Resumed 3`.
-    /// Includes events of the rollback.
-    pub events: Vec<String>,
-    /// Priorities of the unloading callbacks that were called, in order.
-    pub unloading_callbacks: Vec<i32>,
-    /// New modules whose main was called, in order. Effects of a main outside of the host's world remain.
-    pub mains: Vec<String>,
-    /// New modules whose exit hook was called, in order.
-    pub exit_hooks: Vec<String>,
-    /// Replaced modules whose `suspend` was called, in order.
-    #[serde(default)]
-    pub suspended: Vec<String>,
-    /// Modules whose `resume` was called, in order. Contains all suspended modules.
-    #[serde(default)]
-    pub resumed: Vec<String>,
-    /// Objects that the reload created and the rollback destroyed, usually class default objects. The native constructors of their base
-    /// classes have run.
-    pub constructions: Vec<Named>,
-    /// Functions outside of the new modules that were called before the failure. All these functions are declared pure.
-    pub pure_calls: Vec<Named>,
-    /// Functions that new code tried to call. Each call was rejected before the function ran.
-    pub refused_calls: Vec<Named>,
-    /// Descriptions of objects that a listener added to the root set. These objects remain in the root set after the rollback.
-    pub roots_added: Vec<String>,
-    /// Descriptions of objects that a listener removed from the root set. The rollback does not add these objects again.
-    pub roots_removed: Vec<String>,
-    /// Names of calls that were resolved for the first time. These names keep their call handles.
-    pub names_resolved: Vec<String>,
-}
-
-/// Name with the number of its occurrences.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Named;
-///
-/// let called = Named { name: "ex:/host.version".to_owned(), times: 2 };
-/// assert_eq!(called.to_string(), "ex:/host.version (2 times)");
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Named {
-    /// Path of a class or function, or name of a call.
-    pub name: String,
-    /// Number of occurrences.
-    pub times: u64,
-}
-
-impl fmt::Display for Named {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, times } = self;
-        if *times == 1 { f.write_str(name) } else { write!(f, "{name} ({times} times)") }
-    }
-}
-
-impl Remainder {
-    fn of(done: Done) -> Self {
-        let Done { record, constructions, calls, roots: (added, removed), resolved } = done;
-        let named = |(name, times): (&String, u64)| (times != 0).then(|| Named { name: name.clone(), times });
-        Self {
-            events: record.events,
-            unloading_callbacks: record.callbacks,
-            mains: record.mains,
-            exit_hooks: record.exit_hooks,
-            suspended: record.suspended,
-            resumed: record.resumed,
-            constructions: constructions.iter().filter_map(|(name, times)| named((name, *times))).collect(),
-            pure_calls: calls.iter().filter_map(|(name, count)| named((name, count.allowed))).collect(),
-            refused_calls: calls.iter().filter_map(|(name, count)| named((name, count.refused))).collect(),
-            roots_added: added.iter().map(ToString::to_string).collect(),
-            roots_removed: removed.iter().map(ToString::to_string).collect(),
-            names_resolved: resolved,
-        }
-    }
-
-    /// Formats the modules whose code ran, as one line. A rollback cannot undo effects of this code outside of the host's world.
-    fn outside(&self) -> Option<String> {
-        let ran =
-            [("main", &self.mains), ("exit hook", &self.exit_hooks)].into_iter().filter(|(_, list)| !list.is_empty());
-        let ran: Vec<_> = ran.map(|(what, list)| format!("{what} of {}", list.join(", "))).collect();
-        (!ran.is_empty()).then(|| format!("{} ran: effects outside of the world remain", ran.join(" and ")))
-    }
-
-    /// Formats each non-empty list as one line.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        fn line<T: fmt::Display>(lines: &mut Vec<String>, words: &str, list: &[T], rest: &str) {
-            if !list.is_empty() {
-                let list: Vec<_> = list.iter().map(ToString::to_string).collect();
-                lines.push(format!("{words} {}{rest}", list.join(", ")));
-            }
-        }
-        let mut lines = Vec::new();
-        line(&mut lines, "listeners were called with", &self.events, "");
-        line(&mut lines, "unloading callbacks were called, of priority", &self.unloading_callbacks, "");
-        let outside = ": what it did outside of the host's world is not undone";
-        line(&mut lines, "main was called of", &self.mains, outside);
-        line(&mut lines, "exit hook was called of", &self.exit_hooks, "");
-        line(&mut lines, "suspended:", &self.suspended, "");
-        line(&mut lines, "and resumed:", &self.resumed, "");
-        line(&mut lines, "created and destroyed again:", &self.constructions, "");
-        line(&mut lines, "called as pure:", &self.pure_calls, "");
-        line(&mut lines, "refused to new code:", &self.refused_calls, "");
-        line(&mut lines, "put into the root set:", &self.roots_added, "");
-        line(&mut lines, "taken from the root set:", &self.roots_removed, "");
-        line(&mut lines, "looked up, and known from now on:", &self.names_resolved, "");
-        lines
-    }
 }
 
 /// Report of one reload. The default value is the report of a commit without changes.
@@ -246,54 +122,63 @@ pub struct ReloadReport {
 }
 
 impl ReloadReport {
-    /// Creates the report of a reload that replaced no module.
-    pub(crate) fn unchanged(journal: Journal) -> Self {
-        let generation = journal.from;
-        Self::of(journal, generation, Outcome::Committed)
+    /// Begins the report of a reload that affects these modules.
+    pub(crate) fn begin(from: u64, modules: &[Rc<MasterModule>]) -> Self {
+        Self { from, modules: names(modules), ..Self::default() }
     }
 
-    /// Creates the report of a commit with this number of surviving objects.
-    pub(crate) fn committed(mut journal: Journal, generation: u64, objects_kept: u64) -> Self {
-        let (changes, rebuilt) = (std::mem::take(&mut journal.changes), std::mem::take(&mut journal.rebuilt));
-        Self {
-            kept_modules: std::mem::take(&mut journal.kept_modules),
-            replaced_because: std::mem::take(&mut journal.replaced_because),
-            objects_kept,
-            conjugates_rebuilt: rebuilt.conjugates,
-            fields_kept: rebuilt.fields_kept,
-            fields_lost: rebuilt.fields_lost,
-            properties: changes.properties,
-            values: changes.values,
-            classes: changes.classes,
-            structure: changes.structure,
-            ..Self::of(journal, generation, Outcome::Committed)
+    /// Records that `file` was rejected. Lists the module that was loaded from this file as the only affected module.
+    pub(crate) fn record_refused(&mut self, file: &Path, modules: &[Rc<MasterModule>]) {
+        let of_file = |module: &&Rc<MasterModule>| module.info().origin.as_deref() == Some(file);
+        if let Some(module) = modules.iter().find(of_file) {
+            self.modules = vec![module.name().to_owned()];
         }
     }
 
-    /// Creates the report of a rollback. `objects` is the number of objects of the old generation.
-    pub(crate) fn rolled_back(mut journal: Journal, phase: Phase, error: &LoadError, objects: u64) -> Self {
-        let (generation, done) = (journal.from, std::mem::take(&mut journal.done));
-        Self {
-            objects_kept: objects,
-            remainder: Remainder::of(done),
-            ..Self::of(journal, generation, Outcome::RolledBack { phase, error: error.to_string() })
-        }
+    /// Records the replaced modules, with the reasons.
+    pub(crate) fn record_scope(&mut self, brought_up: &BroughtUp) {
+        self.modules = names(&brought_up.new);
+        let kept =
+            |module: &Rc<MasterModule>| format!("{} of generation {}", module.name(), module.gate().tag().generation);
+        self.kept_modules = brought_up.kept.iter().map(kept).collect();
+        self.replaced_because = brought_up.why.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     }
 
-    /// Creates a report with the fields that all outcomes have in common.
-    fn of(journal: Journal, generation: u64, outcome: Outcome) -> Self {
-        let Journal { from, modules, reruns, ended, warnings, phases, .. } = journal;
-        let (parked, retired) = ended.as_ref().map(|it| (it.parked_lines(), it.end_report())).unwrap_or_default();
-        let blocked = ended.filter(|_| retired.is_none() && parked.is_empty()).map(|ticket| ticket.report());
+    /// Records the state of the generation that is unloading.
+    pub(crate) fn record_unload(&mut self, ticket: &UnloadTicket) {
+        (self.parked, self.retired) = (ticket.parked_lines(), ticket.end_report());
+        self.blocked = (self.retired.is_none() && self.parked.is_empty()).then(|| ticket.report());
+    }
+
+    /// Completes the report of a reload that replaced no module.
+    pub(crate) fn unchanged(self) -> Self {
+        Self { remainder: Remainder::default(), ..self.without_changes() }
+    }
+
+    /// Completes the report of a commit with this number of surviving objects.
+    pub(crate) fn committed(self, generation: u64, objects_kept: u64) -> Self {
+        Self { generation, objects_kept, remainder: Remainder::default(), ..self }
+    }
+
+    /// Completes the report of a rollback. `objects` is the number of objects of the old generation.
+    pub(crate) fn rolled_back(self, phase: Phase, error: &LoadError, objects: u64) -> Self {
+        let outcome = Outcome::RolledBack { phase, error: error.to_string() };
+        Self { outcome, objects_kept: objects, ..self.without_changes() }
+    }
+
+    /// Removes the facts that hold only after a commit.
+    fn without_changes(self) -> Self {
+        let Self { modules, from, class_constructors_rerun, parked, retired, blocked, .. } = self;
+        let Self { remainder, warnings, phases, .. } = self;
         Self {
             modules,
             from,
-            generation,
-            outcome,
-            class_constructors_rerun: reruns,
+            generation: from,
+            class_constructors_rerun,
             parked,
             retired,
             blocked,
+            remainder,
             warnings,
             phases,
             ..Self::default()
@@ -488,27 +373,26 @@ fn counts(change: &PropertyChange) -> String {
     if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) }
 }
 
+fn names(modules: &[Rc<MasterModule>]) -> Vec<String> {
+    modules.iter().map(|module| module.name().to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::time::Duration;
 
-    use super::{Pause, Phase, PropertyChange, ReloadReport};
-    use crate::bridge::rebuild::Rebuilt;
-    use crate::handles::ObjectHandle;
+    use super::{Pause, Phase, PropertyChange, Remainder, ReloadReport};
     use crate::load::error::LoadError;
-    use crate::load::record::Record;
-    use crate::object::mode::CallCount;
-    use crate::reload::journal::{Done, Journal};
+    use crate::load::record::Named;
 
-    /// Creates the journal of a reload of the module `magic-cube`, up to the commit.
-    fn journal(from: u64) -> Journal {
-        let mut journal = Journal { from, modules: vec!["magic-cube".into()], ..Journal::default() };
-        journal.rebuilt = Rebuilt { conjugates: 1000, ..Rebuilt::default() };
+    /// Creates the report of a reload of the module `magic-cube`, up to the commit.
+    fn reload(from: u64) -> ReloadReport {
+        let mut report = ReloadReport { from, modules: vec!["magic-cube".into()], ..ReloadReport::default() };
+        report.conjugates_rebuilt = 1000;
         for (phase, ms) in Phase::ALL.into_iter().zip([6.0, 1.2, 0.1, 0.1, 0.2, 0.3, 0.4, 0.0, 0.9]) {
-            journal.phases.0.insert(phase.name(), ms);
+            report.phases.0.insert(phase.name(), ms);
         }
-        journal.changes.properties.push(PropertyChange {
+        report.properties.push(PropertyChange {
             class: "Game.MagicCube".into(),
             property: "rotation_speed".into(),
             change: "default 180 → 240".into(),
@@ -516,12 +400,12 @@ mod tests {
             kept: 3,
             ..PropertyChange::default()
         });
-        journal
+        report
     }
 
     #[test]
     fn a_committed_reload_reads_as_a_few_lines() {
-        let reload = ReloadReport::committed(journal(3), 4, 1000);
+        let reload = reload(3).committed(4, 1000);
         expect_test::expect![[r#"
             magic-cube  generation 3 → 4   swapped in 1.1 ms
               stage 6.0 · canary 1.2 · quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4 · commit 0.0 · retire 0.9 ms
@@ -532,24 +416,22 @@ mod tests {
 
     #[test]
     fn a_rollback_report_lists_failures_and_irreversible_effects_only() {
-        let calls = |allowed, refused| CallCount { allowed, refused };
-        let record = Record {
+        let remainder = Remainder {
             events: ["Unloading 4", "PreStartup 5", "Resumed 4"].map(String::from).into(),
-            callbacks: vec![-1, 0],
+            unloading_callbacks: vec![-1, 0],
             mains: vec!["magic-cube".into()],
             exit_hooks: vec!["magic-cube".into()],
             suspended: vec!["magic-cube".into()],
             resumed: vec!["magic-cube".into()],
+            constructions: Named::each([("/Script/Game.MagicCube", 1)]),
+            pure_calls: Named::each([("ex:/now", 3), ("ex:/tell", 0)]),
+            refused_calls: Named::each([("ex:/now", 0), ("ex:/tell", 1)]),
+            roots_added: vec!["#7.1".into()],
+            roots_removed: vec!["#8.2".into()],
+            names_resolved: vec!["ex:/tell".into()],
         };
-        let done = Done {
-            record,
-            constructions: BTreeMap::from([("/Script/Game.MagicCube".into(), 1)]),
-            calls: BTreeMap::from([("ex:/now".into(), calls(3, 0)), ("ex:/tell".into(), calls(0, 1))]),
-            roots: (vec![ObjectHandle::new(7, 1)], vec![ObjectHandle::new(8, 2)]),
-            resolved: vec!["ex:/tell".into()],
-        };
-        let failure = LoadError::NoMaster;
-        let reload = ReloadReport::rolled_back(Journal { done, ..journal(4) }, Phase::Rebuild, &failure, 1000);
+        let (failure, started) = (LoadError::NoMaster, reload(4));
+        let reload = ReloadReport { remainder, ..started }.rolled_back(Phase::Rebuild, &failure, 1000);
         assert_eq!((reload.objects_kept, reload.conjugates_rebuilt, reload.properties.len()), (1000, 0, 0));
         expect_test::expect![[r#"
             magic-cube  generation 4 stays   the reload failed
@@ -571,13 +453,13 @@ mod tests {
         expect_test::expect![[r#"
             main of magic-cube and exit hook of magic-cube ran: effects outside of the world remain"#]]
         .assert_eq(&reload.remarks().join("\n"));
-        let empty = ReloadReport::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
+        let empty = self::reload(4).rolled_back(Phase::Stage, &failure, 0).to_string();
         assert!(empty.ends_with("\n  everything is as it was"), "{empty}");
     }
 
     #[test]
     fn the_pause_is_two_fields_of_the_serialized_report() {
-        let mut report = ReloadReport::committed(journal(3), 4, 1000);
+        let mut report = reload(3).committed(4, 1000);
         report.pause = Pause::new(Duration::from_millis(2), 1000);
         let text = serde_json::to_value(&report).expect("a report");
         assert_eq!((&text["pause_ms"], &text["pause_ns_per_object"]), (&2.0.into(), &2000.0.into()));

@@ -18,6 +18,7 @@ use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Master};
 use crate::load::module::master::MasterModule;
+use crate::load::record::{Named, Remainder};
 use crate::object::bits::Bits;
 use crate::object::class::Class;
 use crate::object::construction::destroy;
@@ -26,7 +27,6 @@ use crate::object::mode::ComingUp;
 use crate::object::objects::Replaced;
 use crate::reload::changes::Phase;
 use crate::reload::class_mapping::{self, ClassMapping};
-use crate::reload::journal::Journal;
 use crate::reload::migrate::{self, Migration};
 use crate::reload::references;
 use crate::reload::report::ReloadReport;
@@ -34,6 +34,7 @@ use crate::reload::requests::ReloadScope;
 use crate::unload::generation;
 use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::GenerationUnload;
+use crate::unload::ticket::UnloadTicket;
 use crate::zcall::table::Issued;
 
 /// Replaces modules of the Master by the modules in `paths`. `scope` selects all modules, or only changed modules and their dependents. The
@@ -49,7 +50,7 @@ pub(crate) fn reload(
     let old = loads.master().ok_or(LoadError::NoMaster)?;
     loads.check_budget()?;
     let generation = loads.next_generation();
-    let journal = Journal::begin(old.generation.0, &old.modules);
+    let report = ReloadReport::begin(old.generation.0, &old.modules);
     let replaced = old.modules.clone();
     let mut run = Run {
         core,
@@ -59,7 +60,8 @@ pub(crate) fn reload(
         suspended: Vec::new(),
         scope,
         generation,
-        journal,
+        report,
+        unloading: None,
         staged: None,
         coming_up: Some(loads.come_up(core)),
         before: Before {
@@ -77,8 +79,8 @@ pub(crate) fn reload(
     let paused_since = run.paused_since;
     let report = match forward {
         Ok(None) => {
-            run.journal.warnings.push("no library has changed, so nothing was replaced".into());
-            ReloadReport::unchanged(run.close())
+            run.report.warnings.push("no library has changed, so nothing was replaced".into());
+            run.close().unchanged()
         }
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
@@ -88,9 +90,9 @@ pub(crate) fn reload(
                 run.unload_old(committed);
                 Ok(())
             }) {
-                run.journal.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
+                run.report.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
             }
-            ReloadReport::committed(run.close(), generation.0, objects_kept)
+            run.close().committed(generation.0, objects_kept)
         }
         Err((phase, error)) => run.roll_back(phase, &error),
     };
@@ -135,7 +137,10 @@ struct Run<'a> {
     suspended: Vec<Rc<MasterModule>>,
     scope: ReloadScope,
     generation: Generation,
-    journal: Journal,
+    /// Facts of the report that are known so far.
+    report: ReloadReport,
+    /// Ticket of the unloading generation.
+    unloading: Option<UnloadTicket>,
     /// New modules. `None` before the modules are mapped, and after the commit.
     staged: Option<Staged>,
     /// Set until the commit. In a rollback, set until the end of the rollback.
@@ -159,7 +164,7 @@ impl Run<'_> {
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
         let (migration, kept) = self.phase(Phase::Migrate, |run| {
-            migrate::migrate(run.core, &living, (mapping, kept), &mut run.journal.changes)
+            migrate::migrate(run.core, &living, (mapping, kept), &mut run.report)
         })?;
         self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
         self.phase(Phase::Commit, |run| {
@@ -173,7 +178,7 @@ impl Run<'_> {
         let published = self.core.red.activities().phase(phase.name());
         let result = caught(|| step(self));
         drop(published);
-        self.journal.phases.0.insert(phase.name(), begun.elapsed().as_secs_f64() * 1e3);
+        self.report.phases.0.insert(phase.name(), begun.elapsed().as_secs_f64() * 1e3);
         result.map_err(|error| (phase, error))
     }
 
@@ -181,8 +186,8 @@ impl Run<'_> {
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
         if let Some(time) = self.loads.take_canary_time() {
             let ms = time.as_secs_f64() * 1e3;
-            *self.journal.phases.0.entry(Phase::Stage.name()).or_default() -= ms;
-            self.journal.phases.0.insert(Phase::Canary.name(), ms);
+            *self.report.phases.0.entry(Phase::Stage.name()).or_default() -= ms;
+            self.report.phases.0.insert(Phase::Canary.name(), ms);
         }
         staged.map_err(|(phase, error)| (if error.is_of_canary() { Phase::Canary } else { phase }, error))
     }
@@ -195,12 +200,12 @@ impl Run<'_> {
         let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep).inspect_err(|error| {
             self.loads.give_back(self.generation);
             if let Some(file) = error.file() {
-                self.journal.record_refused(file, &self.old.modules);
+                self.report.record_refused(file, &self.old.modules);
             }
         })?;
         let is_kept = |module: &Rc<MasterModule>| brought_up.kept.iter().any(|other| Rc::ptr_eq(other, module));
         self.replaced.retain(|module| !is_kept(module));
-        self.journal.record_scope(&brought_up);
+        self.report.record_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
             self.loads.never_was(self.generation);
             self.loads.give_back(self.generation);
@@ -223,7 +228,7 @@ impl Run<'_> {
         let Some(master) = self.loads.master() else { return };
         for info in master.modules.iter().map(|module| module.info()) {
             let warnings = self.loads.reported_warnings.unreported(&info.name, info.warnings());
-            self.journal.warnings.extend(warnings.into_iter().map(|warning| format!("{} {warning}", info.name)));
+            self.report.warnings.extend(warnings.into_iter().map(|warning| format!("{} {warning}", info.name)));
         }
     }
 
@@ -255,8 +260,8 @@ impl Run<'_> {
         for module in &self.replaced {
             module.gate().close();
         }
-        if !self.journal.kept_modules.is_empty() {
-            self.loads.raise(&MasterEvent::Kept(self.generation, self.journal.kept_modules.clone()));
+        if !self.report.kept_modules.is_empty() {
+            self.loads.raise(&MasterEvent::Kept(self.generation, self.report.kept_modules.clone()));
         }
         faults::at(ReloadStep::ShutGates)?;
         Ok((living, mapping, kept))
@@ -295,7 +300,8 @@ impl Run<'_> {
         core.world.mode.set(mode::REBUILDING);
         let (rebuilt, done) = rebuild(core, kept, objects);
         core.world.mode.set(mode::STAGING);
-        self.journal.rebuilt = rebuilt;
+        self.report.conjugates_rebuilt = rebuilt.conjugates;
+        (self.report.fields_kept, self.report.fields_lost) = (rebuilt.fields_kept, rebuilt.fields_lost);
         done.map_err(|(_object, error)| LoadError::Rebuild { error })
     }
 
@@ -305,7 +311,7 @@ impl Run<'_> {
         let objects = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
         if migration.have_moved {
-            self.journal.changes.structure.extend(references::check_all(core));
+            self.report.structure.extend(references::check_all(core));
         }
         core.world.mode.set(mode::NORMAL);
         core.tasks.commit_staged();
@@ -337,25 +343,34 @@ impl Run<'_> {
                 // Drops the replaced classes, because dropping the last class bound to a C library closes the library. The unload waits for
                 // the close.
                 let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
-                self.journal.changes.structure.extend(unbind_broken(core));
+                self.report.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
                 for object in defaults.chain(removed_subobjects.iter().copied()) {
                     destroy(&core.world, &core.plugins(), object);
                 }
             }
         });
-        self.journal.ended = Some(ticket);
-        self.journal.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
+        self.unloading = Some(ticket);
+        self.report.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
     }
 
-    /// Ends the record of events and returns the journal.
-    fn close(mut self) -> Journal {
-        let (core, mut journal) = (self.core, std::mem::take(&mut self.journal));
-        journal.reruns = core.world.counters.class_constructors_rerun.get() - self.before.reruns;
-        journal.done.record = self.loads.recorder.end();
-        journal.done.calls = core.world.mode.take_calls();
-        journal.done.resolved = core.zcalls.names_since(self.before.issued);
-        journal
+    /// Ends the record of events and returns the report up to the outcome.
+    fn close(self) -> ReloadReport {
+        let Self { core, loads, mut report, unloading, before, .. } = self;
+        report.class_constructors_rerun = core.world.counters.class_constructors_rerun.get() - before.reruns;
+        unloading.iter().for_each(|ticket| report.record_unload(ticket));
+        let calls = core.world.mode.take_calls();
+        let Remainder { constructions, roots_added, roots_removed, .. } = report.remainder;
+        report.remainder = Remainder {
+            constructions,
+            roots_added,
+            roots_removed,
+            pure_calls: Named::each(calls.iter().map(|(name, count)| (name, count.allowed))),
+            refused_calls: Named::each(calls.iter().map(|(name, count)| (name, count.refused))),
+            names_resolved: core.zcalls.names_since(before.issued),
+            ..loads.recorder.end()
+        };
+        report
     }
 
     /// Drops the new generation and restores the old generation.
@@ -374,8 +389,11 @@ impl Run<'_> {
                 UnloadStep::DropJobs => core.tasks.end_staged(&core.world, &core.red),
                 UnloadStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
-                        self.journal.done.constructions = master::undo_constructions(core);
-                        self.journal.done.roots = core.world.objects.roots_since(&self.before.roots);
+                        let remainder = &mut self.report.remainder;
+                        remainder.constructions = Named::each(master::undo_constructions(core));
+                        let (added, removed) = core.world.objects.roots_since(&self.before.roots);
+                        remainder.roots_added = added.iter().map(ToString::to_string).collect();
+                        remainder.roots_removed = removed.iter().map(ToString::to_string).collect();
                         core.world.lazy.restore(std::mem::take(&mut self.before.lazy));
                     }
                     if has_shadow {
@@ -391,17 +409,17 @@ impl Run<'_> {
                 }
                 _ => {}
             });
-            self.journal.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
-            self.journal.ended = Some(ticket);
+            self.report.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
+            self.unloading = Some(ticket);
             // The suspended modules can now acquire their resources again, because the new generation has released them.
-            self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));
+            self.report.warnings.extend(master::resume(core, self.loads, &self.suspended));
             // A failure in `Phase::Stage` occurs before the old generation is suspended. Such a failure raises no `Resumed` event.
             if phase != Phase::Stage {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));
             }
         }
         let objects = core.world.objects.count_living() as u64;
-        ReloadReport::rolled_back(self.close(), phase, error, objects)
+        self.close().rolled_back(phase, error, objects)
     }
 }
 

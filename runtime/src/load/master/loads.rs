@@ -152,7 +152,7 @@ impl Loads {
         self.while_living(|| {
             self.raise(&MasterEvent::Unloading(generation));
             let called = self.unloads.call_back(generation);
-            self.recorder.note(|record| record.callbacks = called);
+            self.recorder.note(|record| record.unloading_callbacks = called);
         });
     }
 
