@@ -443,7 +443,7 @@ impl Runtime {
 
     /// Returns the folder in which the runtime stores its copies of loaded libraries.
     pub fn stage_dir(&self) -> PathBuf {
-        self.inner.loads.stage_dir.path().to_owned()
+        self.inner.loads.registry.stage_dir.path().to_owned()
     }
 
     /// Interns a string, and returns the [`Name`] that represents it.

@@ -198,10 +198,8 @@ impl Builder {
         self.stack_reserve.into_iter().for_each(|bytes| core.set_stack_reserve(bytes));
         core.collection.owned_values_are_roots.set(!self.owned_values_are_no_roots);
         let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
-        let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands)
+        let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands, self.unloads)
             .map_err(system("making the folder for copies of libraries"))?;
-        loads.registry.set_policy(&self.unloads);
-        loads.unloads.policy = self.unloads;
         loads.planted_rerun = self.planted_rerun;
         loads.observers = self.observers.into_iter().collect();
         #[cfg(feature = "dll-bind")]

@@ -137,7 +137,7 @@ fn leases(loads: &Loads) -> Vec<String> {
 
 /// Lists the private copies of libraries. Omits the spare files of removed images, because these files do not belong to the world.
 fn files(loads: &Loads) -> Vec<String> {
-    let entries = std::fs::read_dir(loads.stage_dir.path()).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(loads.registry.stage_dir.path()).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let mut names: Vec<_> = names.filter(|name| !name.ends_with(".spare")).collect();
     names.sort_unstable();

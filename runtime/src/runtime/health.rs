@@ -407,7 +407,7 @@ impl Watching {
 
 /// Returns the size limit of libraries that the host has set.
 fn largest(runtime: &Runtime) -> u64 {
-    runtime.inner.loads.stage_dir.demands().largest
+    runtime.inner.loads.registry.stage_dir.demands().largest
 }
 
 fn name_of(path: &Path) -> String {

@@ -68,6 +68,10 @@ pub(crate) struct Unloads {
 }
 
 impl Unloads {
+    pub(crate) fn new(policy: UnloadPolicy) -> Self {
+        Self { policy, ..Self::default() }
+    }
+
     pub(crate) fn begin_life(&self, generation: Generation) {
         self.lives.borrow_mut().insert(generation, GenerationRecord::default());
     }

@@ -52,9 +52,10 @@ pub(crate) struct ContextRegistry {
     pub(super) host_context: Arc<SharedHostContext>,
     /// Receives log records of modules.
     pub(super) logs: Arc<Logs>,
-    pub(super) stage_dir: Arc<StageDir>,
-    pub(super) args: Vec<String>,
-    pub(super) require_seal: bool,
+    pub(crate) stage_dir: StageDir,
+    /// Arguments for the mains of modules.
+    pub(crate) args: Vec<String>,
+    pub(crate) require_seal: bool,
     /// Settings of the canary process, which loads new modules before the host does. Also used for modules of the Master.
     pub(crate) rehearsal: Rehearsal,
     pub(super) listeners: Listeners,
@@ -62,10 +63,11 @@ pub(crate) struct ContextRegistry {
     pub(crate) functions: HostFunctions,
     pub(crate) tables: HostTables,
     pub(super) unloader: Arc<BackgroundUnloader>,
-    policy: Mutex<UnloadPolicy>,
+    /// Policy for unloads that do not complete by themselves.
+    pub(super) policy: UnloadPolicy,
     /// Number of bytes that each call leaves free on the stack of its thread.
     stack_reserve: usize,
-    last_module: Arc<AtomicU64>,
+    last_module: AtomicU64,
     default: Arc<FreeContext>,
     slims: Mutex<Slims>,
     master: Mutex<BTreeMap<Generation, Picture>>,
@@ -127,18 +129,18 @@ impl ContextRegistry {
     /// Creates a registry with an empty Default and without Slims.
     pub(crate) fn new(
         core: &Core,
-        stage_dir: &Arc<StageDir>,
+        stage_dir: StageDir,
         args: Vec<String>,
         require_seal: bool,
         rehearsal: Rehearsal,
-        last_module: &Arc<AtomicU64>,
+        policy: UnloadPolicy,
     ) -> Arc<Self> {
         let stack_reserve = core.red.hot().reserve();
         Arc::new_cyclic(|own: &Weak<Self>| Self {
             own: Weak::clone(own),
             host_context: SharedHostContext::without_core(core),
             logs: Arc::clone(&core.logs),
-            stage_dir: Arc::clone(stage_dir),
+            stage_dir,
             args,
             require_seal,
             rehearsal,
@@ -146,9 +148,9 @@ impl ContextRegistry {
             functions: HostFunctions::default(),
             tables: HostTables::default(),
             unloader: Arc::default(),
-            policy: Mutex::default(),
+            policy,
             stack_reserve,
-            last_module: Arc::clone(last_module),
+            last_module: AtomicU64::new(0),
             default: FreeContext::new(
                 Weak::clone(own) as Above,
                 ContextId::DEFAULT.index,
@@ -267,8 +269,13 @@ impl ContextRegistry {
         known.unwrap_or_else(|| if id.index == 1 { "Master".into() } else { format!("a context that is gone ({id})") })
     }
 
+    /// Returns the lowest id of all modules that are created later.
+    pub(crate) fn upcoming_module(&self) -> ModuleId {
+        ModuleId(self.last_module.load(Ordering::Relaxed) + 1)
+    }
+
     /// Returns the id for the next module, of any context.
-    pub(super) fn next_module(&self) -> ModuleId {
+    pub(crate) fn next_module(&self) -> ModuleId {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
@@ -278,15 +285,6 @@ impl ContextRegistry {
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
         // `notify` has already logged the problems.
         let _problems = notify(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, owner });
-    }
-
-    pub(super) fn policy(&self) -> UnloadPolicy {
-        lock(&self.policy).clone()
-    }
-
-    /// Sets the policy for unloads that do not complete by themselves.
-    pub(crate) fn set_policy(&self, policy: &UnloadPolicy) {
-        *lock(&self.policy) = policy.clone();
     }
 
     /// Continues an unload as far as possible without waiting. Passes an unfinished unload to the background unloader.
@@ -307,9 +305,9 @@ impl ContextRegistry {
 
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(super) fn check_budget(&self) -> Result<(), LoadError> {
-        let (policy, parked) = (self.policy(), self.parked());
-        match policy.is_spent(parked.len()) {
-            true => Err(LoadError::ParkedBudget { budget: policy.parked_budget, parked }),
+        let parked = self.parked();
+        match self.policy.is_spent(parked.len()) {
+            true => Err(LoadError::ParkedBudget { budget: self.policy.parked_budget, parked }),
             false => Ok(()),
         }
     }

@@ -58,7 +58,7 @@ pub(crate) fn bring_up(
     loads.unloads.begin_life(generation);
     loads.registry.master_begins(generation);
     let stage = || {
-        let mut inspected = open::inspect_all(paths, &loads.stage_dir, loads.require_seal)?;
+        let mut inspected = open::inspect_all(paths, &loads.registry.stage_dir, loads.registry.require_seal)?;
         #[cfg(feature = "script")]
         if inspected.iter().any(|(found, _)| matches!(found, open::Found::Scripts(_))) {
             declare_library(core)?;
@@ -72,7 +72,7 @@ pub(crate) fn bring_up(
         let infos: Vec<_> = kept.iter().map(|module| module.info()).collect();
         let borrowed = request_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
         let elsewhere: Vec<_> = borrowed.iter().map(|borrowed| borrowed.name.clone()).collect();
-        let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
+        let staged = open::stage(&loads.registry.stage_dir, inspected, &infos, &elsewhere)?;
         staged.iter().for_each(|staged| loads.registry.announce(staged.info()));
         loads.canary_time.set(None);
         faults::at(ReloadStep::Canary)?;

@@ -5,7 +5,6 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use alcedo_sys::{Demands, StageDir, crash};
@@ -26,6 +25,7 @@ use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
 use crate::load::record::Recorder;
 use crate::object::mode::ComingUp;
+use crate::unload::policy::UnloadPolicy;
 use crate::unload::subject::UnloadHost;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
@@ -44,13 +44,9 @@ pub(crate) type Observer = Rc<dyn Fn(&MasterEvent)>;
 
 /// Shared state of all load contexts of a runtime. Game thread only.
 pub(crate) struct Loads {
-    pub stage_dir: Arc<StageDir>,
-    /// Registry of the other contexts, with a snapshot of the Master.
+    /// Registry of the other contexts, with a snapshot of the Master and the settings of all contexts.
     pub registry: Arc<ContextRegistry>,
     pub host_context: Option<Box<HostContext>>,
-    /// Arguments for the mains of startup modules.
-    pub args: Vec<String>,
-    pub require_seal: bool,
     /// Duration of the last canary. Reading the duration clears it.
     pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
@@ -65,7 +61,6 @@ pub(crate) struct Loads {
     pub observers: Callbacks<Observer>,
     /// Modules of the starting generation whose mains have returned, in order.
     started: RefCell<Vec<String>>,
-    last_module: Arc<AtomicU64>,
     /// Id of the last module that the Master has loaded.
     last_of_master: Cell<ModuleId>,
     last_generation: Cell<u64>,
@@ -79,22 +74,20 @@ impl Loads {
         require_seal: bool,
         rehearsal: Rehearsal,
         demands: Demands,
+        policy: UnloadPolicy,
     ) -> std::io::Result<Self> {
-        let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
+        let stage_dir = StageDir::demanding(demands)?;
         // Registers the folder for crash handling. After a crash of the host, the crash report reader removes the folder.
         crash::stage(stage_dir.path());
-        let registry = ContextRegistry::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
+        let registry = ContextRegistry::new(core, stage_dir, args, require_seal, rehearsal, policy.clone());
         // SAFETY: the runtime owns the core and these loads, and unloads its modules before it drops them. If an image stays
         // mapped, dropping the loads leaks the host context.
         let host_context = unsafe { HostContext::new(core) };
         Ok(Self {
-            stage_dir,
             registry,
             host_context: Some(host_context),
-            args,
-            require_seal,
             canary_time: Cell::default(),
-            unloads: Unloads::default(),
+            unloads: Unloads::new(policy),
             reported_warnings: ReportedWarnings::default(),
             recorder: Recorder::default(),
             planted_rerun: false,
@@ -102,7 +95,6 @@ impl Loads {
             master: RefCell::default(),
             observers: Callbacks::default(),
             started: RefCell::default(),
-            last_module,
             last_of_master: Cell::new(ModuleId::HOST),
             last_generation: Cell::default(),
         })
@@ -210,11 +202,11 @@ impl Loads {
 
     /// Marks all modules that are created from now on as starting.
     pub(crate) fn come_up(&self, core: &Core) -> ComingUp {
-        core.world.mode.come_up(ModuleId(self.last_module.load(Ordering::Relaxed) + 1))
+        core.world.mode.come_up(self.registry.upcoming_module())
     }
 
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {
-        let module = ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1);
+        let module = self.registry.next_module();
         let before = self.last_of_master.replace(module);
         // The skipped ids belong to modules of other contexts. These tables contain only modules of the Master.
         core.zcalls.pass_over(before, module);
