@@ -37,7 +37,12 @@ pub(super) fn function(
     let name = TypeName::read(type_path).map_err(|error| no_such(error.to_string()))?;
     let mut offered = Vec::new();
     let is_meant = |export: &FreeExport| *export.name == *method && name.is(&export.type_path);
-    let mut found = first(generation, &registry, &name, |step, held| {
+    let held = |step| match step {
+        Step::Own => Ok(generation.held()),
+        _ => Ok(registry()?.default_generation().held()),
+    };
+    let named = |module: &str| named(generation, &registry, module);
+    let mut found = first(&name, generation.kind, named, held, |step, held| {
         let mut found = Vec::new();
         let mut full = Vec::new();
         for (module, owner) in held {
@@ -75,13 +80,9 @@ pub(super) fn type_of(
     registry: &Arc<ContextRegistry>,
     path: &str,
 ) -> Result<TypeRef, ContextError> {
-    let (context, name) = (generation.title(), read(path, || generation.title())?);
-    let mut known = Vec::new();
-    let found = first(generation, &|| Ok(Arc::clone(registry)), &name, |step, held| {
-        let summaries: Vec<_> = held.iter().map(|(module, _)| module.summary()).collect();
-        types_in(step, &summaries, &name, &mut known)
-    })?;
-    one_of(registry, context, path, found, &known)
+    let own = || summaries(&generation.held());
+    let named = |module: &str| Ok(named(generation, &|| Ok(Arc::clone(registry)), module)?.0.summary());
+    find_type(registry, (generation.title(), generation.kind), path, own, named)
 }
 
 /// Finds a type for a context of which only a snapshot is available, such as the Master. Searches the modules of the snapshot, then the
@@ -92,31 +93,46 @@ pub(super) fn type_in_picture(
     path: &str,
 ) -> Result<TypeRef, ContextError> {
     let context = title(info.kind, &info.name);
-    let name = read(path, || context.clone())?;
-    let mut known = Vec::new();
-    let mut found = Vec::new();
-    let mut step = Step::Own;
-    while found.is_empty() && step != Step::NotFound {
-        let held = match (step, name.module) {
-            (Step::Own, Some(module)) => info.modules.iter().filter(|known| known.name == module).cloned().collect(),
-            (Step::Own, None) => info.modules.clone(),
-            (Step::Default, Some(module)) => {
-                vec![
-                    from_default(registry, &request(registry, &context, module, None), "did not have it".into())?
-                        .summary(),
-                ]
-            }
-            (_, None) => registry.default_generation().held().iter().map(|(module, _)| module.summary()).collect(),
-            (_, Some(_)) => Vec::new(),
-        };
-        found = types_in(step, &held, &name, &mut known);
-        // If the named module is present, the search ends, even if the module lacks the type.
-        if name.module.is_some() && !held.is_empty() {
-            break;
+    let named = |module: &str| match info.modules.iter().find(|known| known.name == module) {
+        Some(known) => Ok(known.clone()),
+        None => {
+            let request = request(registry, &context, module, None);
+            Ok(from_default(registry, &request, "did not have it".into())?.summary())
         }
-        step = after(step, Guidance::of_modules_only(false));
+    };
+    find_type(registry, (context.clone(), info.kind), path, || info.modules.clone(), named)
+}
+
+fn find_type(
+    registry: &ContextRegistry,
+    (context, kind): (String, ContextKind),
+    path: &str,
+    own: impl Fn() -> Vec<ModuleSummary>,
+    named: impl FnOnce(&str) -> Result<ModuleSummary, ContextError>,
+) -> Result<TypeRef, ContextError> {
+    let no_such = |known: String| ContextError::NoSuchType { context: context.clone(), path: path.to_owned(), known };
+    let name = TypeName::read(path).map_err(|error| no_such(error.to_string()))?;
+    let held = |step| match step {
+        Step::Own => Ok(own()),
+        _ => Ok(summaries(&registry.default_generation().held())),
+    };
+    let mut known = Vec::new();
+    let mut found = first(&name, kind, named, held, |step, held| types_in(step, held, &name, &mut known))?;
+    match found.len() {
+        1 => {
+            let (path, module) = found.remove(0);
+            Ok(TypeRef { context: registry.title_of(module.context), path, module })
+        }
+        0 => Err(no_such(known.join("; "))),
+        _ => {
+            let modules: Vec<_> = found.iter().map(|(_, module)| module.to_string()).collect();
+            Err(no_such(format!("{} have one: say which, as `module::Type`", modules.join(" and "))))
+        }
     }
-    one_of(registry, context, path, found, &known)
+}
+
+fn summaries(held: &[Held]) -> Vec<ModuleSummary> {
+    held.iter().map(|(module, _)| module.summary()).collect()
 }
 
 /// Module of the Default that a module of the Master depends on.
@@ -157,46 +173,41 @@ fn from_default(
     Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 
-/// Passes the modules of each search step to `pick`. Returns the first nonempty results of `pick`.
-fn first<T>(
+/// Module, with the id of its generation.
+type Held = (Arc<FreeModule>, ContextId);
+
+/// Returns the module with this name for a generation. Searches and loads a module that is not loaded.
+fn named(
     generation: &Arc<FreeGeneration>,
     registry: &impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
-    name: &TypeName<'_>,
-    mut pick: impl FnMut(Step, &[(Arc<FreeModule>, ContextId)]) -> Vec<T>,
-) -> Result<Vec<T>, ContextError> {
-    if let Some(module) = name.module {
-        let held = match generation.find(module) {
-            Some(held) => held,
-            None => {
-                let module = loading::load_name(&*registry()?, generation, module, &VersionReq::STAR)?;
-                let owner = module.summary().context;
-                (module, owner)
-            }
-        };
-        return Ok(pick(Step::Own, &[held]));
+    name: &str,
+) -> Result<Held, ContextError> {
+    if let Some(held) = generation.find(name) {
+        return Ok(held);
     }
-    let guidance = Guidance::of_modules_only(generation.kind == ContextKind::Default);
-    let mut step = Step::Own;
-    while step != Step::NotFound {
-        let held = match step {
-            Step::Own => generation.held(),
-            _ => registry()?.default_generation().held(),
-        };
-        let found = pick(step, &held);
-        if !found.is_empty() {
-            return Ok(found);
-        }
-        step = after(step, guidance);
-    }
-    Ok(Vec::new())
+    let module = loading::load_name(&*registry()?, generation, name, &VersionReq::STAR)?;
+    let owner = module.context();
+    Ok((module, owner))
 }
 
-fn read<'a>(path: &'a str, context: impl FnOnce() -> String) -> Result<TypeName<'a>, ContextError> {
-    TypeName::read(path).map_err(|error| ContextError::NoSuchType {
-        context: context(),
-        path: path.to_owned(),
-        known: error.to_string(),
-    })
+/// Passes the module that `name` names to `pick`, or else the modules of each search step. Returns the first nonempty results of `pick`.
+fn first<M, T>(
+    name: &TypeName<'_>,
+    kind: ContextKind,
+    named: impl FnOnce(&str) -> Result<M, ContextError>,
+    held: impl Fn(Step) -> Result<Vec<M>, ContextError>,
+    mut pick: impl FnMut(Step, &[M]) -> Vec<T>,
+) -> Result<Vec<T>, ContextError> {
+    if let Some(module) = name.module {
+        return Ok(pick(Step::Own, &[named(module)?]));
+    }
+    let guidance = Guidance::of_modules_only(kind == ContextKind::Default);
+    let (mut step, mut found) = (Step::Own, Vec::new());
+    while found.is_empty() && step != Step::NotFound {
+        found = pick(step, &held(step)?);
+        step = after(step, guidance);
+    }
+    Ok(found)
 }
 
 /// Returns the types of these modules that match the name. Adds a description of all types that the modules have to `known`.
@@ -223,67 +234,5 @@ fn describe_available(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) 
         (false, ..) => Some(format!("{owner} {has} {}", all.join(", "))),
         (true, None, Step::Default) => None,
         (true, ..) => Some(format!("{owner} {has} none")),
-    }
-}
-
-fn one_of(
-    registry: &ContextRegistry,
-    context: String,
-    path: &str,
-    mut found: Vec<(String, ModuleSummary)>,
-    known: &[String],
-) -> Result<TypeRef, ContextError> {
-    let no_such = |known: String| ContextError::NoSuchType { context, path: path.to_owned(), known };
-    match found.len() {
-        1 => {
-            let (path, module) = found.remove(0);
-            Ok(TypeRef { context: registry.title_of(module.context), path, module })
-        }
-        0 => Err(no_such(known.join("; "))),
-        _ => {
-            let modules: Vec<_> = found.iter().map(|(_, module)| module.to_string()).collect();
-            Err(no_such(format!("{} have one: say which, as `module::Type`", modules.join(" and "))))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use super::types_in;
-    use crate::load::context::info::ModuleSummary;
-    use crate::load::context::resolve::Step;
-    use crate::load::context::type_name::TypeName;
-    use crate::load::context_id::ContextId;
-
-    #[test]
-    fn a_type_is_found_by_module_path_and_bare_name() {
-        let id = ContextId { index: 2, generation: 1 };
-        let module = |name: &str, types: &[&str]| ModuleSummary {
-            name: name.to_owned(),
-            version: semver::Version::new(1, 0, 0),
-            build_id: 0xb,
-            context: id,
-            origin: None,
-            image: PathBuf::new(),
-            types: types.iter().map(|ty| (*ty).to_owned()).collect(),
-        };
-        let held = [module("a", &["/Script/Game.Cube", "Sum"]), module("b", &["Sum"])];
-        let check = |path: &str, expected: &[&str]| {
-            let mut known = Vec::new();
-            let found = types_in(Step::Own, &held, &TypeName::read(path).expect(path), &mut known);
-            let found: Vec<_> = found.iter().map(|(path, module)| format!("{} {path}", module.name)).collect();
-            assert_eq!(found, expected, "{path}");
-            let owner = if path.contains(':') { "b" } else { "it" };
-            assert_eq!(known, [format!("{owner} has /Script/Game.Cube, Sum, Sum")], "{path}");
-        };
-        check("Cube", &["a /Script/Game.Cube"]);
-        check("Game.Cube", &["a /Script/Game.Cube"]);
-        for name in ["b::Sum", "b:Sum"] {
-            check(name, &["b Sum"]);
-        }
-        check("Sum", &["a Sum", "b Sum"]);
-        check("Prism", &[]);
     }
 }
