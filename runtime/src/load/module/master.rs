@@ -19,20 +19,23 @@ use crate::unload::subject::UnloadModule;
 pub(crate) struct MasterModule {
     core: Module,
     gate: Rc<Gate>,
-    build: Rc<str>,
-    main: Rc<str>,
-    exit: Rc<str>,
-    suspend: Rc<str>,
-    resume: Rc<str>,
 }
 
 impl MasterModule {
     /// Creates a module whose calls pass this gate.
     pub(crate) fn new(core: Module, gate: Rc<Gate>) -> Rc<Self> {
-        let called = |what: &str| format!("{what} of {}", core.name()).into();
-        let (build, main, exit) = (called("build id"), called("main"), called("exit hook"));
-        let (suspend, resume) = (called("suspend"), called("resume"));
-        Rc::new(Self { core, gate, build, main, exit, suspend, resume })
+        Rc::new(Self { core, gate })
+    }
+
+    /// Runs code of the module in a red frame. Reports describe the code as `what` of the module.
+    fn enter<T>(
+        &self,
+        red: &RedStack,
+        what: &str,
+        code: impl FnOnce() -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        let what = format!("{what} of {}", self.core.name()).into();
+        red.enter_module(self.core.name(), &what, code)
     }
 
     pub(crate) fn gate(&self) -> &Rc<Gate> {
@@ -45,26 +48,25 @@ impl MasterModule {
     }
 
     pub(crate) fn main(&self, red: &RedStack, args: &[String]) -> Result<(), CallError> {
-        red.enter_module(self.name(), &self.main, || self.gate.through(|| self.core.main(args)))
+        self.enter(red, "main", || self.gate.through(|| self.core.main(args)))
     }
 
     /// Calls the function that returns the module's build id. Returns `None` if the module has no such function, or if the module accepts
     /// no calls.
     pub(crate) fn build_id(&self, red: &RedStack) -> Option<u128> {
-        let called =
-            red.enter_module(self.name(), &self.build, || self.gate.through(|| Ok(self.core.code().build_id())));
+        let called = self.enter(red, "build id", || self.gate.through(|| Ok(self.core.code().build_id())));
         called.ok().flatten()
     }
 
     /// Calls `suspend`, in which the module releases resources for the next generation. The main must have returned. Returns the module's
     /// error or panic.
     pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
-        red.enter_module(self.name(), &self.suspend, || self.gate.through(|| self.core.code().suspend()))
+        self.enter(red, "suspend", || self.gate.through(|| self.core.code().suspend()))
     }
 
     /// Calls `resume` after a failed reload. In `resume`, the module acquires its resources again. Returns the module's error or panic.
     pub(crate) fn resume(&self, red: &RedStack) -> Result<(), CallError> {
-        red.enter_module(self.name(), &self.resume, || self.gate.through(|| self.core.code().resume()))
+        self.enter(red, "resume", || self.gate.through(|| self.core.code().resume()))
     }
 }
 
@@ -103,7 +105,7 @@ impl UnloadModule for MasterModule {
 
     fn exit(&self, red: &RedStack) -> Result<(), CallError> {
         // Allows this call although the gate is closed.
-        red.enter_module(self.core.name(), &self.exit, || self.core.exit())
+        self.enter(red, "exit hook", || self.core.exit())
     }
 
     fn end_thread_locals_here(&self) {
