@@ -10,10 +10,11 @@ use std::time::Duration;
 
 #[cfg(feature = "script")]
 use alcedo_abi::names::is_identifier;
-use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
+use alcedo_sys::{PublicKey, ReferenceSearch};
 
 use crate::callback::{Registered, Site};
 use crate::load::canary::Canary;
+use crate::load::context::registry::LoadSettings;
 use crate::load::events::MasterEvent;
 use crate::load::master;
 use crate::native::{Natives, Ticker};
@@ -43,16 +44,11 @@ pub struct Builder {
     natives: Vec<Natives>,
     tickers: Vec<Registered<Ticker>>,
     observers: Vec<Registered<master::Observer>>,
-    args: Vec<String>,
-    require_seal: bool,
-    demands: Demands,
-    canary: Canary,
-    canary_deadline: Option<Duration>,
+    loads: LoadSettings,
     watchdog: Option<Duration>,
     on_hang: Vec<Registered<Listener>>,
     /// Number of stack bytes that calls leave free on each thread.
     stack_reserve: Option<usize>,
-    unloads: UnloadPolicy,
     owned_values_are_no_roots: bool,
     development: bool,
     last_serial: Option<u32>,
@@ -156,7 +152,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn module_args(mut self, args: &[&str]) -> Self {
-        self.args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        self.loads.args = args.iter().map(|arg| (*arg).to_owned()).collect();
         self
     }
 
@@ -176,7 +172,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn require_seal(mut self, require: bool) -> Self {
-        self.require_seal = require;
+        self.loads.require_seal = require;
         self
     }
 
@@ -191,7 +187,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn trust(mut self, key: PublicKey) -> Self {
-        self.demands.trusted.push(key);
+        self.loads.demands.trusted.push(key);
         self
     }
 
@@ -206,7 +202,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn largest_library(mut self, bytes: u64) -> Self {
-        self.demands.largest = bytes;
+        self.loads.demands.largest = bytes;
         self
     }
 
@@ -223,7 +219,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn canary(mut self, canary: Canary) -> Self {
-        self.canary = canary;
+        self.loads.rehearsal.canary = canary;
         self
     }
 
@@ -244,7 +240,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn canary_deadline(mut self, deadline: Duration) -> Self {
-        self.canary_deadline = Some(deadline);
+        self.loads.rehearsal.deadline = deadline;
         self
     }
 
@@ -347,7 +343,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn unloads(mut self, change: impl FnOnce(&mut UnloadPolicy)) -> Self {
-        change(&mut self.unloads);
+        change(&mut self.loads.unloads);
         self
     }
 
@@ -435,7 +431,7 @@ impl Builder {
     #[must_use]
     pub fn development(mut self) -> Self {
         self.development = true;
-        self.unloads.search_references = ReferenceSearch::Always;
+        self.loads.unloads.search_references = ReferenceSearch::Always;
         self
     }
 
@@ -535,7 +531,7 @@ mod tests {
 
     #[test]
     fn reference_search_covers_all_plugins_in_development_else_those_with_libraries() {
-        let check = |builder: Builder, expected| assert_eq!(builder.unloads.search_references, expected);
+        let check = |builder: Builder, expected| assert_eq!(builder.loads.unloads.search_references, expected);
         check(Runtime::builder(), ReferenceSearch::WithLibraries);
         check(Runtime::builder().development(), ReferenceSearch::Always);
         let never = |policy: &mut UnloadPolicy| policy.search_references = ReferenceSearch::Never;

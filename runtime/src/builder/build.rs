@@ -22,7 +22,6 @@ use crate::emit::c_bodies;
 use crate::emit::c_bodies::Layouts;
 use crate::error::Error;
 use crate::handles::with_last_serial;
-use crate::load::canary::Rehearsal;
 #[cfg(feature = "script")]
 use crate::load::declared::ScriptCheck;
 use crate::load::declared::{Declared, of_natives};
@@ -197,9 +196,8 @@ impl Builder {
         }
         self.stack_reserve.into_iter().for_each(|bytes| core.set_stack_reserve(bytes));
         core.collection.owned_values_are_roots.set(!self.owned_values_are_no_roots);
-        let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
-        let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands, self.unloads)
-            .map_err(system("making the folder for copies of libraries"))?;
+        let loads = Loads::new(&core, self.loads);
+        let mut loads = loads.map_err(system("making the folder for copies of libraries"))?;
         loads.planted_rerun = self.planted_rerun;
         loads.observers = self.observers.into_iter().collect();
         #[cfg(feature = "dll-bind")]

@@ -19,9 +19,6 @@ use protocol::Candidates;
 
 use crate::load::error::LoadError;
 
-/// Default deadline of a canary.
-const DEADLINE: Duration = Duration::from_secs(10);
-
 /// True once this process has called `run_if_child`. Without this call, the program of this process cannot run as a canary.
 static ARMED: AtomicBool = AtomicBool::new(false);
 
@@ -63,12 +60,13 @@ pub(crate) struct Rehearsal {
     pub deadline: Duration,
 }
 
-impl Rehearsal {
-    /// Creates settings with this deadline. `None` selects the default deadline.
-    pub(crate) fn new(canary: Canary, deadline: Option<Duration>) -> Self {
-        Self { canary, deadline: deadline.unwrap_or(DEADLINE) }
+impl Default for Rehearsal {
+    fn default() -> Self {
+        Self { canary: Canary::default(), deadline: Duration::from_secs(10) }
     }
+}
 
+impl Rehearsal {
     /// Returns a copy of the settings. If `canary` is `Some`, it replaces the canary of the copy.
     pub(crate) fn with(&self, canary: Option<Canary>) -> Self {
         Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }

@@ -205,7 +205,7 @@ fn gather(
             _ => Some(in_progress::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
         };
         refuse_classes(generation, &info)?;
-        if registry.require_seal && !plan.libraries[at].image.is_sealed() {
+        if registry.settings.require_seal && !plan.libraries[at].image.is_sealed() {
             let path = info.origin.clone().unwrap_or_else(|| name_of_bytes(&info.name));
             return Err(LoadError::NotSealed { path }.into());
         }
@@ -315,7 +315,7 @@ fn bring_up(
     let (indexes, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // The host maps the copies only after the canary has passed.
-    let rehearsal = registry.rehearsal.with(generation.resolvers.canary());
+    let rehearsal = registry.settings.rehearsal.with(generation.resolvers.canary());
     rehearsal.run(staged.iter().map(Staged::candidate).collect())?;
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
@@ -372,7 +372,7 @@ fn resume(suspended: &[Arc<FreeModule>]) {
 
 fn start(registry: &ContextRegistry, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
     for module in modules {
-        if let Err(error) = module.main(&registry.args) {
+        if let Err(error) = module.main(&registry.settings.args) {
             let live_generation = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
             let live_generation = live_generation.map(|old| old.generation());
             return Err(LoadError::Main { module: module.name().to_owned(), error, live_generation });

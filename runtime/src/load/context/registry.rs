@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use alcedo_abi::names::{Excerpt, shows_itself};
-use alcedo_sys::StageDir;
+use alcedo_sys::{Demands, StageDir};
 
 use crate::bridge::core::Core;
 use crate::callback::{HostId, let_go};
@@ -46,6 +46,20 @@ fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(|c| shows_itself(c) && c != ':' && c != '/')
 }
 
+/// Settings of a host for the loads of all contexts.
+#[derive(Default)]
+pub(crate) struct LoadSettings {
+    /// Arguments for the mains of modules.
+    pub args: Vec<String>,
+    pub require_seal: bool,
+    /// Requirements for library files.
+    pub demands: Demands,
+    /// Settings of the canary process, which loads new modules before the host does.
+    pub rehearsal: Rehearsal,
+    /// Policy for unloads that do not complete by themselves.
+    pub unloads: UnloadPolicy,
+}
+
 pub(crate) struct ContextRegistry {
     own: Weak<Self>,
     /// Host context for modules of these contexts. Each module receives a copy with its own table of calls by name.
@@ -53,18 +67,12 @@ pub(crate) struct ContextRegistry {
     /// Receives log records of modules.
     pub(super) logs: Arc<Logs>,
     pub(crate) stage_dir: StageDir,
-    /// Arguments for the mains of modules.
-    pub(crate) args: Vec<String>,
-    pub(crate) require_seal: bool,
-    /// Settings of the canary process, which loads new modules before the host does. Also used for modules of the Master.
-    pub(crate) rehearsal: Rehearsal,
+    pub(crate) settings: LoadSettings,
     pub(super) listeners: Listeners,
     /// Host functions that modules of these contexts call.
     pub(crate) functions: HostFunctions,
     pub(crate) tables: HostTables,
     pub(super) unloader: Arc<BackgroundUnloader>,
-    /// Policy for unloads that do not complete by themselves.
-    pub(super) policy: UnloadPolicy,
     /// Number of bytes that each call leaves free on the stack of its thread.
     stack_reserve: usize,
     last_module: AtomicU64,
@@ -127,28 +135,18 @@ impl Picture {
 
 impl ContextRegistry {
     /// Creates a registry with an empty Default and without Slims.
-    pub(crate) fn new(
-        core: &Core,
-        stage_dir: StageDir,
-        args: Vec<String>,
-        require_seal: bool,
-        rehearsal: Rehearsal,
-        policy: UnloadPolicy,
-    ) -> Arc<Self> {
+    pub(crate) fn new(core: &Core, stage_dir: StageDir, settings: LoadSettings) -> Arc<Self> {
         let stack_reserve = core.red.hot().reserve();
         Arc::new_cyclic(|own: &Weak<Self>| Self {
             own: Weak::clone(own),
             host_context: SharedHostContext::without_core(core),
             logs: Arc::clone(&core.logs),
             stage_dir,
-            args,
-            require_seal,
-            rehearsal,
+            settings,
             listeners: Listeners::default(),
             functions: HostFunctions::default(),
             tables: HostTables::default(),
             unloader: Arc::default(),
-            policy,
             stack_reserve,
             last_module: AtomicU64::new(0),
             default: FreeContext::new(
@@ -305,9 +303,9 @@ impl ContextRegistry {
 
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(super) fn check_budget(&self) -> Result<(), LoadError> {
-        let parked = self.parked();
-        match self.policy.is_spent(parked.len()) {
-            true => Err(LoadError::ParkedBudget { budget: self.policy.parked_budget, parked }),
+        let (policy, parked) = (&self.settings.unloads, self.parked());
+        match policy.is_spent(parked.len()) {
+            true => Err(LoadError::ParkedBudget { budget: policy.parked_budget, parked }),
             false => Ok(()),
         }
     }

@@ -259,14 +259,14 @@ impl FreeContext {
 }
 
 fn begin(registry: &ContextRegistry, generation: &Arc<FreeGeneration>, subject: String) -> (UnloadTicket, bool) {
-    let work = || SpaceUnload::new(registry.weak(), generation, registry.policy.clone());
+    let work = || SpaceUnload::new(registry.weak(), generation, registry.settings.unloads.clone());
     generation.seal(|| UnloadTicket::new(subject, PATIENCE, work()))
 }
 
 impl ContextRegistry {
     pub(super) fn abandon(&self, generation: &FreeGeneration, modules: &[Arc<FreeModule>]) {
         if !modules.is_empty() {
-            let work = Going::of_failed_load(modules, self.policy.clone());
+            let work = Going::of_failed_load(modules, self.settings.unloads.clone());
             self.drive(UnloadTicket::new(format!("what {} did not take", generation.title()), PATIENCE, work));
         }
     }

@@ -58,7 +58,7 @@ pub(crate) fn bring_up(
     loads.unloads.begin_life(generation);
     loads.registry.master_begins(generation);
     let stage = || {
-        let mut inspected = open::inspect_all(paths, &loads.registry.stage_dir, loads.registry.require_seal)?;
+        let mut inspected = open::inspect_all(paths, &loads.registry.stage_dir, loads.registry.settings.require_seal)?;
         #[cfg(feature = "script")]
         if inspected.iter().any(|(found, _)| matches!(found, open::Found::Scripts(_))) {
             declare_library(core)?;
@@ -79,7 +79,7 @@ pub(crate) fn bring_up(
         let _published = core.red.activities().phase("canary");
         let begun = Instant::now();
         let libraries = staged.iter().filter_map(Ready::library);
-        let rehearsed = loads.registry.rehearsal.run(libraries.map(Staged::candidate).collect());
+        let rehearsed = loads.registry.settings.rehearsal.run(libraries.map(Staged::candidate).collect());
         // Records the duration even if the canary failed.
         let elapsed = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |elapsed| *elapsed);
         loads.canary_time.set(elapsed);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use alcedo_sys::{Demands, StageDir, crash};
+use alcedo_sys::{StageDir, crash};
 
 use crate::bridge::core::Core;
 use crate::callback::Callbacks;
@@ -15,9 +15,8 @@ use crate::cells::RefCell;
 use crate::emit::strings;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
-use crate::load::canary::Rehearsal;
 use crate::load::context::info::ModuleSummary;
-use crate::load::context::registry::ContextRegistry;
+use crate::load::context::registry::{ContextRegistry, LoadSettings};
 use crate::load::context_id::ContextId;
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
@@ -25,7 +24,6 @@ use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
 use crate::load::record::Recorder;
 use crate::object::mode::ComingUp;
-use crate::unload::policy::UnloadPolicy;
 use crate::unload::subject::UnloadHost;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
@@ -68,18 +66,12 @@ pub(crate) struct Loads {
 
 impl Loads {
     /// Creates the state of a runtime without a Master. Returns an error if the folder for private copies cannot be created.
-    pub(crate) fn new(
-        core: &Rc<Core>,
-        args: Vec<String>,
-        require_seal: bool,
-        rehearsal: Rehearsal,
-        demands: Demands,
-        policy: UnloadPolicy,
-    ) -> std::io::Result<Self> {
-        let stage_dir = StageDir::demanding(demands)?;
+    pub(crate) fn new(core: &Rc<Core>, mut settings: LoadSettings) -> std::io::Result<Self> {
+        let stage_dir = StageDir::demanding(std::mem::take(&mut settings.demands))?;
+        let unloads = Unloads::new(settings.unloads.clone());
         // Registers the folder for crash handling. After a crash of the host, the crash report reader removes the folder.
         crash::stage(stage_dir.path());
-        let registry = ContextRegistry::new(core, stage_dir, args, require_seal, rehearsal, policy.clone());
+        let registry = ContextRegistry::new(core, stage_dir, settings);
         // SAFETY: the runtime owns the core and these loads, and unloads its modules before it drops them. If an image stays
         // mapped, dropping the loads leaks the host context.
         let host_context = unsafe { HostContext::new(core) };
@@ -87,7 +79,7 @@ impl Loads {
             registry,
             host_context: Some(host_context),
             canary_time: Cell::default(),
-            unloads: Unloads::new(policy),
+            unloads,
             reported_warnings: ReportedWarnings::default(),
             recorder: Recorder::default(),
             planted_rerun: false,

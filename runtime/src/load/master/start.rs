@@ -81,7 +81,7 @@ pub(crate) fn start(
         let main = || {
             faults::at(ReloadStep::Main)?;
             loads.recorder.note(|record| record.mains.push(module.name().to_owned()));
-            let main = module.main(&core.red, &loads.registry.args);
+            let main = module.main(&core.red, &loads.registry.settings.args);
             main.map_err(|error| {
                 let live_generation = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
                 let live_generation = live_generation.map(|old| old.gate().tag().generation.0);

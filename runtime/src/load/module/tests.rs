@@ -3,14 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use alcedo_sys::Demands;
-
 use super::testing::{GENERATION, tag, tale};
 use crate::bridge::core::Core;
 use crate::conjugate::gate::Gate;
 use crate::emit::batch::emit;
 use crate::lease::LeaseKind;
-use crate::load::canary::{Canary, Rehearsal};
+use crate::load::canary::Canary;
+use crate::load::context::registry::LoadSettings;
 use crate::load::master::{self, Loads};
 use crate::load::module::master::MasterModule;
 use crate::unload::generation;
@@ -23,8 +22,9 @@ use crate::unload::subject::GenerationUnload;
 #[test]
 fn a_non_library_module_loads_and_unloads_in_the_master() {
     let core = Core::new().expect("a finalizer thread");
-    let rehearsal = Rehearsal::new(Canary::Off, None);
-    let loads = Loads::new(&core, vec!["once".into()], false, rehearsal, Demands::default()).expect("a folder");
+    let mut settings = LoadSettings { args: vec!["once".into()], ..LoadSettings::default() };
+    settings.rehearsal.canary = Canary::Off;
+    let loads = Loads::new(&core, settings).expect("a folder");
     let (module, log) = tale(tag(), &core.logs);
     let modules = [MasterModule::new(module, Gate::new(tag()))];
     let [module] = &modules;
