@@ -4,6 +4,7 @@
 //! that are incomplete, repeated or out of sequence. Frames of another canary or of a forked process are rejected too.
 
 use std::ffi::OsString;
+use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -225,19 +226,18 @@ pub(super) struct Course {
     is_here: bool,
 }
 
-/// Outcome of a canary.
+/// Reason why the host stops reading messages of a canary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum End {
     /// All modules were loaded.
     Done,
     /// The current module was refused for this reason.
     Refused(String),
+    Exited(ExitStatus),
+    Silent,
+    /// The socket received bytes or messages that are invalid at this point.
+    Disturbed(String),
 }
-
-/// Error of an unexpected message.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it sent an unexpected message: {0}")]
-pub(super) struct OutOfTurn(String);
 
 impl Course {
     /// Creates the progress of a canary that was started for this number of modules.
@@ -255,19 +255,18 @@ impl Course {
         self.at
     }
 
-    /// Applies a message. Returns the outcome after the last message.
-    ///
-    /// # Errors
-    /// Returns an error if the message is not expected in the current state.
-    pub(super) fn take(&mut self, message: Message) -> Result<Option<Arrival>, OutOfTurn> {
+    /// Applies a message. Returns the end after the last message, and after a message that is not expected in the current state.
+    pub(super) fn take(&mut self, message: Message) -> Option<End> {
         match (message, self.is_here, self.next()) {
             (Message::Here, false, _) => self.is_here = true,
             (Message::Begins(module, step), true, Some(next)) if (module, step) == next => self.at = Some(next),
-            (Message::Done(modules), true, None) if modules == self.modules => return Ok(Some(Arrival::Done)),
-            (Message::Refused(text), true, _) => return Ok(Some(Arrival::Refused(text))),
-            (other, ..) => return Err(OutOfTurn(in_words(&other))),
+            (Message::Done(modules), true, None) if modules == self.modules => return Some(End::Done),
+            (Message::Refused(text), true, _) => return Some(End::Refused(text)),
+            (other, ..) => {
+                return Some(End::Disturbed(format!("it sent an unexpected message: {}", in_words(&other))));
+            }
         }
-        Ok(None)
+        None
     }
 
     /// Returns the module and step that follow the current step. Returns `None` after the last step.
@@ -296,12 +295,13 @@ fn in_words(message: &Message) -> String {
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
+use std::process::ExitStatus;
 
     use proptest::prelude::{Just, Strategy, any, prop_oneof};
     use proptest::{collection, prop_assert, prop_assert_eq, proptest};
 
     use super::{
-        Arrival, CanaryStep, Course, FrameError, HEAD, LONGEST, Listener, MAGIC, Message, Speaker, TAIL, Token,
+        CanaryStep, Course, End, FrameError, HEAD, LONGEST, Listener, MAGIC, Message, Speaker, TAIL, Token,
     };
 
     const TOKEN: Token = Token(7);
@@ -448,27 +448,28 @@ mod tests {
         [Message::Here].into_iter().chain(steps).chain([Message::Done(modules)]).collect()
     }
 
-    fn arrival(modules: u32, messages: &[Message]) -> Option<Arrival> {
+    fn end(modules: u32, messages: &[Message]) -> Option<End> {
         let mut course = Course::new(modules);
-        messages.iter().cloned().find_map(|message| course.take(message).ok().flatten())
+        let is_expected = |end: &End| !matches!(end, End::Disturbed(_));
+        messages.iter().cloned().find_map(|message| course.take(message).filter(is_expected))
     }
 
     #[test]
     fn only_a_canary_that_ran_every_step_has_passed() {
         for modules in 0..4 {
             let whole = whole(modules);
-            assert_eq!(arrival(modules, &whole), Some(Arrival::Done));
+            assert_eq!(end(modules, &whole), Some(End::Done));
             for left_out in 0..whole.len() {
                 let mut less = whole.clone();
                 less.remove(left_out);
-                assert_eq!(arrival(modules, &less), None, "{modules} without {left_out}");
+                assert_eq!(end(modules, &less), None, "{modules} without {left_out}");
             }
             for (one, other) in (0..whole.len()).flat_map(|one| (0..one).map(move |other| (one, other))) {
                 let mut swapped = whole.clone();
                 swapped.swap(one, other);
-                assert_eq!(arrival(modules, &swapped), None, "{modules} with {one} and {other} swapped");
+                assert_eq!(end(modules, &swapped), None, "{modules} with {one} and {other} swapped");
             }
-            assert_eq!(arrival(modules + 1, &whole), None);
+            assert_eq!(end(modules + 1, &whole), None);
         }
     }
 
@@ -476,11 +477,11 @@ mod tests {
     fn repeated_messages_are_rejected() {
         let mut course = Course::new(1);
         for message in whole(1).iter().take(3) {
-            assert_eq!(course.take(message.clone()), Ok(None));
-            let again = course.take(message.clone()).expect_err("it was sent before");
-            assert!(again.to_string().contains("an unexpected message"), "{again}");
+            assert_eq!(course.take(message.clone()), None);
+            let again = course.take(message.clone());
+            assert!(matches!(&again, Some(End::Disturbed(why)) if why.contains("an unexpected message")), "{again:?}");
         }
         assert_eq!(course.at(), Some((0, CanaryStep::Attaching)));
-        assert_eq!(course.take(Message::Refused("no".into())), Ok(Some(Arrival::Refused("no".into()))));
+        assert_eq!(course.take(Message::Refused("no".into())), Some(End::Refused("no".into())));
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::protocol::{ARGUMENT, Arrival, Candidates, Course, Message, Token};
+use super::protocol::{ARGUMENT, Candidates, Course, End, Message, Token};
 use super::wire::{Received, Wire, WireError};
 use crate::escape::printable;
 use crate::load::error::LoadError;
@@ -26,17 +26,6 @@ const LONGEST_LINE: usize = 8000;
 const GLANCE: Duration = Duration::from_millis(50);
 /// Maximum wait for the remaining output after a canary has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
-
-/// Reason why the host stopped reading messages of a canary.
-#[derive(Debug)]
-enum End {
-    Done,
-    Refused(String),
-    Exited(ExitStatus),
-    Silent,
-    /// The socket received bytes that are not valid messages of the canary.
-    Disturbed(String),
-}
 
 /// Runs `program` as a canary that loads the candidates. A candidate is the name of a module and the path of its copy.
 ///
@@ -108,12 +97,11 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
             }
         };
         match received {
-            Ok(Received::Message(message)) => match course.take(message) {
-                Ok(None) => {}
-                Ok(Some(Arrival::Done)) => return Ok(End::Done),
-                Ok(Some(Arrival::Refused(text))) => return Ok(End::Refused(text)),
-                Err(error) => return Ok(End::Disturbed(error.to_string())),
-            },
+            Ok(Received::Message(message)) => {
+                if let Some(end) = course.take(message) {
+                    return Ok(end);
+                }
+            }
             Ok(Received::End) => let_go = true,
             Ok(Received::Nothing) => {
                 if let Some(status) = child.try_wait()? {
@@ -133,10 +121,9 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Received::Message(message)) = wire.receive(Some(Duration::ZERO)) {
         match course.take(message) {
-            Ok(None) => {}
-            Ok(Some(Arrival::Refused(text))) => return End::Refused(text),
-            Ok(Some(Arrival::Done)) => break,
-            Err(error) => return End::Disturbed(error.to_string()),
+            None => {}
+            Some(End::Done) => break,
+            Some(end) => return end,
         }
     }
     end
