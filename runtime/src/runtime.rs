@@ -219,6 +219,11 @@ impl WeakRuntime {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }
 
+    /// Returns a handle of the host for a use of `name`. Returns [`CallError::Unavailable`] if all handles of the host were dropped.
+    pub(crate) fn expect(&self, name: &str) -> Result<Runtime, CallError> {
+        self.upgrade().ok_or_else(|| CallError::Unavailable { what: format!("the runtime of `{name}`") })
+    }
+
     /// Returns `true` if a handle of the host exists.
     #[inline]
     fn is_there(&self) -> bool {

@@ -209,8 +209,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         list: Option<&ObjectList>,
         code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
-        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
+        let runtime = self.runtime.expect(&self.name)?;
         if list.is_some_and(|list| list.is_of_another(&runtime)) {
             return Err(Error::OtherRuntime { name: self.name.clone() });
         }

@@ -281,7 +281,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// Fails if the function has no pointer for such calls, if calls are observed, or if the host has a
     /// [`watchdog`](crate::Builder::watchdog). Returns the errors of [`TypedFunction::call`] if calls are not allowed.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, Error> {
-        let runtime = self.runtime()?;
+        let runtime = self.runtime.expect(&self.name)?;
         self.callee(&runtime)?;
         runtime.core().world.slices.allow_change(&"a call by name")?;
         runtime.core().world.mode.may_act(&format!("calling {}", self.name))?;
@@ -305,11 +305,6 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
     }
 
-    fn runtime(&self) -> Result<Runtime, CallError> {
-        let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
-        self.runtime.upgrade().ok_or_else(ended)
-    }
-
     /// Returns the current callee. Resolves the name again if necessary.
     fn callee(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
         let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
@@ -322,7 +317,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
 
     #[inline(never)]
     fn call_slow(&self, arguments: A) -> Result<R, Error> {
-        let runtime = self.runtime()?;
+        let runtime = self.runtime.expect(&self.name)?;
         let core = runtime.core();
         let callee = self.callee(&runtime)?;
         if A::IN_SLOTS && R::IN_SLOT && self.in_slots.get() {
@@ -341,7 +336,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// Slow path of calls whose values fit in slots: calls of host functions, and calls whose cache is empty.
     #[inline(never)]
     fn call_slots(&self, slots: &mut [Slot]) -> Result<R, Error> {
-        let runtime = self.runtime()?;
+        let runtime = self.runtime.expect(&self.name)?;
         if A::FIRST_IS_OBJECT {
             let (object, arguments) = (ObjectHandle(slots[0].bits()), &slots[1..A::COUNT]);
             let own = || self.methods.call_own(&self.fast_paths, &runtime.core().world, object, arguments).transpose();

@@ -48,6 +48,15 @@ impl Meant {
     fn is_seen(&self, class: &Rc<Class>) {
         *self.seen.borrow_mut() = Rc::downgrade(class);
     }
+
+    /// Checks the class of the object, and remembers a class that passed.
+    fn check(&self, runtime: &Runtime, object: ObjectHandle) -> Result<(), CallError> {
+        let (class, is_new) = self.of(&runtime.core().world, object)?;
+        if is_new {
+            self.is_seen(&class);
+        }
+        Ok(())
+    }
 }
 
 /// Checks that an object is of the class with this path, or of a derived class.
@@ -78,24 +87,16 @@ impl PropertyOf {
         Self { meant: Meant::new(class), key: PropertyRef::new(name) }
     }
 
-    fn see(&self, runtime: &Runtime, object: ObjectHandle) -> Result<(), CallError> {
-        let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
-        if is_new {
-            self.meant.is_seen(&class);
-        }
-        Ok(())
-    }
-
     /// Reads the property.
     ///
     /// # Errors
     /// Fails if the object is destroyed, dormant or of another class, or if the class has no such property of this type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
-        // The property reference caches only classes that have passed the check in `see`.
+        // The property reference caches only classes that have passed this check.
         let raw = match runtime.core().world.get_cached(object, &self.key) {
             Some(raw) => raw,
             None => {
-                self.see(runtime, object)?;
+                self.meant.check(runtime, object)?;
                 runtime.world().get(object, &self.key)?
             }
         };
@@ -111,7 +112,7 @@ impl PropertyOf {
         match runtime.core().world.set_cached(object, &self.key, value.into_raw()) {
             Ok(()) => Ok(()),
             Err(value) => {
-                self.see(runtime, object)?;
+                self.meant.check(runtime, object)?;
                 Ok(runtime.world().set(object, &self.key, value)?)
             }
         }
@@ -122,7 +123,7 @@ impl PropertyOf {
     /// # Errors
     /// Returns the errors of [`PropertyOf::get`].
     pub fn read(&self, runtime: &Runtime, object: ObjectHandle) -> Result<Value, Error> {
-        self.see(runtime, object)?;
+        self.meant.check(runtime, object)?;
         runtime.objects().get(object, &self.key)
     }
 
@@ -131,7 +132,7 @@ impl PropertyOf {
     /// # Errors
     /// Returns the errors of [`PropertyOf::set`].
     pub fn write(&self, runtime: &Runtime, object: ObjectHandle, value: &Value) -> Result<(), Error> {
-        self.see(runtime, object)?;
+        self.meant.check(runtime, object)?;
         runtime.objects().set(object, &self.key, value)
     }
 }
@@ -245,10 +246,7 @@ impl DynamicFunctionOf {
     /// # Errors
     /// Returns the errors of [`FunctionOf::call`].
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
-        let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
-        if is_new {
-            self.meant.is_seen(&class);
-        }
+        self.meant.check(runtime, object)?;
         runtime.objects().call(object, &self.key, arguments)
     }
 }

@@ -152,8 +152,7 @@ impl<T: HostValue> TypedProperty<T> {
 
     /// Caches the offset of the property for the class of this object.
     fn resolve(&self, object: ObjectHandle) -> Result<Runtime, Error> {
-        let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
-        let runtime = self.runtime.upgrade().ok_or_else(ended)?;
+        let runtime = self.runtime.expect(&self.name)?;
         let core = runtime.core();
         let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         is_meant(&core.world, object, &class, &self.class)?;
