@@ -20,19 +20,21 @@ use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
-struct Context<T> {
-    fast_paths: FastPaths,
+/// Context of the code for direct calls. The context exists at least while a red frame is open. The code uses the context only in a red
+/// frame.
+pub(crate) struct Context<T> {
+    pub fast_paths: FastPaths,
     core: NonNull<Core>,
-    target: T,
+    pub target: T,
 }
 
 /// Function that caches its resolved targets.
-trait Target: Sized {
+pub(crate) trait Target<Bits>: Sized {
     /// Calls the cached target. Returns `None` if no valid target is cached for this object.
     ///
     /// # Safety
-    /// The number of words must match the function's parameters.
-    unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer>;
+    /// `bits` must have one word for each parameter of the function.
+    unsafe fn enter(found: &Context<Self>, object: ObjectHandle, bits: Bits) -> Option<DirectAnswer>;
 
     fn resolve(found: &Context<Self>, object: ObjectHandle);
 }
@@ -47,7 +49,8 @@ struct StaticTarget {
     count: usize,
 }
 
-struct CodeOf<T>(PhantomData<T>);
+/// Code that calls the cached target of a function.
+pub(crate) struct CodeOf<T>(PhantomData<T>);
 
 /// Slow path of [`CodeOf`]: resolves the target, then calls it.
 struct Unresolved<T>(PhantomData<T>);
@@ -55,18 +58,19 @@ struct Unresolved<T>(PhantomData<T>);
 /// Answer on which the caller takes the slow path with slots.
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
-impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
-    /// Context that `code_of` stores with the code. The runtime's table owns the context, and the caller promises that the runtime exists.
+impl<Bits: DirectBits, T: Target<Bits>> DirectBody<Bits> for CodeOf<T> {
+    /// Context that is stored with the code. The runtime's table owns the context, and the caller promises that the runtime exists.
     /// Runtime and table exist while a red frame is open, which `run` checks.
     type Context = Context<T>;
 
-    #[inline]
+    // Slow cases are tail calls of separate functions, so the fast path needs no stack frame.
+    #[inline(always)]
     unsafe fn run(found: &Context<T>, object: ObjectHandle, bits: Bits) -> DirectAnswer {
         if !found.fast_paths.in_a_frame() {
             return NOT_DONE;
         }
         // SAFETY: callers pass one word for each parameter.
-        match unsafe { T::enter(found, object, bits.words()) } {
+        match unsafe { T::enter(found, object, bits) } {
             Some(answer) => answer,
             // SAFETY: the caller of `run` makes the same promises.
             None => unsafe { bits.apart::<Unresolved<T>>(found, object) },
@@ -74,40 +78,65 @@ impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
     }
 }
 
-impl<Bits: DirectBits, T: Target> DirectBody<Bits> for Unresolved<T> {
+impl<Bits: DirectBits, T: Target<Bits>> DirectBody<Bits> for Unresolved<T> {
     type Context = Context<T>;
 
     #[cold]
     unsafe fn run(found: &Context<T>, object: ObjectHandle, bits: Bits) -> DirectAnswer {
         T::resolve(found, object);
         // SAFETY: as in `CodeOf::run`.
-        unsafe { T::enter(found, object, bits.words()) }.unwrap_or(NOT_DONE)
+        unsafe { T::enter(found, object, bits) }.unwrap_or(NOT_DONE)
     }
 }
 
 impl<T> Context<T> {
-    fn core(&self) -> &Core {
-        // SAFETY: the table of this core stores the context, so the core exists.
+    /// Creates the context of code for `target`.
+    ///
+    /// # Safety
+    /// Only the table of `core` may own the context.
+    pub(crate) unsafe fn new(core: &Rc<Core>, target: T) -> Self {
+        Self { fast_paths: (*core.fast_paths).clone(), core: NonNull::from(&**core), target }
+    }
+
+    #[inline(always)]
+    pub(crate) fn core(&self) -> &Core {
+        // SAFETY: the table of this core owns the context, as the caller of `new` promised, so the core exists.
         unsafe { self.core.as_ref() }
     }
 }
 
-impl Target for Callees {
+/// Calls the cached target of a method. `itself` runs the native body of the method. Returns `None` if no valid target is cached for this
+/// object.
+///
+/// # Safety
+/// The number of words must match the method's parameters.
+#[inline(always)]
+pub(crate) unsafe fn enter_callee<T>(
+    found: &Context<T>,
+    callees: &Callees,
+    object: ObjectHandle,
+    words: impl Words,
+    itself: impl FnOnce() -> DirectAnswer,
+) -> Option<DirectAnswer> {
+    let entry = found.fast_paths.columns().find(object)?;
+    Some(match callees.known(&found.fast_paths, entry.class)? {
+        Callee::Itself => itself(),
+        // SAFETY: the target was resolved for this class at the current version. `entry` belongs to the object. The caller promises
+        // the number of words.
+        Callee::Module(fast_path) => answer_of(unsafe {
+            found
+                .fast_paths
+                .enter_on(fast_path, (object, entry.memory), words, |height| clean_up(found.core(), height))
+        }),
+        Callee::WithSlots => NOT_DONE,
+    })
+}
+
+impl<Bits: DirectBits> Target<Bits> for Callees {
     #[inline(always)]
-    unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
-        let entry = found.fast_paths.columns().find(object)?;
-        match found.target.known(&found.fast_paths, entry.class)? {
-            Callee::Module(fast_path) => {
-                // SAFETY: the target was resolved for this class at the current version. `entry` belongs to the object. The caller promises
-                // the number of words.
-                Some(answer_of(unsafe {
-                    found
-                        .fast_paths
-                        .enter_on(fast_path, (object, entry.memory), words, |height| clean_up(found.core(), height))
-                }))
-            }
-            Callee::Itself | Callee::WithSlots => Some(NOT_DONE),
-        }
+    unsafe fn enter(found: &Context<Self>, object: ObjectHandle, bits: Bits) -> Option<DirectAnswer> {
+        // SAFETY: the caller makes the same promise.
+        unsafe { enter_callee(found, &found.target, object, bits.words(), || NOT_DONE) }
     }
 
     fn resolve(found: &Context<Self>, object: ObjectHandle) {
@@ -115,9 +144,10 @@ impl Target for Callees {
     }
 }
 
-impl Target for StaticTarget {
+impl<Bits: DirectBits> Target<Bits> for StaticTarget {
     #[inline(always)]
-    unsafe fn enter(found: &Context<Self>, _object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
+    unsafe fn enter(found: &Context<Self>, _object: ObjectHandle, bits: Bits) -> Option<DirectAnswer> {
+        let words = bits.words();
         let fast_path =
             found.target.fast_path.get().filter(|_| found.fast_paths.is_version(found.target.version.get()))?;
         // SAFETY: the target was resolved at the current version, and has one parameter for each word.
@@ -155,18 +185,17 @@ where
     })
 }
 
-fn code_of<T: Target + 'static>(core: &Rc<Core>, count: usize, target: T) -> Option<BlackCode> {
-    let code = code::<CodeOf<T>>(count)?;
-    let context = Context { fast_paths: (*core.fast_paths).clone(), core: NonNull::from(&**core), target };
+fn code_of<T: 'static>(core: &Rc<Core>, code: *const (), target: T) -> BlackCode {
     // SAFETY: the code has the form for this number of arguments. Arguments and result fit in slots: `Callees::of_module` ensures this for
     // methods, and modules have direct trampolines only for such functions. The core that the context refers to also stores the context in
     // its table.
-    Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
+    unsafe { BlackCode::new(code, Some(Rc::new(Context::new(core, target)))) }
 }
 
 /// Returns the code by which plugins call an object function directly. Returns `None` if direct calls are impossible.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
-    code_of(core, function.arguments().len(), Callees::of_module(function, dispatch)?)
+    let callees = Callees::of_module(function, dispatch)?;
+    Some(code_of(core, code::<CodeOf<Callees>>(function.arguments().len())?, callees))
 }
 
 /// Returns the code by which plugins call a static function of a module directly. Returns `None` if direct calls are impossible.
@@ -174,5 +203,6 @@ pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> O
     export.direct?;
     let count = parameters(export)?;
     let (version, fast_path) = (Cell::new(u64::MAX), Cell::new(None));
-    code_of(core, count, StaticTarget { version, fast_path, export: export.clone(), what: Rc::clone(what), count })
+    let target = StaticTarget { version, fast_path, export: export.clone(), what: Rc::clone(what), count };
+    Some(code_of(core, code::<CodeOf<StaticTarget>>(count)?, target))
 }

@@ -92,7 +92,7 @@ impl PropertyOf {
     /// # Errors
     /// Fails if the object is destroyed, dormant or of another class, or if the class has no such property of this type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
-        // The property reference caches only classes that have passed this check.
+        // The property reference caches only classes that have passed `Meant::check`.
         let raw = match runtime.core().world.get_cached(object, &self.key) {
             Some(raw) => raw,
             None => {

@@ -5,19 +5,17 @@
 use std::any::Any;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::ptr::NonNull;
 use std::rc::Rc;
 
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
-use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::host_direct::{DirectBits, DirectBody, EachCode, one_by_one};
 use alcedo_abi::zcall::Slot;
 
 use crate::boundary::CallError;
-use crate::bridge::callees::{Callee, Callees, DirectMaker, answer_of, clean_up};
+use crate::bridge::callees::{Callees, DirectMaker};
 use crate::bridge::core::Core;
-use crate::bridge::fast_paths::FastPaths;
 use crate::bridge::host_direct::{attempted, failed, guarded, preserve_failure, to_answer};
+use crate::bridge::module_code::{CodeOf, Context, Target, enter_callee};
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};
@@ -28,13 +26,9 @@ use crate::object;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
-/// Context of a method's direct code. The context exists at least while a red frame is open. Direct code uses the context only in a red
-/// frame.
-struct Context<C> {
-    fast_paths: FastPaths,
-    /// Core whose table owns this context.
-    core: NonNull<Core>,
-    parts: Rc<Parts<C>>,
+/// Target of the direct calls of a method.
+struct NativeMethod<M: Method> {
+    parts: Rc<Parts<M::Class>>,
     /// Call cache with a callee for each class. Present only if the function can be overridden.
     callees: Option<Callees>,
 }
@@ -57,12 +51,14 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
     };
     let parts = Rc::clone(parts);
     let make = move |core: &Rc<Core>, callees: Option<Callees>| {
-        let (code, each) = if callees.is_some() { code_of::<M, EventCode<M>>() } else { code_of::<M, MethodCode<M>>() };
-        let (fast_paths, core, parts) = ((*core.fast_paths).clone(), NonNull::from(&**core), Rc::clone(&parts));
-        let context = Context { fast_paths, core, parts, callees };
+        let (code, each) = match callees {
+            Some(_) => code_of::<M, CodeOf<NativeMethod<M>>>(),
+            None => code_of::<M, MethodCode<M>>(),
+        };
+        let target = NativeMethod::<M> { parts: Rc::clone(&parts), callees };
         // SAFETY: the code takes this number of arguments, and all values fit in slots. The context points to the core whose table owns the
         // context, so the core outlives the context.
-        unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
+        unsafe { BlackCode::new(code, Some(Rc::new(Context::new(core, target)))).with_each(each) }
     };
     Some(DirectMaker::kept(make, body))
 }
@@ -98,33 +94,11 @@ fn args_of<A: SlotRow>(slots: &[Slot]) -> Result<<A as NativeParams>::Seen, Call
 /// Code of a method that cannot be overridden.
 struct MethodCode<M>(PhantomData<M>);
 
-/// Code of an event, which can be overridden.
-struct EventCode<M>(PhantomData<M>);
-
-/// Code of an event whose callee is not cached yet.
-struct UnresolvedEventCode<M>(PhantomData<M>);
-
-impl<C> Context<C> {
-    #[inline(always)]
-    fn core(&self) -> &Core {
-        // SAFETY: the table of this core owns the context, so the core exists.
-        unsafe { self.core.as_ref() }
-    }
-
-    /// Returns the directory entry of an object, and the cached callee for the class of the object.
-    #[inline(always)]
-    fn callee(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
-        let entry = self.fast_paths.columns().find(object)?;
-        Some((entry, self.callees.as_ref()?.known(&self.fast_paths, entry.class)?))
-    }
-}
-
 impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
-    type Context = Context<M::Class>;
+    type Context = Context<NativeMethod<M>>;
 
-    // Slow cases are tail calls of separate functions, so the fast path needs no stack frame.
     #[inline(always)]
-    unsafe fn run(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
+    unsafe fn run(context: &Self::Context, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         // Without an open red frame, the call could contain a safe point. A safe point can destroy objects and end generations.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
@@ -133,7 +107,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     }
 
     unsafe fn run_each(
-        context: &Context<M::Class>,
+        context: &Self::Context,
         objects: &[ObjectHandle],
         bits: BitsOf<M::Args>,
         results: &mut [MaybeUninit<u64>],
@@ -146,61 +120,35 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     }
 }
 
-impl<M: Method> DirectBody<BitsOf<M::Args>> for EventCode<M> {
-    type Context = Context<M::Class>;
-
+/// Calls of a method that can be overridden.
+impl<M: Method> Target<BitsOf<M::Args>> for NativeMethod<M> {
     #[inline(always)]
-    unsafe fn run(found: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        if !found.fast_paths.in_a_frame() {
-            return DirectAnswer::without(DirectStatus::NOT_DONE);
-        }
-        match found.callee(object) {
-            Some((_entry, Callee::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: the callee was found for the object's class, and its version is current. The directory entry belongs to the object.
-            // Callers pass one word for each parameter of the event.
-            Some((entry, Callee::Module(fast_path))) => answer_of(unsafe {
-                found
-                    .fast_paths
-                    .enter_on(fast_path, (object, entry.memory), bits.words(), |height| clean_up(found.core(), height))
-            }),
-            Some((_entry, Callee::WithSlots)) => DirectAnswer::without(DirectStatus::NOT_DONE),
-            // SAFETY: the caller of this function makes the same promises.
-            None => unsafe { bits.apart::<UnresolvedEventCode<M>>(found, object) },
-        }
+    unsafe fn enter(found: &Context<Self>, object: ObjectHandle, bits: BitsOf<M::Args>) -> Option<DirectAnswer> {
+        let callees = found.target.callees.as_ref()?;
+        // SAFETY: the caller makes the same promise.
+        unsafe { enter_callee(found, callees, object, bits.words(), || run_own::<M>(found, object, bits)) }
     }
-}
 
-impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
-    type Context = Context<M::Class>;
-
-    #[cold]
-    unsafe fn run(found: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        let callee = found.callees.as_ref().and_then(|callees| callees.resolve(found.core(), object));
-        match (found.fast_paths.columns().find(object), callee) {
-            (Some(_), Some(Callee::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: the callee was resolved for the object's class just now. The directory entry belongs to the object. Callers pass one
-            // word for each parameter of the event.
-            (Some(entry), Some(Callee::Module(fast_path))) => answer_of(unsafe {
-                found
-                    .fast_paths
-                    .enter_on(fast_path, (object, entry.memory), bits.words(), |height| clean_up(found.core(), height))
-            }),
-            _ => DirectAnswer::without(DirectStatus::NOT_DONE),
-        }
+    fn resolve(found: &Context<Self>, object: ObjectHandle) {
+        let _kept = found.target.callees.as_ref().and_then(|callees| callees.resolve(found.core(), object));
     }
 }
 
 /// Runs the method. A red frame must be open. Only live objects of the class have Rust fields. For an object without Rust fields, the
 /// caller takes the slow path.
 #[inline(always)]
-fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
+fn run_own<M: Method>(
+    context: &Context<NativeMethod<M>>,
+    object: ObjectHandle,
+    bits: BitsOf<M::Args>,
+) -> DirectAnswer {
     // Converts the arguments before the lookup of the part, because the conversion is user code and may destroy the object.
     let mut args = match attempted(|| M::Args::of_bits(bits)) {
         Ok(Some(args)) => Some(args),
         Ok(None) => return failed(in_no_slot()),
         Err(answer) => return answer,
     };
-    let Some(part) = context.parts.find(object) else { return not_done(args) };
+    let Some(part) = context.target.parts.find(object) else { return not_done(args) };
     // SAFETY: the part exists, and does not move until it is dropped. It is not dropped while a method uses it, as in the following call.
     // No other code runs before this call.
     let part = unsafe { part.as_ref() };
@@ -210,7 +158,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
         None => DirectAnswer::without(DirectStatus::NOT_DONE),
     });
     match called {
-        Some(answer) if context.parts.has_ended() => drop_ended(context, answer),
+        Some(answer) if context.target.parts.has_ended() => drop_ended(context, answer),
         Some(answer) => answer,
         None => refused(part, object, M::NAME, args),
     }
@@ -241,9 +189,9 @@ fn not_done<A>(args: A) -> DirectAnswer {
 /// Runs the hooks and drops the Rust fields of objects that were destroyed during the call.
 #[cold]
 #[inline(never)]
-fn drop_ended<C>(context: &Context<C>, answer: DirectAnswer) -> DirectAnswer {
+fn drop_ended<M: Method>(context: &Context<NativeMethod<M>>, answer: DirectAnswer) -> DirectAnswer {
     guarded(|| {
-        preserve_failure(|| context.parts.drop_ended(&context.core().world));
+        preserve_failure(|| context.target.parts.drop_ended(&context.core().world));
         answer
     })
 }
