@@ -24,6 +24,7 @@ use crate::load::error::context::ContextError;
 use crate::load::module::info::ModuleInfo;
 use crate::load::open::{self, Staged};
 use crate::load::order::{OrderInput, order};
+use crate::load::paths::ensure_absolute;
 use crate::unload::ticket::UnloadTicket;
 
 pub(super) struct Library {
@@ -36,25 +37,27 @@ pub(super) struct Library {
 }
 
 impl Library {
-    /// Reads a library file. Returns the errors of [`peek::read_copy`].
+    /// Reads a library file. Returns an error if the path is relative, and the errors of [`peek::check`].
     pub(super) fn read(path: &Path, dir: &StageDir) -> Result<Self, ContextError> {
-        let (image, mut info) = peek::read_copy(path, dir)?;
+        ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
+        let (image, mut info) = peek::check(path, ImageFile::read_copy(path, dir))?;
         info.origin = Some(path.to_owned());
         Ok(Self { info, image, symbols: None, range: None })
     }
 
-    /// Reads a library from memory. Returns the errors of [`peek::copy_bytes`].
+    /// Reads a library from memory. Returns the errors of [`peek::check`].
     pub(super) fn from_bytes(
         name: &str,
         image: &[u8],
         symbols: Option<Vec<u8>>,
         dir: &StageDir,
     ) -> Result<Self, ContextError> {
-        let (image, info) = peek::copy_bytes(&name_of_bytes(name), image, dir)?;
+        let name = name_of_bytes(name);
+        let (image, info) = peek::check(&name, ImageFile::copy_bytes(&name, image, dir))?;
         Ok(Self { info, image, symbols, range: None })
     }
 
-    /// Reads a library from a reader, up to its end. Returns the errors of [`peek::copy_bytes`], and an error if the reader
+    /// Reads a library from a reader, up to its end. Returns the errors of [`peek::check`], and an error if the reader
     /// fails or exceeds the host's limit.
     pub(super) fn from_reader(
         name: &str,

@@ -34,7 +34,7 @@ pub(super) fn function(
         function: format!("{type_path}:{method}"),
         offered,
     };
-    let name = TypeName::read(type_path).map_err(|error| no_such(error.to_string()))?;
+    let name = TypeName::read(type_path).map_err(&no_such)?;
     let mut offered = Vec::new();
     let is_meant = |export: &FreeExport| *export.name == *method && name.is(&export.type_path);
     let held = |step| match step {
@@ -111,7 +111,7 @@ fn find_type(
     named: impl FnOnce(&str) -> Result<ModuleSummary, ContextError>,
 ) -> Result<TypeRef, ContextError> {
     let no_such = |known: String| ContextError::NoSuchType { context: context.clone(), path: path.to_owned(), known };
-    let name = TypeName::read(path).map_err(|error| no_such(error.to_string()))?;
+    let name = TypeName::read(path).map_err(&no_such)?;
     let held = |step| match step {
         Step::Own => Ok(own()),
         _ => Ok(summaries(&registry.default_generation().held())),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use alcedo_abi::manifest::SECTION;
-use alcedo_sys::{Demands, ImageError, ImageFile, PublicKey, StageDir};
+use alcedo_sys::{Demands, ImageError, ImageFile, PublicKey};
 
 use crate::load::declared::{self, Declarations, Declared};
 use crate::load::error::LoadError;
@@ -76,19 +76,9 @@ impl ManifestInfo {
     }
 }
 
-/// Copies a file for a context and checks the copy. Returns the errors of [`ManifestInfo::peek`]. Also returns an error if
-/// the file cannot be copied or does not satisfy the host's requirements.
-pub(super) fn read_copy(path: &Path, dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
-    ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
-    check(path, ImageFile::read_copy(path, dir))
-}
-
-/// Writes bytes into a private copy for a context, and checks the copy. Returns the errors of [`read_copy`].
-pub(super) fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
-    check(name, ImageFile::copy_bytes(name, bytes, dir))
-}
-
-fn check(path: &Path, image: Result<ImageFile, ImageError>) -> Result<(ImageFile, ModuleInfo), ContextError> {
+/// Checks a library that was read for a context. Returns the errors of [`ManifestInfo::peek`]. Also returns an error if the file could not
+/// be copied or does not satisfy the host's requirements.
+pub(super) fn check(path: &Path, image: Result<ImageFile, ImageError>) -> Result<(ImageFile, ModuleInfo), ContextError> {
     let image = image.map_err(|error| of_image(path, error))?;
     match open::admit_image(&image, path, false) {
         Ok(info) => Ok((image, info)),

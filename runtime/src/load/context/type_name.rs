@@ -9,8 +9,6 @@
 //!
 //! Functions without a type (`ex`) are looked up with the empty string as type name.
 
-use std::fmt;
-
 use crate::bridge::exports::is_type;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,36 +18,21 @@ pub(super) struct TypeName<'a> {
     pub ty: &'a str,
 }
 
-/// Reason why a name is invalid.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum TypeNameError {
-    /// The module name before the colon is empty.
-    NoModule,
-    /// The name has more than one colon separator.
-    TooLong,
-}
-
-impl fmt::Display for TypeNameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoModule => "no module stands before the colon",
-            Self::TooLong => "more than a module and a type",
-        })?;
-        f.write_str("; write `Type`, `Package.Type` or `/Script/Package.Type`, or one of these behind `module::`")
-    }
-}
-
 impl<'a> TypeName<'a> {
-    pub(super) fn read(text: &'a str) -> Result<Self, TypeNameError> {
+    /// Parses a name. An error describes the problem.
+    pub(super) fn read(text: &'a str) -> Result<Self, String> {
         let (module, ty) = match text.split_once(':') {
             Some((module, rest)) => (Some(module), rest.strip_prefix(':').unwrap_or(rest)),
             None => (None, text),
         };
-        match module {
-            Some("") => Err(TypeNameError::NoModule),
-            _ if ty.contains(':') => Err(TypeNameError::TooLong),
-            module => Ok(Self { module, ty }),
-        }
+        let problem = match module {
+            Some("") => "no module stands before the colon",
+            _ if ty.contains(':') => "more than a module and a type",
+            module => return Ok(Self { module, ty }),
+        };
+        Err(format!(
+            "{problem}; write `Type`, `Package.Type` or `/Script/Package.Type`, or one of these behind `module::`"
+        ))
     }
 
     /// Checks if the name may refer to a type of the module `module`.
@@ -65,12 +48,15 @@ impl<'a> TypeName<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TypeName, TypeNameError};
+    use super::TypeName;
 
     #[test]
     fn type_names_have_an_optional_module_in_either_spelling() {
-        let check = |text: &str, expected: Result<(Option<&str>, &str), TypeNameError>| {
-            assert_eq!(TypeName::read(text).map(|name| (name.module, name.ty)), expected, "{text}");
+        const NO_MODULE: &str = "no module stands before the colon";
+        const TOO_LONG: &str = "more than a module and a type";
+        let check = |text: &str, expected: Result<(Option<&str>, &str), &str>| match TypeName::read(text) {
+            Ok(name) => assert_eq!(Ok((name.module, name.ty)), expected, "{text}"),
+            Err(problem) => assert!(expected.is_err_and(|start| problem.starts_with(start)), "{text}: {problem}"),
         };
         check("Cube", Ok((None, "Cube")));
         check("Game.Cube", Ok((None, "Game.Cube")));
@@ -79,12 +65,12 @@ mod tests {
             for ty in ["Cube", "Game.Cube", "/Script/Game.Cube", ""] {
                 check(&format!("cubes{colons}{ty}"), Ok((Some("cubes"), ty)));
             }
-            check(&format!("{colons}Cube"), Err(TypeNameError::NoModule));
-            check(&format!("cubes{colons}Cube:turn"), Err(TypeNameError::TooLong));
-            check(&format!("cubes{colons}Cube::turn"), Err(TypeNameError::TooLong));
+            check(&format!("{colons}Cube"), Err(NO_MODULE));
+            check(&format!("cubes{colons}Cube:turn"), Err(TOO_LONG));
+            check(&format!("cubes{colons}Cube::turn"), Err(TOO_LONG));
         }
         check("", Ok((None, "")));
-        check("cubes:::Cube", Err(TypeNameError::TooLong));
+        check("cubes:::Cube", Err(TOO_LONG));
     }
 
     #[test]
