@@ -4,20 +4,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Runtime;
+use super::in_frames::{KeptBody, ended};
 use crate::boundary::CallError;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::protocols::built_in;
 use crate::callback::Site;
-use crate::cells::RefCell;
 use crate::error::Error;
 use crate::handles::ZCallHandle;
 use crate::object::value::Value;
 use crate::signature::Signature;
 use crate::zcall::explain::Explanation;
 use crate::zcall::observe::{CallTimes, Observed};
-
-/// Body of a registered host function; `None` after the host has ended.
-pub(super) type HostFunction = RefCell<Option<Rc<HostBody>>>;
 
 pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>;
 
@@ -317,7 +314,7 @@ impl Calls<'_> {
             return Err(CallError::Buffer { message }.into());
         }
         let site = Site::new("registered function", &body);
-        let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(Rc::new(body))));
+        let function: Rc<KeptBody<HostBody>> = Rc::new(KeptBody::new(Rc::new(body)));
         let body = self.0.body(name, &signature, Rc::clone(&function));
         dynamic_call::register(&self.0.inner.core, name, signature, effect, body)?;
         self.0.inner.keep(function, site);
@@ -328,11 +325,11 @@ impl Calls<'_> {
 impl Runtime {
     /// Wraps `function` as the body of a dynamic call. The body passes the runtime, keeps argument objects alive during the call, and
     /// checks the result. Errors contain `path` as the name of the function.
-    pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {
+    pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<KeptBody<HostBody>>) -> dynamic_call::Body {
         let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
         Rc::new(move |values: &[Value]| {
             let runtime = weak.upgrade().ok_or_else(ended)?;
-            let body = function.borrow().clone().ok_or_else(ended)?;
+            let body = function.share()?;
             let objects = values.iter().filter_map(|value| match value {
                 Value::Object(object) => Some(*object),
                 _ => None,
@@ -344,10 +341,4 @@ impl Runtime {
             Ok(result)
         })
     }
-}
-
-/// Returns the error of a call of a host function after the host has ended.
-#[cold]
-pub(super) fn ended() -> CallError {
-    CallError::Unavailable { what: "the runtime".into() }
 }

@@ -7,6 +7,7 @@ use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
 use super::{Runtime, WeakRuntime};
+use crate::boundary::CallError;
 
 /// Returns an uncounted handle of the host. Returns `None` if no counted handle remains. Clones of the result are counted.
 ///
@@ -19,18 +20,19 @@ pub(super) unsafe fn runtime_in_a_frame(weak: &WeakRuntime) -> Option<ManuallyDr
     weak.is_there().then(|| ManuallyDrop::new(Runtime { inner: unsafe { Rc::from_raw(weak.inner.as_ptr()) } }))
 }
 
-/// Body of a registered function. Empty after the host has ended.
-pub(super) struct KeptBody<B>(Cell<Option<Rc<B>>>);
+/// Code that the host has registered, such as the body of a function. Empty after the host has ended.
+pub(super) struct KeptBody<B: ?Sized>(Cell<Option<Rc<B>>>);
 
-impl<B> KeptBody<B> {
-    pub(super) fn new(body: B) -> Self {
-        Self(Cell::new(Some(Rc::new(body))))
+impl<B: ?Sized> KeptBody<B> {
+    pub(super) fn new(body: Rc<B>) -> Self {
+        Self(Cell::new(Some(body)))
     }
 
-    pub(super) fn share(&self) -> Option<Rc<B>> {
+    /// Returns the code, or the error of a use after the host has ended.
+    pub(super) fn share(&self) -> Result<Rc<B>, CallError> {
         let body = self.0.take();
         self.0.set(body.clone());
-        body
+        body.ok_or_else(ended)
     }
 
     pub(super) fn take(&self) -> Option<Rc<B>> {
@@ -48,6 +50,12 @@ impl<B> KeptBody<B> {
         // but does not move the body.
         unsafe { (*self.0.as_ptr()).as_deref() }
     }
+}
+
+/// Returns the error of a call of a host function after the host has ended.
+#[cold]
+pub(super) fn ended() -> CallError {
+    CallError::Unavailable { what: "the runtime".into() }
 }
 
 #[cfg(test)]

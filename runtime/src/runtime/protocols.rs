@@ -4,13 +4,13 @@ use std::any::Any;
 use std::fmt;
 use std::rc::Rc;
 
-use super::functions::{HostBody, HostFunction, ended};
+use super::functions::HostBody;
+use super::in_frames::{KeptBody, ended};
 use super::{Calls, Inner, Runtime};
 use crate::boundary::{CallError, catch_panics};
 use crate::bridge::described_protocol::DescribedProtocol;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::callback::{Registered, Site};
-use crate::cells::RefCell;
 use crate::error::Error;
 use crate::object::value::Value;
 use crate::signature::Signature;
@@ -20,16 +20,13 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameErrorKind, Reader};
 
-/// Code that the host has registered; `None` after the host has ended.
-type Kept<T> = RefCell<Option<Rc<T>>>;
-
 /// Code that the host has registered. The end of the host takes the code out and drops it.
 pub(super) trait TakeBody {
     /// Takes the code out. The caller can then drop the code.
     fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
-impl<T: ?Sized + 'static> TakeBody for Kept<T> {
+impl<T: ?Sized + 'static> TakeBody for KeptBody<T> {
     fn take_body(&self) -> Option<Rc<dyn Any>> {
         self.take().map(|code| Rc::new(code) as Rc<dyn Any>)
     }
@@ -179,16 +176,16 @@ impl Calls<'_> {
     #[track_caller]
     pub fn add_value_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
-        let code: Rc<Kept<dyn ZCallResolver>> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
+        let code: Rc<KeptBody<dyn ZCallResolver>> = Rc::new(KeptBody::new(Rc::new(resolver)));
         let (weak, kept) = (self.0.downgrade(), Rc::clone(&code));
         let resolve_name = move |name: &ZCallName| {
             let runtime = weak.upgrade().ok_or_else(ended)?;
-            let resolver = kept.borrow().clone().ok_or_else(ended)?;
+            let resolver = kept.share()?;
             let ZCallFunction { signature, effect, body, site } = match resolver.resolve(&runtime, name.rest()) {
                 Ok(function) => function,
                 Err(Declined(reason)) => return Ok(Answer::Declined(reason)),
             };
-            let function: Rc<HostFunction> = Rc::new(RefCell::new(Some(body)));
+            let function = Rc::new(KeptBody::new(body));
             let body = runtime.body(&name.to_string(), &signature, Rc::clone(&function));
             let resolved = dynamic_call::host_function(runtime.core(), name.to_string(), signature, effect, body)?;
             runtime.inner.keep(function, site);
@@ -258,7 +255,7 @@ impl Calls<'_> {
     #[track_caller]
     pub fn add_protocol(&self, protocol: impl Protocol + 'static) -> Result<(), Error> {
         let site = Site::new("protocol", &protocol);
-        let code: Rc<Kept<dyn Protocol>> = Rc::new(RefCell::new(Some(Rc::new(protocol))));
+        let code: Rc<KeptBody<dyn Protocol>> = Rc::new(KeptBody::new(Rc::new(protocol)));
         self.0.inner.core.chain.add_protocol(described(Rc::clone(&code))?, Origin::Host)?;
         self.0.inner.keep(code, site);
         Ok(())
@@ -282,11 +279,11 @@ impl Calls<'_> {
         resolver: impl Resolver + 'static,
     ) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
-        let code: Rc<Kept<dyn Resolver>> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
+        let code: Rc<KeptBody<dyn Resolver>> = Rc::new(KeptBody::new(Rc::new(resolver)));
         let (weak, kept) = (self.0.downgrade(), Rc::clone(&code));
         let resolve_name = move |name: &ZCallName| {
             let runtime = weak.upgrade().ok_or_else(ended)?;
-            let resolver = kept.borrow().clone().ok_or_else(ended)?;
+            let resolver = kept.share()?;
             match resolver.resolve(name)? {
                 Answer::Function(function) => Ok(Answer::Function(runtime.guarded(name.to_string(), function, site))),
                 declined @ Answer::Declined(_) => Ok(declined),
@@ -305,12 +302,12 @@ impl Runtime {
         let mode = self.core().world.mode.clone();
         let effect = function.effect();
         function.within(|body| {
-            let code: Rc<Kept<dyn Dispatcher>> = Rc::new(RefCell::new(Some(body)));
+            let code: Rc<KeptBody<dyn Dispatcher>> = Rc::new(KeptBody::new(body));
             let kept = Rc::clone(&code);
             self.inner.keep(kept, site);
             move |call: Call<'_>| {
                 mode.may_call(&name, || dynamic_call::reach(effect))?;
-                let body = code.borrow().clone().ok_or_else(ended)?;
+                let body = code.share()?;
                 body.call(call)
             }
         })
@@ -319,10 +316,10 @@ impl Runtime {
 
 /// Wraps a protocol of the host for the resolver chain, and caches the strings of the protocol. After the host has ended, names of the
 /// protocol are invalid.
-fn described(code: Rc<Kept<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
-    let protocol = code.borrow().clone().ok_or_else(ended)?;
+fn described(code: Rc<KeptBody<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
+    let protocol = code.share()?;
     let read = move |address: &mut Reader<'_>| {
-        let Some(protocol) = code.borrow().clone() else { return Err(address.error(NameErrorKind::Protocol)) };
+        let Ok(protocol) = code.share() else { return Err(address.error(NameErrorKind::Protocol)) };
         protocol.read(address)
     };
     catch_panics(|| {

@@ -13,8 +13,7 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host_direct::{DirectBits, DirectBody};
 use alcedo_abi::kinds::PropertyKind;
 
-use super::functions::ended;
-use super::in_frames::{KeptBody, runtime_in_a_frame};
+use super::in_frames::{KeptBody, ended, runtime_in_a_frame};
 use super::protocols::TakeBody;
 use super::{Calls, Runtime, WeakRuntime};
 use crate::boundary::{CallError, SourcePlace};
@@ -160,7 +159,7 @@ impl Calls<'_> {
             return Err(CallError::other(message).into());
         }
         let fast_paths = (*self.0.core().fast_paths).clone();
-        let function = Rc::new(Typed { fast_paths, body: KeptBody::new(body), location: Location::caller() });
+        let function = Rc::new(Typed { fast_paths, body: KeptBody::new(Rc::new(body)), location: Location::caller() });
         let (path, mode) = (format!("ex:/{name}"), self.0.core().world.mode.clone());
         let call = {
             let function = Rc::clone(&function);
@@ -230,7 +229,7 @@ struct Typed<B> {
 impl<B: Body> Typed<B> {
     fn run(&self, args: B::Args) -> Result<ResultOf<B>, CallError> {
         // The reference keeps the body alive during the call, even if the call ends the host.
-        let body = self.body.share().ok_or_else(ended)?;
+        let body = self.body.share()?;
         body.run(args)?.crossing(|| self.source())
     }
 
@@ -246,7 +245,7 @@ impl<B: Body> Typed<B> {
 
 impl<B: Body> TakeBody for Typed<B> {
     fn take_body(&self) -> Option<Rc<dyn Any>> {
-        self.body.take().map(|body| body as Rc<dyn Any>)
+        self.body.take_body()
     }
 }
 
