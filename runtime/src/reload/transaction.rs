@@ -16,7 +16,7 @@ use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
 use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
-use crate::load::master::{self, Loads, Master};
+use crate::load::master::{self, GenerationUnload, Loads, Master, generation};
 use crate::load::module::master::MasterModule;
 use crate::load::record::{Named, Remainder};
 use crate::object::bits::Bits;
@@ -31,9 +31,7 @@ use crate::reload::migrate::{self, Migration};
 use crate::reload::references;
 use crate::reload::report::ReloadReport;
 use crate::reload::requests::ReloadScope;
-use crate::unload::generation;
 use crate::unload::steps::{UnloadCause, UnloadStep};
-use crate::unload::subject::GenerationUnload;
 use crate::unload::ticket::UnloadTicket;
 use crate::zcall::table::Issued;
 

@@ -4,16 +4,13 @@
 pub(crate) mod background;
 pub(crate) mod backoff;
 pub(crate) mod blockers;
-pub(crate) mod generation;
 pub(crate) mod image;
-pub(crate) mod in_progress;
 pub(crate) mod job;
 pub(crate) mod modules;
 pub(crate) mod policy;
 pub(crate) mod report;
 pub(crate) mod state;
 pub(crate) mod steps;
-pub(crate) mod subject;
 pub(crate) mod ticket;
 pub(crate) mod unloads;
 pub(crate) mod work;

@@ -24,26 +24,26 @@ const MOST_PROBLEMS: usize = 32;
 pub(crate) type UnloadingCallback = Rc<dyn Fn(u64)>;
 
 /// Delayed exit hooks of a generation, with the destructors of its thread-locals on the game thread.
-pub(super) type DelayedExits = Box<dyn FnOnce(&Core, &Unloads)>;
+pub(crate) type DelayedExits = Box<dyn FnOnce(&Core, &Unloads)>;
 
-pub(super) struct OneUnload {
-    pub(super) generation: Generation,
+pub(crate) struct OneUnload {
+    pub(crate) generation: Generation,
     /// Modules that are unloading. A reload may have kept other modules of this generation.
-    pub(super) modules: Vec<ModuleId>,
-    pub(super) ticket: UnloadTicket,
+    pub(crate) modules: Vec<ModuleId>,
+    pub(crate) ticket: UnloadTicket,
     /// Delayed exit hooks that have not run yet.
-    pub(super) exits: RefCell<Option<DelayedExits>>,
+    pub(crate) exits: RefCell<Option<DelayedExits>>,
     /// Time at which the delayed exit hooks ran. The time until parking is measured from here, because exit hooks may end threads of the
     /// module.
-    pub(super) exited: Cell<Option<Instant>>,
-    pub(super) left: Cell<&'static [UnloadStep]>,
+    pub(crate) exited: Cell<Option<Instant>>,
+    pub(crate) left: Cell<&'static [UnloadStep]>,
     /// Set if an event was raised for the generation. A generation that never started raises no events.
-    pub(super) is_known: bool,
-    pub(super) raised_unloaded: Cell<bool>,
-    pub(super) raised_blocked: Cell<bool>,
-    pub(super) logged_blocked: Cell<bool>,
+    pub(crate) is_known: bool,
+    pub(crate) raised_unloaded: Cell<bool>,
+    pub(crate) raised_blocked: Cell<bool>,
+    pub(crate) logged_blocked: Cell<bool>,
     /// Set once the end of the unload was reported. A listener that polls the unload must not cause a second report.
-    pub(super) raised_end: Cell<bool>,
+    pub(crate) raised_end: Cell<bool>,
 }
 
 /// State of a generation that still exists.
@@ -62,7 +62,7 @@ struct GenerationRecord {
 pub(crate) struct Unloads {
     pub policy: UnloadPolicy,
     lives: RefCell<BTreeMap<Generation, GenerationRecord>>,
-    pub(super) in_progress: RefCell<Vec<Rc<OneUnload>>>,
+    pub(crate) in_progress: RefCell<Vec<Rc<OneUnload>>>,
     pub(crate) callbacks: Callbacks<UnloadingCallback>,
     parked: RefCell<Vec<String>>,
 }
@@ -156,7 +156,7 @@ impl Unloads {
     }
 
     /// Moves the noted problems and jobs of a generation to its ticket.
-    pub(super) fn begin_unload(&self, generation: Generation, ticket: &UnloadTicket) {
+    pub(crate) fn begin_unload(&self, generation: Generation, ticket: &UnloadTicket) {
         let mut lives = self.lives.borrow_mut();
         let life = lives.entry(generation).or_default();
         mem::take(&mut life.problems).into_iter().for_each(|problem| ticket.note(problem));
@@ -164,7 +164,7 @@ impl Unloads {
         life.ticket = Some(ticket.clone());
     }
 
-    pub(super) fn note_parked(&self, lines: &[String]) {
+    pub(crate) fn note_parked(&self, lines: &[String]) {
         self.parked.borrow_mut().extend(lines.iter().cloned());
     }
 

@@ -20,11 +20,10 @@ use crate::load::order::{list, needs_beyond};
 use crate::load::replace::{Build, Why, replaced};
 #[cfg(feature = "script")]
 use crate::object::construction::make_cdo;
-use crate::unload::generation;
 use crate::unload::steps::UnloadCause;
-use crate::unload::subject::GenerationUnload;
 
-use crate::load::master::loads::{Loads, Master};
+use crate::load::master::generation;
+use crate::load::master::loads::{GenerationUnload, Loads, Master};
 
 pub(crate) struct BroughtUp {
     /// Mapped modules, dependencies first.

@@ -12,13 +12,12 @@ use crate::load::error::{LoadError, caught};
 use crate::load::events::MasterEvent;
 use crate::load::module::master::MasterModule;
 use crate::object::construction::destroy;
-use crate::unload::generation;
 use crate::unload::steps::{UnloadCause, UnloadStep};
-use crate::unload::subject::GenerationUnload;
 use crate::unload::ticket::UnloadTicket;
 
 use crate::load::master::bring_up::bring_up;
-use crate::load::master::loads::{Loads, Master};
+use crate::load::master::generation;
+use crate::load::master::loads::{GenerationUnload, Loads, Master};
 use crate::load::master::start::{declarers, make_cdos, start, undo_constructions};
 
 /// Creates the Master from a set of libraries. After an error, the libraries are unmapped or listed as parked.

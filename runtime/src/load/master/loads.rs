@@ -24,8 +24,7 @@ use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
 use crate::load::record::Recorder;
 use crate::object::mode::ComingUp;
-use crate::unload::subject::UnloadHost;
-use crate::unload::ticket::UnloadTicket;
+use crate::unload::steps::UnloadCause;
 use crate::unload::unloads::Unloads;
 
 #[derive(Clone)]
@@ -35,6 +34,16 @@ pub(crate) struct Master {
     pub modules: Vec<Rc<MasterModule>>,
     /// Paths of the libraries, as passed by the host.
     pub paths: Vec<PathBuf>,
+}
+
+/// Unloading generation. If a reload replaces only some modules, contains only the replaced modules.
+pub(crate) struct GenerationUnload<'a> {
+    pub cause: UnloadCause,
+    pub generation: Generation,
+    /// Modules, dependencies first.
+    pub modules: &'a [Rc<MasterModule>],
+    /// Set if an event was raised for the generation. A generation that never started raises no events.
+    pub is_known: bool,
 }
 
 /// Listener of events of the Master.
@@ -216,32 +225,6 @@ impl Loads {
             Some(parked) => Err(LoadError::ParkedBudget { budget: self.unloads.policy.parked_budget, parked }),
             None => Ok(()),
         }
-    }
-}
-
-impl UnloadHost for Loads {
-    fn unloads(&self) -> &Unloads {
-        &self.unloads
-    }
-
-    fn notify_unloading(&self, generation: Generation) {
-        Self::notify_unloading(self, generation);
-    }
-
-    fn runs_exit_hook(&self, module: &str) {
-        self.recorder.note(|record| record.exit_hooks.push(module.to_owned()));
-    }
-
-    fn begins(&self, generation: Generation, ticket: &UnloadTicket) {
-        self.registry.master_unloads(generation, ticket);
-    }
-
-    fn is_gone(&self, generation: Generation) {
-        self.registry.master_is_gone(generation);
-    }
-
-    fn raise(&self, event: &MasterEvent) {
-        Self::raise(self, event);
     }
 }
 

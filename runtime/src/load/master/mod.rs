@@ -2,6 +2,8 @@
 //! handles and types that the modules of a generation pass to the host become invalid when the generation ends.
 
 mod bring_up;
+pub(crate) mod generation;
+pub(crate) mod in_progress;
 mod life;
 mod loads;
 mod start;
@@ -9,5 +11,5 @@ mod start;
 pub(crate) use bring_up::{BroughtUp, bring_up};
 pub use life::Unload;
 pub(crate) use life::{create, unload};
-pub(crate) use loads::{Loads, Master, Observer, ids};
+pub(crate) use loads::{GenerationUnload, Loads, Master, Observer, ids};
 pub(crate) use start::{declarers, make_cdos, resume, start, suspend, undo_constructions};

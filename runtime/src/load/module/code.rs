@@ -58,7 +58,7 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// Requests the module's threads to stop.
     fn request_stop(&self) {}
 
-    /// Runs the destructors of the module's thread-locals on this thread.
+    /// Runs the destructors of the module's thread-locals on this thread. Must precede the unload job of the module.
     fn end_thread_locals_here(&self) {}
 
     /// Returns a function that runs the destructors of the module's thread-locals on the calling thread. The function works

@@ -13,7 +13,6 @@ use crate::lease::{Lease, Leases};
 use crate::load::module::{Module, Need};
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
-use crate::unload::subject::UnloadModule;
 
 /// Module of the Master. Game thread only.
 pub(crate) struct MasterModule {
@@ -68,6 +67,20 @@ impl MasterModule {
     pub(crate) fn resume(&self, red: &RedStack) -> Result<(), CallError> {
         self.enter(red, "resume", || self.gate.through(|| self.core.code().resume()))
     }
+
+    /// Runs the exit hook if the main has returned. Then drops the values whose drop was deferred to the exit. This call is the last call
+    /// into the module. Returns an error if the module panics.
+    pub(crate) fn exit(&self, red: &RedStack) -> Result<(), CallError> {
+        // Allows this call although the gate is closed.
+        self.enter(red, "exit hook", || self.core.exit())
+    }
+
+    /// Returns the unload job of a module that accepts no calls. Returns `None` if the job was already taken.
+    pub(crate) fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
+        // SAFETY: the generation has ended, so none of its conjugates, handles or records is left. At a safe point no call is
+        // inside the closed gate. All other users of the code hold a lease, or are parts on the finalizer thread.
+        unsafe { self.core.unload_job(self.gate.inside(), policy) }
+    }
 }
 
 impl Deref for MasterModule {
@@ -75,50 +88,5 @@ impl Deref for MasterModule {
 
     fn deref(&self) -> &Module {
         &self.core
-    }
-}
-
-impl UnloadModule for MasterModule {
-    fn name(&self) -> &str {
-        self.core.name()
-    }
-
-    fn id(&self) -> ModuleId {
-        self.core.tag().id
-    }
-
-    fn leases(&self) -> &Arc<Leases> {
-        self.core.leases()
-    }
-
-    fn shut(&self) {
-        self.gate.end();
-    }
-
-    fn request_stop(&self) {
-        self.core.code().request_stop();
-    }
-
-    fn has_started(&self) -> bool {
-        self.core.has_started()
-    }
-
-    fn exit(&self, red: &RedStack) -> Result<(), CallError> {
-        // Allows this call although the gate is closed.
-        self.enter(red, "exit hook", || self.core.exit())
-    }
-
-    fn end_thread_locals_here(&self) {
-        self.core.code().end_thread_locals_here();
-    }
-
-    fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
-        self.core.code().thread_locals()
-    }
-
-    fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
-        // SAFETY: the generation has ended, so none of its conjugates, handles or records is left. At a safe point no call is
-        // inside the closed gate. All other users of the code hold a lease, or are parts on the finalizer thread.
-        unsafe { self.core.unload_job(self.gate.inside(), policy) }
     }
 }

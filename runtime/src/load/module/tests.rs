@@ -10,13 +10,10 @@ use crate::emit::batch::emit;
 use crate::lease::LeaseKind;
 use crate::load::canary::Canary;
 use crate::load::context::registry::LoadSettings;
-use crate::load::master::{self, Loads};
+use crate::load::master::{self, GenerationUnload, Loads, generation, in_progress};
 use crate::load::module::master::MasterModule;
-use crate::unload::generation;
-use crate::unload::in_progress;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadCause;
-use crate::unload::subject::GenerationUnload;
 
 /// Loads and unloads a Master that has only this module.
 #[test]

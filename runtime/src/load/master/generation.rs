@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use crate::bridge::core::Core;
 use crate::handles::{Generation, ModuleId};
 use crate::lease::LeaseKind;
+use crate::load::master::in_progress;
+use crate::load::master::loads::{GenerationUnload, Loads, ids};
+use crate::load::module::master::MasterModule;
 use crate::unheard;
 use crate::unload::backoff::Backoff;
-use crate::unload::in_progress;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::{LATER, UnloadCause, UnloadStep};
-use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::{DelayedExits, Unloads};
 
@@ -24,32 +25,32 @@ const SHORT_QUEUE: u64 = 2048;
 
 /// Unloads a generation as far as possible within the grace period. The wait is longer while finalizers make progress. `own` is called
 /// after each step, for the caller's own actions. Safe points perform the remaining steps.
-pub(crate) fn unload<M: UnloadModule>(
+pub(crate) fn unload(
     core: &Core,
-    host: &dyn UnloadHost,
-    unload: &GenerationUnload<'_, M>,
+    loads: &Loads,
+    unload: &GenerationUnload<'_>,
     own: &mut dyn FnMut(UnloadStep),
 ) -> UnloadTicket {
     let begun = Instant::now();
     let mut exits = None;
     for step in unload.cause.steps().into_iter().take_while(|step| !LATER.contains(step)) {
-        if step == UnloadStep::AwaitFinalizers && !await_finalizers(core, host.unloads(), unload, begun) {
+        if step == UnloadStep::AwaitFinalizers && !await_finalizers(core, &loads.unloads, unload, begun) {
             exits = Some(delay_exits(unload));
             break;
         }
-        step_now(core, host, unload, step);
+        step_now(core, loads, unload, step);
         own(step);
     }
     // Frees destroyed objects, which is allowed at a safe point. A destroyed object keeps its class, and the class may hold a C library
     // open.
     core.world.objects.free_graveyard();
-    in_progress::hand_over(core, host, unload, &LATER, (begun, exits))
+    in_progress::hand_over(core, loads, unload, &LATER, (begun, exits))
 }
 
 /// Returns a closure that runs the exit hooks of the modules at a later safe point. The closure keeps the images mapped.
-fn delay_exits<M: UnloadModule>(unload: &GenerationUnload<'_, M>) -> DelayedExits {
+fn delay_exits(unload: &GenerationUnload<'_>) -> DelayedExits {
     let (generation, modules) = (unload.generation, unload.modules.to_vec());
-    let lease = |module: &Rc<M>| {
+    let lease = |module: &Rc<MasterModule>| {
         let owner = format!("{}, after the finalizers", module.name());
         module.leases().take_in_unload(LeaseKind::ExitHook, owner, None)
     };
@@ -58,50 +59,46 @@ fn delay_exits<M: UnloadModule>(unload: &GenerationUnload<'_, M>) -> DelayedExit
     Box::new(move |core: &Core, unloads: &Unloads| {
         modules.iter().rev().for_each(|module| exit(core, unloads, generation, module));
         // Uses the functions that `thread_locals` returns, because the ticket owns the images.
-        modules.iter().rev().filter_map(|module| module.thread_locals()).for_each(|end_here| end_here());
+        modules.iter().rev().filter_map(|module| module.code().thread_locals()).for_each(|end_here| end_here());
         drop(ManuallyDrop::into_inner(leases));
     })
 }
 
-fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &GenerationUnload<'_, M>, step: UnloadStep) {
+fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: UnloadStep) {
     let GenerationUnload { generation, modules, .. } = *unload;
     match step {
         UnloadStep::Seal => modules.iter().for_each(|module| module.leases().seal()),
-        UnloadStep::Notify => host.notify_unloading(generation),
+        UnloadStep::Notify => loads.notify_unloading(generation),
         UnloadStep::ShutGates => {
             for module in modules {
-                module.shut();
-                core.value_types.wind_down(module.id());
+                module.gate().end();
+                core.value_types.wind_down(module.tag().id);
                 // Sends the stop request before the exit hooks run, because an exit hook may join a thread that waits for the request.
-                module.request_stop();
+                module.code().request_stop();
             }
         }
         UnloadStep::DropJobs => {
-            let ended = modules
-                .iter()
-                .map(|module| module.id())
-                .flat_map(|module| core.tasks.end_module(&core.world, &core.red, module))
-                .collect();
-            host.unloads().note_jobs(generation, ended);
+            let ended = ids(modules).flat_map(|module| core.tasks.end_module(&core.world, &core.red, module)).collect();
+            loads.unloads.note_jobs(generation, ended);
         }
-        UnloadStep::ReleasePluginParts => release(core, &modules.iter().map(|module| module.id()).collect()),
+        UnloadStep::ReleasePluginParts => release(core, &ids(modules).collect()),
         UnloadStep::AwaitFinalizers => {
             // Excludes failed generations. No older generation uses the modules of a failed generation, and calls are restricted during its
             // unload.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
-                in_progress::exit_up_to(core, host.unloads(), generation);
+                in_progress::exit_up_to(core, &loads.unloads, generation);
             }
         }
         UnloadStep::ExitHooks => {
             for module in modules.iter().rev() {
                 if module.has_started() {
-                    host.runs_exit_hook(module.name());
+                    loads.recorder.note(|record| record.exit_hooks.push(module.name().to_owned()));
                 }
-                exit(core, host.unloads(), generation, module);
+                exit(core, &loads.unloads, generation, module);
             }
         }
         UnloadStep::EndThreadLocals => {
-            modules.iter().rev().for_each(|module| module.end_thread_locals_here());
+            modules.iter().rev().for_each(|module| module.code().end_thread_locals_here());
             // From now on, no code of the modules calls the host.
             core.world.mode.end_staging();
         }
@@ -113,7 +110,7 @@ fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &Genera
 }
 
 /// Runs the exit hook of a module. Records a panic as a problem of the generation.
-fn exit<M: UnloadModule>(core: &Core, unloads: &Unloads, generation: Generation, module: &Rc<M>) {
+fn exit(core: &Core, unloads: &Unloads, generation: Generation, module: &MasterModule) {
     if let Err(error) = module.exit(&core.red) {
         tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
         unloads.note(generation, format!("the exit hook of {} {error}", module.name()));
@@ -143,7 +140,7 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
 }
 
 /// Waits for the finalizers before the exit hooks run. Returns false if a later safe point must run the exit hooks.
-fn await_finalizers<M>(core: &Core, unloads: &Unloads, unload: &GenerationUnload<'_, M>, begun: Instant) -> bool {
+fn await_finalizers(core: &Core, unloads: &Unloads, unload: &GenerationUnload<'_>, begun: Instant) -> bool {
     let limit = wait_limit(&unloads.policy, unload.cause);
     if unload.cause == UnloadCause::Replaced && core.finalizer.queued() > SHORT_QUEUE {
         return false;

@@ -8,34 +8,35 @@ use std::time::{Duration, Instant};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
+use crate::load::events::MasterEvent;
+use crate::load::master::loads::{GenerationUnload, Loads, ids};
 use crate::unheard;
 use crate::unload::backoff::Backoff;
 use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
-use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::{DelayedExits, OneUnload, Unloads};
 
 /// Starts the steps that need no module code on the game thread, except for delayed exit hooks. Unless exit hooks are delayed, polls these
 /// steps within the rest of the grace period. Afterwards safe points poll the unload.
-pub(super) fn hand_over<M: UnloadModule>(
+pub(super) fn hand_over(
     core: &Core,
-    host: &dyn UnloadHost,
-    unload: &GenerationUnload<'_, M>,
+    loads: &Loads,
+    unload: &GenerationUnload<'_>,
     left: &'static [UnloadStep],
     (begun, exits): (Instant, Option<DelayedExits>),
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
-    let unloads = host.unloads();
+    let unloads = &loads.unloads;
     // Releases values that exit hooks and objects of other modules have dropped since the last release.
     core.finalizer.release();
     let policy = &unloads.policy;
     let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));
     let jobs = jobs.collect();
-    let thread_locals: Vec<_> = modules.iter().rev().filter_map(|module| module.thread_locals()).collect();
-    let ids: Vec<_> = modules.iter().map(|module| module.id()).collect();
+    let thread_locals: Vec<_> = modules.iter().rev().filter_map(|module| module.code().thread_locals()).collect();
+    let ids: Vec<_> = ids(modules).collect();
     // Finalizers may create thread-locals on the finalizer thread. Only this thread can drop them.
     let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
         thread_locals.iter().for_each(|end_here| end_here());
@@ -45,7 +46,7 @@ pub(super) fn hand_over<M: UnloadModule>(
     let patience = unloads.policy.grace.saturating_sub(begun.elapsed());
     let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);
     unloads.begin_unload(generation, &ticket);
-    host.begins(generation, &ticket);
+    loads.registry.master_unloads(generation, &ticket);
     let is_delayed = exits.is_some();
     let unload = OneUnload {
         generation,
@@ -70,7 +71,7 @@ pub(super) fn hand_over<M: UnloadModule>(
     let mut backoff = Backoff::default();
     loop {
         let is_last = begun.elapsed() >= unloads.policy.grace;
-        if tend(core, host, &unload) {
+        if tend(core, loads, &unload) {
             return ticket;
         }
         if is_last {
@@ -84,19 +85,19 @@ pub(super) fn hand_over<M: UnloadModule>(
 }
 
 /// Polls every unloading generation without sleeping. The caller must be at a safe point.
-pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
-    let unloads = host.unloads();
+pub(crate) fn tend_all(core: &Core, loads: &Loads) {
+    let unloads = &loads.unloads;
     if !unloads.is_busy() {
         return;
     }
     // Copies the list, because a listener may access the list.
     let in_progress = unloads.in_progress.borrow().clone();
     for unload in in_progress {
-        let is_over = tend(core, host, &unload);
+        let is_over = tend(core, loads, &unload);
         let age = unload.exited.get().map_or_else(|| unload.ticket.age(), |exited| exited.elapsed());
         // Does not park while finalizers make progress.
         if !is_over && unloads.policy.should_park(age.min(unload.ticket.idle())) {
-            park_one(core, host, &unload);
+            park_one(core, loads, &unload);
         }
     }
     unloads.in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
@@ -104,12 +105,12 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
 
 /// Waits until all generations are unloaded or `deadline` has passed. Returns true if all generations are unloaded. Runs posted
 /// closures during the wait.
-pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
+pub(crate) fn wait_for_all(core: &Core, loads: &Loads, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
     let mut backoff = Backoff::default();
     loop {
-        tend_all(core, host);
-        if !host.unloads().is_busy() {
+        tend_all(core, loads);
+        if !loads.unloads.is_busy() {
             return true;
         }
         if Instant::now() >= until {
@@ -121,11 +122,11 @@ pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duratio
 }
 
 /// Parks the generation `only`, or all unloading generations. Returns the number of parked generations.
-pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>) -> usize {
-    let in_progress = host.unloads().in_progress.borrow().clone();
+pub(crate) fn park(core: &Core, loads: &Loads, only: Option<Generation>) -> usize {
+    let in_progress = loads.unloads.in_progress.borrow().clone();
     let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);
-    let parked = in_progress.iter().filter(meant).map(|unload| park_one(core, host, unload)).count();
-    host.unloads().in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
+    let parked = in_progress.iter().filter(meant).map(|unload| park_one(core, loads, unload)).count();
+    loads.unloads.in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
     parked
 }
 
@@ -154,13 +155,13 @@ fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload, is_drained: boo
     is_delayed && (is_drained || core.finalizer.hangs(unloads.policy.grace))
 }
 
-fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
-    exit_up_to(core, host.unloads(), unload.generation);
+fn park_one(core: &Core, loads: &Loads, unload: &OneUnload) {
+    exit_up_to(core, &loads.unloads, unload.generation);
     end_values(core, unload);
     // Parks the unload before the finalizers are abandoned. The report then names the running finalizer.
     unload.ticket.park();
     core.finalizer.abandon(&unload.modules);
-    tend(core, host, unload);
+    tend(core, loads, unload);
 }
 
 /// Destroys the values that the modules own. Called after all finalizers have run or were abandoned. Further calls have no effect.
@@ -169,20 +170,20 @@ fn end_values(core: &Core, unload: &OneUnload) {
 }
 
 /// Polls one generation and calls the listeners. Returns true if the unload is over.
-fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
+fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();
     // Reads the flag once for both decisions, because another thread may poll the ticket between them. The values must not be destroyed
     // before delayed exit hooks run.
     let is_drained = ticket.is_drained();
-    if must_exit(core, host.unloads(), unload, is_drained) {
-        exit_up_to(core, host.unloads(), *generation);
+    if must_exit(core, &loads.unloads, unload, is_drained) {
+        exit_up_to(core, &loads.unloads, *generation);
     }
     if is_drained {
         end_values(core, unload);
     }
     if is_drained && !unload.raised_unloaded.replace(true) {
-        raise(host, unload, MasterEvent::Unloaded);
+        raise(loads, unload, MasterEvent::Unloaded);
         state = ticket.poll();
     }
     if state.is_over() && unload.raised_end.replace(true) {
@@ -195,16 +196,16 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
             if let Some(report) = ticket.end_report() {
                 tracing::info!(%generation, "{report}");
             }
-            host.unloads().forget(*generation);
-            host.is_gone(*generation);
-            raise(host, unload, MasterEvent::Dead);
+            loads.unloads.forget(*generation);
+            loads.registry.master_is_gone(*generation);
+            raise(loads, unload, MasterEvent::Dead);
         }
         ContextState::Parked => {
             let lines = ticket.parked_lines();
             tracing::warn!(%generation, "{}", ticket.report());
             unheard::print(&ticket.report());
-            host.unloads().note_parked(&lines);
-            raise(host, unload, |generation| MasterEvent::Parked(generation, lines));
+            loads.unloads.note_parked(&lines);
+            raise(loads, unload, |generation| MasterEvent::Parked(generation, lines));
         }
         ContextState::Blocked if !unload.logged_blocked.get() => {
             let report = ticket.report();
@@ -214,7 +215,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
             }
             if !unload.raised_blocked.replace(true) {
                 let lines = report.blockers.iter().map(ToString::to_string).collect();
-                raise(host, unload, |generation| MasterEvent::Blocked(generation, lines));
+                raise(loads, unload, |generation| MasterEvent::Blocked(generation, lines));
             }
         }
         ContextState::Alive | ContextState::Unloading | ContextState::Blocked => {}
@@ -223,9 +224,9 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     state.is_over()
 }
 
-fn raise(host: &dyn UnloadHost, unload: &OneUnload, event: impl FnOnce(Generation) -> MasterEvent) {
+fn raise(loads: &Loads, unload: &OneUnload, event: impl FnOnce(Generation) -> MasterEvent) {
     if unload.is_known {
-        host.raise(&event(unload.generation));
+        loads.raise(&event(unload.generation));
     }
 }
 
