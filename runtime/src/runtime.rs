@@ -135,7 +135,7 @@ impl Runtime {
             let _left = master::unload(&self.inner.core, &self.inner.loads);
         }
         self.inner.end_unloads();
-        let slims = self.inner.loads.registry.close(self.inner.loads.unloads.policy.shutdown);
+        let slims = self.inner.loads.registry.close(self.inner.loads.policy().shutdown);
         for left in slims.left {
             tracing::warn!(left, "the runtime was dropped, and not all of it could be ended");
         }

@@ -277,7 +277,7 @@ fn modules(loads: &Loads) -> Vec<String> {
             )
         }));
     }
-    lines.extend(loads.unloads.parked());
+    lines.extend(loads.unloads.parked.borrow().iter().cloned());
     lines
 }
 

@@ -161,9 +161,8 @@ impl Run<'_> {
         let (living, mapping, kept) = self.phase(Phase::Quiesce, Self::quiesce)?;
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;
-        let (migration, kept) = self.phase(Phase::Migrate, |run| {
-            migrate::migrate(run.core, &living, (mapping, kept), &mut run.report)
-        })?;
+        let (migration, kept) =
+            self.phase(Phase::Migrate, |run| migrate::migrate(run.core, &living, (mapping, kept), &mut run.report))?;
         self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
         self.phase(Phase::Commit, |run| {
             faults::at(ReloadStep::BeforeCommit)?;
@@ -205,7 +204,7 @@ impl Run<'_> {
         self.replaced.retain(|module| !is_kept(module));
         self.report.record_scope(&brought_up);
         if brought_up.new.is_empty() && self.replaced.is_empty() {
-            self.loads.never_was(self.generation);
+            self.loads.registry.masters.forget(self.generation);
             self.loads.give_back(self.generation);
             return Ok(None);
         }
@@ -407,7 +406,7 @@ impl Run<'_> {
                 }
                 _ => {}
             });
-            self.report.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
+            self.report.warnings.extend(self.loads.registry.masters.take_problems(self.old.generation));
             self.unloading = Some(ticket);
             // The suspended modules can now acquire their resources again, because the new generation has released them.
             self.report.warnings.extend(master::resume(core, self.loads, &self.suspended));

@@ -141,7 +141,7 @@ impl Inner {
         let failures = self.core.finalizer.failures().into_iter();
         let noted = failures.map(|failure| {
             let problem = format!("a finalizer of {} {}", failure.module, failure.error);
-            self.loads.unloads.note(failure.generation, problem.clone());
+            self.loads.registry.masters.note(failure.generation, problem.clone());
             problem
         });
         noted.collect()
@@ -269,15 +269,15 @@ impl Runtime {
         };
         inner.core.world.objects.free_graveyard();
         let mut leases = inner.end_unloads();
-        let slims = inner.loads.registry.close(inner.loads.unloads.policy.shutdown);
+        let slims = inner.loads.registry.close(inner.loads.policy().shutdown);
         leases.extend(slims.blockers);
         // Waits for plugin parts of objects that a collection destroyed earlier. The unload of the Master has already waited for the plugin
         // parts of its generation.
-        let drained = inner.drain(inner.loads.unloads.policy.shutdown);
+        let drained = inner.drain(inner.loads.policy().shutdown);
         let (masters, problems) = match unloaded {
             Ok(ticket) => {
                 let problems = ticket.map(|ticket| ticket.report().problems).unwrap_or_default();
-                (inner.loads.unloads.parked(), problems)
+                (inner.loads.unloads.parked.borrow().clone(), problems)
             }
             Err(error) => (vec![error.to_string()], Vec::new()),
         };

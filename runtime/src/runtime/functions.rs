@@ -325,7 +325,12 @@ impl Calls<'_> {
 impl Runtime {
     /// Wraps `function` as the body of a dynamic call. The body passes the runtime, keeps argument objects alive during the call, and
     /// checks the result. Errors contain `path` as the name of the function.
-    pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<KeptBody<HostBody>>) -> dynamic_call::Body {
+    pub(super) fn body(
+        &self,
+        path: &str,
+        signature: &Signature,
+        function: Rc<KeptBody<HostBody>>,
+    ) -> dynamic_call::Body {
         let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
         Rc::new(move |values: &[Value]| {
             let runtime = weak.upgrade().ok_or_else(ended)?;

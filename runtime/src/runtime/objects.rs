@@ -487,7 +487,7 @@ impl Objects<'_> {
             ModuleId(0) => ContextId::DEFAULT,
             module => {
                 let living = loads.master().map(|master| master.generation);
-                ContextId::master(loads.registry.master_with(module, living)?.0)
+                ContextId::master(loads.registry.masters.with(module, living)?.0)
             }
         };
         // Never `None`: the generation of an object's class exists while the object exists, and the Default always exists.

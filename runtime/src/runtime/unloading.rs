@@ -20,11 +20,12 @@ impl Inner {
     /// Waits for unloads in progress when the host ends. Parks the generations whose unload exceeds the time limit, and returns the
     /// blockers of these unloads.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
-        let deadline = self.loads.unloads.policy.shutdown;
+        let deadline = self.loads.policy().shutdown;
         if in_progress::wait_for_all(&self.core, &self.loads, deadline) {
             return Vec::new();
         }
-        let kept = self.loads.unloads.tickets().iter().flat_map(|ticket| ticket.report().blockers).collect();
+        let kept =
+            self.loads.registry.masters.unloads().iter().flat_map(|(_, ticket)| ticket.report().blockers).collect();
         in_progress::park(&self.core, &self.loads, None);
         kept
     }
@@ -135,7 +136,7 @@ impl Unloads<'_> {
 
     /// Returns the tickets of all generations that are unloading or parked, oldest first.
     pub fn tickets(&self) -> Vec<UnloadTicket> {
-        self.0.inner.loads.unloads.tickets()
+        self.0.inner.loads.registry.masters.unloads().into_iter().map(|(_, ticket)| ticket).collect()
     }
 
     /// Waits until all unloading generations are unmapped or parked. Waits at most for `deadline`. Returns `false` if a generation is still
@@ -188,14 +189,14 @@ impl Unloads<'_> {
 
     /// Returns the state of all generations of the Master that are still mapped, including generations that stay mapped permanently.
     pub fn generations(&self) -> Vec<GenerationInfo> {
-        let states = self.0.inner.loads.unloads.states().into_iter();
+        let states = self.0.inner.loads.registry.masters.states().into_iter();
         states.map(|(generation, state)| GenerationInfo { number: generation.0, state }).collect()
     }
 
     /// Returns the parked images, each with the reason.
     pub fn parked(&self) -> Vec<String> {
         let slims = self.0.inner.loads.registry.parked();
-        self.0.inner.loads.unloads.parked().into_iter().chain(slims).collect()
+        self.0.inner.loads.unloads.parked.borrow().iter().cloned().chain(slims).collect()
     }
 }
 

@@ -12,5 +12,4 @@ pub(crate) mod report;
 pub(crate) mod state;
 pub(crate) mod steps;
 pub(crate) mod ticket;
-pub(crate) mod unloads;
 pub(crate) mod work;

@@ -1,5 +1,5 @@
 //! Load contexts for any thread: the permanent Default, pinned contexts, and Slims. Slims are created, replaced and unloaded while other
-//! threads call them. For the Master, this module stores only snapshots.
+//! threads call them. For the Master, this module stores only its modules and tickets.
 
 mod at_exit;
 pub(crate) mod event;
@@ -14,6 +14,7 @@ mod in_progress;
 pub(crate) mod info;
 mod loading;
 pub(crate) mod lookup;
+pub(crate) mod masters;
 mod module_calls;
 pub(crate) mod native_libs;
 mod native_search;

@@ -78,7 +78,10 @@ impl ManifestInfo {
 
 /// Checks a library that was read for a context. Returns the errors of [`ManifestInfo::peek`]. Also returns an error if the file could not
 /// be copied or does not satisfy the host's requirements.
-pub(super) fn check(path: &Path, image: Result<ImageFile, ImageError>) -> Result<(ImageFile, ModuleInfo), ContextError> {
+pub(super) fn check(
+    path: &Path,
+    image: Result<ImageFile, ImageError>,
+) -> Result<(ImageFile, ModuleInfo), ContextError> {
     let image = image.map_err(|error| of_image(path, error))?;
     match open::admit_image(&image, path, false) {
         Ok(info) => Ok((image, info)),

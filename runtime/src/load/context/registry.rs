@@ -1,4 +1,4 @@
-//! Registry of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master for
+//! Registry of the load contexts of one runtime: the Default, every Slim and pinned context, and the modules and tickets of the Master for
 //! other threads. The runtime and all handles share the registry.
 
 use std::cell::Cell;
@@ -20,6 +20,7 @@ use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
 use crate::load::context::host_functions::HostFunctions;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
+use crate::load::context::masters::Masters;
 use crate::load::context::native_libs::RetainedNative;
 use crate::load::context::owner::{Above, Owner};
 use crate::load::context_id::{ContextId, ContextKind};
@@ -78,7 +79,7 @@ pub(crate) struct ContextRegistry {
     last_module: AtomicU64,
     default: Arc<FreeContext>,
     slims: Mutex<Slims>,
-    master: Mutex<BTreeMap<Generation, Picture>>,
+    pub(crate) masters: Masters,
     retained: Mutex<Vec<RetainedNative>>,
     /// Descriptions of the parked images.
     parked: Mutex<Vec<String>>,
@@ -120,19 +121,6 @@ struct Slims {
     lines: BTreeMap<u64, Arc<FreeContext>>,
 }
 
-/// Snapshot of one generation of the Master, for other threads.
-#[derive(Default)]
-struct Picture {
-    modules: Vec<(ModuleId, ModuleSummary)>,
-    ticket: Option<UnloadTicket>,
-}
-
-impl Picture {
-    fn state(&self) -> ContextState {
-        self.ticket.as_ref().map_or(ContextState::Alive, UnloadTicket::state)
-    }
-}
-
 impl ContextRegistry {
     /// Creates a registry with an empty Default and without Slims.
     pub(crate) fn new(core: &Core, stage_dir: StageDir, settings: LoadSettings) -> Arc<Self> {
@@ -157,7 +145,7 @@ impl ContextRegistry {
                 stack_reserve,
             ),
             slims: Mutex::new(Slims { last: 1, lines: BTreeMap::new() }),
-            master: Mutex::default(),
+            masters: Masters::default(),
             retained: Mutex::default(),
             parked: Mutex::default(),
             reported_warnings: ReportedWarnings::default(),
@@ -212,24 +200,11 @@ impl ContextRegistry {
     /// Lists all generations of all contexts, except for dead generations.
     pub(super) fn all(&self) -> Vec<ContextInfo> {
         let mut all: Vec<_> = self.default.generations().iter().map(|generation| generation.info()).collect();
-        all.extend(self.masters());
+        all.extend(self.masters.infos());
         let lines = self.lines();
         let generations = lines.iter().flat_map(|line| line.generations());
         all.extend(generations.map(|generation| generation.info()).filter(|info| info.state != ContextState::Dead));
         all
-    }
-
-    fn masters(&self) -> Vec<ContextInfo> {
-        let picture = |(generation, picture): (&Generation, &Picture)| ContextInfo {
-            id: ContextId::master(generation.0),
-            kind: ContextKind::Master,
-            name: "Master".into(),
-            state: picture.state(),
-            modules: picture.modules.iter().map(|(_, summary)| summary.clone()).collect(),
-        };
-        let mut pictures = lock(&self.master);
-        pictures.retain(|_, picture| picture.state() != ContextState::Dead);
-        pictures.iter().map(picture).collect()
     }
 
     /// Returns the module that a summary describes, if it is still loaded. Modules of the Master are not searched.
@@ -241,13 +216,6 @@ impl ContextRegistry {
             // Compares the private copies, which are unique in this process. All other fields may be equal for a module of
             // another runtime.
             .find(|module| module.name() == summary.name && module.summary().image == summary.image)
-    }
-
-    /// Checks if a summary describes a module of the Master.
-    pub(super) fn is_of_master(&self, summary: &ModuleSummary) -> bool {
-        let pictures = lock(&self.master);
-        let mut modules = pictures.values().flat_map(|picture| &picture.modules);
-        modules.any(|(_, known)| known.name == summary.name && known.image == summary.image)
     }
 
     pub(super) fn generation(&self, id: ContextId) -> Option<Arc<FreeGeneration>> {
@@ -354,54 +322,12 @@ impl ContextRegistry {
         natives
     }
 
-    pub(crate) fn master_begins(&self, generation: Generation) {
-        lock(&self.master).insert(generation, Picture::default());
-    }
-
-    /// Records the ticket of the unload of a Master generation.
-    pub(crate) fn master_unloads(&self, generation: Generation, ticket: &UnloadTicket) {
-        if let Some(picture) = lock(&self.master).get_mut(&generation) {
-            picture.ticket = Some(ticket.clone());
-        }
-    }
-
-    /// Removes a generation of the Master that is unmapped or was never mapped. Its ticket still provides the report.
-    pub(crate) fn master_is_gone(&self, generation: Generation) {
-        let gone = lock(&self.master).remove(&generation);
-        // Drops the snapshot outside of the lock, because it may contain the last clone of the ticket.
-        drop(gone);
-    }
-
-    pub(crate) fn set_master_modules(&self, generation: Generation, modules: Vec<(ModuleId, ModuleSummary)>) {
-        if let Some(picture) = lock(&self.master).get_mut(&generation) {
-            picture.modules = modules;
-        }
-    }
-
-    /// Returns the generation of the Master that contains a module. Two generations contain a kept module during a reload, until the old
-    /// generation is unmapped. For a kept module, returns the generation `living` of the living Master if that generation contains the
-    /// module. Otherwise returns the latest generation.
-    pub(crate) fn master_with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
-        let pictures = lock(&self.master);
-        let mut having =
-            pictures.iter().rev().filter(|(_, picture)| picture.modules.iter().any(|(id, _)| *id == module));
-        let latest = having.clone().next();
-        having.find(|(generation, _)| Some(**generation) == living).or(latest).map(|(generation, _)| *generation)
-    }
-
     /// Lists every unload that is unfinished or parked.
     pub(super) fn unloads(&self) -> Vec<(ContextId, UnloadTicket)> {
-        let masters: Vec<_> = {
-            let pictures = lock(&self.master);
-            let of = |(generation, picture): (&Generation, &Picture)| {
-                Some((ContextId::master(generation.0), picture.ticket.clone()?))
-            };
-            pictures.iter().filter_map(of).collect()
-        };
         let generations = self.lines().into_iter().flat_map(|line| line.generations());
         let slims = generations.filter_map(|generation| Some((generation.id, generation.ticket()?.clone())));
-        let all = masters.into_iter().chain(slims);
-        all.filter(|(_, ticket)| ticket.state() != ContextState::Dead).collect()
+        let slims = slims.filter(|(_, ticket)| ticket.state() != ContextState::Dead);
+        self.masters.unloads().into_iter().chain(slims).collect()
     }
 
     pub(super) fn lines(&self) -> Vec<Arc<FreeContext>> {

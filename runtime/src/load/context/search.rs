@@ -158,7 +158,7 @@ fn put(
             is_named(&summary.name)?;
             let Some(module) = registry.module(&summary) else {
                 let resolver = source.to_owned();
-                if registry.is_of_master(&summary) {
+                if registry.masters.has(&summary) {
                     return Err(ContextError::MasterModule { context, resolver, module: summary.to_string() });
                 }
                 let module = format!("{summary} of context {}", summary.context);

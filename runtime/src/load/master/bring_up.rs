@@ -54,8 +54,7 @@ pub(crate) fn bring_up(
     generation: Generation,
     keep: Option<&Master>,
 ) -> Result<BroughtUp, LoadError> {
-    loads.unloads.begin_life(generation);
-    loads.registry.master_begins(generation);
+    loads.registry.masters.begin(generation);
     let stage = || {
         let mut inspected = open::inspect_all(paths, &loads.registry.stage_dir, loads.registry.settings.require_seal)?;
         #[cfg(feature = "script")]
@@ -85,7 +84,7 @@ pub(crate) fn bring_up(
         rehearsed?;
         Ok((staged, kept, why, borrowed))
     };
-    let (staged, kept, why, borrowed) = caught(stage).inspect_err(|_| loads.never_was(generation))?;
+    let (staged, kept, why, borrowed) = caught(stage).inspect_err(|_| loads.registry.masters.forget(generation))?;
     let mut new = Vec::new();
     for staged in staged {
         let id = loads.next_module(core);

@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 use crate::bridge::core::Core;
 use crate::handles::{Generation, ModuleId};
 use crate::lease::LeaseKind;
+use crate::load::context::masters::Masters;
 use crate::load::master::in_progress;
 use crate::load::master::loads::{GenerationUnload, Loads, ids};
+use crate::load::master::unloads::DelayedExits;
 use crate::load::module::master::MasterModule;
 use crate::unheard;
 use crate::unload::backoff::Backoff;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::{LATER, UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
-use crate::unload::unloads::{DelayedExits, Unloads};
 
 /// Maximum length of the finalizer queue for which a committed reload waits. A longer queue would block the world for most of the grace
 /// period. No code of the new generation depends on these finalizers.
@@ -34,7 +35,7 @@ pub(crate) fn unload(
     let begun = Instant::now();
     let mut exits = None;
     for step in unload.cause.steps().into_iter().take_while(|step| !LATER.contains(step)) {
-        if step == UnloadStep::AwaitFinalizers && !await_finalizers(core, &loads.unloads, unload, begun) {
+        if step == UnloadStep::AwaitFinalizers && !await_finalizers(core, loads, unload, begun) {
             exits = Some(delay_exits(unload));
             break;
         }
@@ -56,8 +57,8 @@ fn delay_exits(unload: &GenerationUnload<'_>) -> DelayedExits {
     };
     // If a panic prevents the exit hooks, the leases are never dropped, and the images stay mapped permanently.
     let leases = ManuallyDrop::new(modules.iter().map(lease).collect::<Vec<_>>());
-    Box::new(move |core: &Core, unloads: &Unloads| {
-        modules.iter().rev().for_each(|module| exit(core, unloads, generation, module));
+    Box::new(move |core: &Core, masters: &Masters| {
+        modules.iter().rev().for_each(|module| exit(core, masters, generation, module));
         // Uses the functions that `thread_locals` returns, because the ticket owns the images.
         modules.iter().rev().filter_map(|module| module.code().thread_locals()).for_each(|end_here| end_here());
         drop(ManuallyDrop::into_inner(leases));
@@ -79,14 +80,14 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
         }
         UnloadStep::DropJobs => {
             let ended = ids(modules).flat_map(|module| core.tasks.end_module(&core.world, &core.red, module)).collect();
-            loads.unloads.note_jobs(generation, ended);
+            loads.registry.masters.note_jobs(generation, ended);
         }
         UnloadStep::ReleasePluginParts => release(core, &ids(modules).collect()),
         UnloadStep::AwaitFinalizers => {
             // Excludes failed generations. No older generation uses the modules of a failed generation, and calls are restricted during its
             // unload.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
-                in_progress::exit_up_to(core, &loads.unloads, generation);
+                in_progress::exit_up_to(core, loads, generation);
             }
         }
         UnloadStep::ExitHooks => {
@@ -94,7 +95,7 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
                 if module.has_started() {
                     loads.recorder.note(|record| record.exit_hooks.push(module.name().to_owned()));
                 }
-                exit(core, &loads.unloads, generation, module);
+                exit(core, &loads.registry.masters, generation, module);
             }
         }
         UnloadStep::EndThreadLocals => {
@@ -110,10 +111,10 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
 }
 
 /// Runs the exit hook of a module. Records a panic as a problem of the generation.
-fn exit(core: &Core, unloads: &Unloads, generation: Generation, module: &MasterModule) {
+fn exit(core: &Core, masters: &Masters, generation: Generation, module: &MasterModule) {
     if let Err(error) = module.exit(&core.red) {
         tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
-        unloads.note(generation, format!("the exit hook of {} {error}", module.name()));
+        masters.note(generation, format!("the exit hook of {} {error}", module.name()));
     }
 }
 
@@ -140,12 +141,12 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
 }
 
 /// Waits for the finalizers before the exit hooks run. Returns false if a later safe point must run the exit hooks.
-fn await_finalizers(core: &Core, unloads: &Unloads, unload: &GenerationUnload<'_>, begun: Instant) -> bool {
-    let limit = wait_limit(&unloads.policy, unload.cause);
+fn await_finalizers(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, begun: Instant) -> bool {
+    let limit = wait_limit(loads.policy(), unload.cause);
     if unload.cause == UnloadCause::Replaced && core.finalizer.queued() > SHORT_QUEUE {
         return false;
     }
-    if wait_for_finalizers(core, unloads.policy.grace, limit, begun) {
+    if wait_for_finalizers(core, loads.policy().grace, limit, begun) {
         return true;
     }
     match unload.cause {
@@ -158,7 +159,7 @@ fn await_finalizers(core: &Core, unloads: &Unloads, unload: &GenerationUnload<'_
     let problem = format!("the exit hooks ran before the finalizers of {left} plugin parts, after a wait of {limit:?}");
     tracing::warn!(%generation, "{problem}");
     unheard::print(&format_args!("generation {generation}: {problem}"));
-    unloads.note(generation, problem);
+    loads.registry.masters.note(generation, problem);
     true
 }
 

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
+use crate::load::context::masters::Masters;
 use crate::load::events::MasterEvent;
 use crate::load::master::loads::{GenerationUnload, Loads, ids};
+use crate::load::master::unloads::{DelayedExits, OneUnload};
 use crate::unheard;
 use crate::unload::backoff::Backoff;
 use crate::unload::job::ModuleUnload;
@@ -17,7 +19,6 @@ use crate::unload::modules::ModuleUnloads;
 use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
-use crate::unload::unloads::{DelayedExits, OneUnload, Unloads};
 
 /// Starts the steps that need no module code on the game thread, except for delayed exit hooks. Unless exit hooks are delayed, polls these
 /// steps within the rest of the grace period. Afterwards safe points poll the unload.
@@ -29,10 +30,9 @@ pub(super) fn hand_over(
     (begun, exits): (Instant, Option<DelayedExits>),
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
-    let unloads = &loads.unloads;
     // Releases values that exit hooks and objects of other modules have dropped since the last release.
     core.finalizer.release();
-    let policy = &unloads.policy;
+    let policy = loads.policy();
     let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));
     let jobs = jobs.collect();
     let thread_locals: Vec<_> = modules.iter().rev().filter_map(|module| module.code().thread_locals()).collect();
@@ -43,10 +43,9 @@ pub(super) fn hand_over(
     });
     let work = ModuleUnloads::new(jobs, Some((barrier, policy.grace)));
     // Remaining time of the grace period.
-    let patience = unloads.policy.grace.saturating_sub(begun.elapsed());
+    let patience = loads.policy().grace.saturating_sub(begun.elapsed());
     let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);
-    unloads.begin_unload(generation, &ticket);
-    loads.registry.master_unloads(generation, &ticket);
+    loads.registry.masters.begin_unload(generation, &ticket);
     let is_delayed = exits.is_some();
     let unload = OneUnload {
         generation,
@@ -65,12 +64,12 @@ pub(super) fn hand_over(
     if is_delayed {
         // Updates the blockers that the report of the reload contains.
         let _state = ticket.poll();
-        unloads.in_progress.borrow_mut().push(unload);
+        loads.unloads.in_progress.borrow_mut().push(unload);
         return ticket;
     }
     let mut backoff = Backoff::default();
     loop {
-        let is_last = begun.elapsed() >= unloads.policy.grace;
+        let is_last = begun.elapsed() >= loads.policy().grace;
         if tend(core, loads, &unload) {
             return ticket;
         }
@@ -80,27 +79,26 @@ pub(super) fn hand_over(
         core.pump_while_waiting();
         backoff.sleep();
     }
-    unloads.in_progress.borrow_mut().push(unload);
+    loads.unloads.in_progress.borrow_mut().push(unload);
     ticket
 }
 
 /// Polls every unloading generation without sleeping. The caller must be at a safe point.
 pub(crate) fn tend_all(core: &Core, loads: &Loads) {
-    let unloads = &loads.unloads;
-    if !unloads.is_busy() {
+    if !loads.unloads.is_busy() {
         return;
     }
     // Copies the list, because a listener may access the list.
-    let in_progress = unloads.in_progress.borrow().clone();
+    let in_progress = loads.unloads.in_progress.borrow().clone();
     for unload in in_progress {
         let is_over = tend(core, loads, &unload);
         let age = unload.exited.get().map_or_else(|| unload.ticket.age(), |exited| exited.elapsed());
         // Does not park while finalizers make progress.
-        if !is_over && unloads.policy.should_park(age.min(unload.ticket.idle())) {
+        if !is_over && loads.policy().should_park(age.min(unload.ticket.idle())) {
             park_one(core, loads, &unload);
         }
     }
-    unloads.in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
+    loads.unloads.in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
 }
 
 /// Waits until all generations are unloaded or `deadline` has passed. Returns true if all generations are unloaded. Runs posted
@@ -132,16 +130,19 @@ pub(crate) fn park(core: &Core, loads: &Loads, only: Option<Generation>) -> usiz
 
 /// Runs the delayed exit hooks of all generations up to `last`, oldest first. A module of an older generation may use a module that
 /// a newer generation has kept. The caller must be at a safe point.
-pub(super) fn exit_up_to(core: &Core, unloads: &Unloads, last: Generation) {
-    let in_progress = unloads.in_progress.borrow().clone();
-    in_progress.iter().filter(|unload| unload.generation <= last).for_each(|unload| exit(core, unloads, unload));
+pub(super) fn exit_up_to(core: &Core, loads: &Loads, last: Generation) {
+    let in_progress = loads.unloads.in_progress.borrow().clone();
+    in_progress
+        .iter()
+        .filter(|unload| unload.generation <= last)
+        .for_each(|unload| exit(core, &loads.registry.masters, unload));
 }
 
 /// Runs the delayed exit hooks of one generation. Further calls have no effect.
-fn exit(core: &Core, unloads: &Unloads, unload: &OneUnload) {
+fn exit(core: &Core, masters: &Masters, unload: &OneUnload) {
     let exits = unload.exits.take();
     if let Some(exits) = exits {
-        exits(core, unloads);
+        exits(core, masters);
         unload.exited.set(Some(Instant::now()));
         // Releases the values that the exit hooks have dropped.
         core.finalizer.release();
@@ -150,13 +151,13 @@ fn exit(core: &Core, unloads: &Unloads, unload: &OneUnload) {
 
 /// Checks if delayed exit hooks are due. They are due when every finalizer has run, or when one finalizer has run for the whole
 /// grace period.
-fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload, is_drained: bool) -> bool {
+fn must_exit(core: &Core, loads: &Loads, unload: &OneUnload, is_drained: bool) -> bool {
     let is_delayed = unload.exits.borrow().is_some();
-    is_delayed && (is_drained || core.finalizer.hangs(unloads.policy.grace))
+    is_delayed && (is_drained || core.finalizer.hangs(loads.policy().grace))
 }
 
 fn park_one(core: &Core, loads: &Loads, unload: &OneUnload) {
-    exit_up_to(core, &loads.unloads, unload.generation);
+    exit_up_to(core, loads, unload.generation);
     end_values(core, unload);
     // Parks the unload before the finalizers are abandoned. The report then names the running finalizer.
     unload.ticket.park();
@@ -176,8 +177,8 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
     // Reads the flag once for both decisions, because another thread may poll the ticket between them. The values must not be destroyed
     // before delayed exit hooks run.
     let is_drained = ticket.is_drained();
-    if must_exit(core, &loads.unloads, unload, is_drained) {
-        exit_up_to(core, &loads.unloads, *generation);
+    if must_exit(core, loads, unload, is_drained) {
+        exit_up_to(core, loads, *generation);
     }
     if is_drained {
         end_values(core, unload);
@@ -196,15 +197,14 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
             if let Some(report) = ticket.end_report() {
                 tracing::info!(%generation, "{report}");
             }
-            loads.unloads.forget(*generation);
-            loads.registry.master_is_gone(*generation);
+            loads.registry.masters.forget(*generation);
             raise(loads, unload, MasterEvent::Dead);
         }
         ContextState::Parked => {
             let lines = ticket.parked_lines();
             tracing::warn!(%generation, "{}", ticket.report());
             unheard::print(&ticket.report());
-            loads.unloads.note_parked(&lines);
+            loads.unloads.parked.borrow_mut().extend(lines.iter().cloned());
             raise(loads, unload, |generation| MasterEvent::Parked(generation, lines));
         }
         ContextState::Blocked if !unload.logged_blocked.get() => {

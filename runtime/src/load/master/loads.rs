@@ -20,12 +20,13 @@ use crate::load::context::registry::{ContextRegistry, LoadSettings};
 use crate::load::context_id::ContextId;
 use crate::load::error::LoadError;
 use crate::load::events::MasterEvent;
+use crate::load::master::unloads::Unloads;
 use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
 use crate::load::record::Recorder;
 use crate::object::mode::ComingUp;
+use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::UnloadCause;
-use crate::unload::unloads::Unloads;
 
 #[derive(Clone)]
 pub(crate) struct Master {
@@ -51,7 +52,7 @@ pub(crate) type Observer = Rc<dyn Fn(&MasterEvent)>;
 
 /// Shared state of all load contexts of a runtime. Game thread only.
 pub(crate) struct Loads {
-    /// Registry of the other contexts, with a snapshot of the Master and the settings of all contexts.
+    /// Registry of the other contexts, with the generations of the Master and the settings of all contexts.
     pub registry: Arc<ContextRegistry>,
     pub host_context: Option<Box<HostContext>>,
     /// Duration of the last canary. Reading the duration clears it.
@@ -77,7 +78,6 @@ impl Loads {
     /// Creates the state of a runtime without a Master. Returns an error if the folder for private copies cannot be created.
     pub(crate) fn new(core: &Rc<Core>, mut settings: LoadSettings) -> std::io::Result<Self> {
         let stage_dir = StageDir::demanding(std::mem::take(&mut settings.demands))?;
-        let unloads = Unloads::new(settings.unloads.clone());
         // Registers the folder for crash handling. After a crash of the host, the crash report reader removes the folder.
         crash::stage(stage_dir.path());
         let registry = ContextRegistry::new(core, stage_dir, settings);
@@ -88,7 +88,7 @@ impl Loads {
             registry,
             host_context: Some(host_context),
             canary_time: Cell::default(),
-            unloads,
+            unloads: Unloads::default(),
             reported_warnings: ReportedWarnings::default(),
             recorder: Recorder::default(),
             planted_rerun: false,
@@ -144,7 +144,7 @@ impl Loads {
     pub(crate) fn notify_unloading(&self, generation: Generation) {
         self.while_living(|| {
             self.raise(&MasterEvent::Unloading(generation));
-            let called = self.unloads.call_back(generation);
+            let called = self.unloads.call_back(&self.registry.masters, generation);
             self.recorder.note(|record| record.unloading_callbacks = called);
         });
     }
@@ -171,7 +171,7 @@ impl Loads {
     /// Releases the number of a generation that was rejected during staging. The next generation receives this number.
     pub(crate) fn give_back(&self, generation: Generation) {
         // A generation with parked images keeps its number.
-        if self.last_generation.get() == generation.0 && !self.unloads.is_known(generation) {
+        if self.last_generation.get() == generation.0 && !self.registry.masters.is_known(generation) {
             self.last_generation.set(generation.0 - 1);
         }
     }
@@ -188,13 +188,7 @@ impl Loads {
             };
             (module.gate().tag().id, summary)
         };
-        self.registry.set_master_modules(generation, modules.map(summary).collect());
-    }
-
-    /// Removes a generation without mapped images.
-    pub(crate) fn never_was(&self, generation: Generation) {
-        self.unloads.forget(generation);
-        self.registry.master_is_gone(generation);
+        self.registry.masters.set_modules(generation, modules.map(summary).collect());
     }
 
     pub(crate) fn take_canary_time(&self) -> Option<Duration> {
@@ -216,15 +210,18 @@ impl Loads {
         core.value_types.pass_over(before, module);
         module
     }
-}
 
-impl Loads {
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
-        match self.unloads.beyond_budget() {
-            Some(parked) => Err(LoadError::ParkedBudget { budget: self.unloads.policy.parked_budget, parked }),
-            None => Ok(()),
+        let (policy, parked) = (self.policy(), self.unloads.parked.borrow());
+        match policy.is_spent(parked.len()) {
+            true => Err(LoadError::ParkedBudget { budget: policy.parked_budget, parked: parked.clone() }),
+            false => Ok(()),
         }
+    }
+
+    pub(crate) fn policy(&self) -> &UnloadPolicy {
+        &self.registry.settings.unloads
     }
 }
 
@@ -232,7 +229,7 @@ impl Drop for Loads {
     fn drop(&mut self) {
         // Leaks the host context if an image is parked or still unloading. Threads of the image may log while the image is
         // mapped.
-        if !self.unloads.parked().is_empty() || self.unloads.is_busy() {
+        if !self.unloads.parked.borrow().is_empty() || self.unloads.is_busy() {
             std::mem::forget(self.host_context.take());
         }
     }

@@ -7,6 +7,7 @@ pub(crate) mod in_progress;
 mod life;
 mod loads;
 mod start;
+mod unloads;
 
 pub(crate) use bring_up::{BroughtUp, bring_up};
 pub use life::Unload;

@@ -27,8 +27,7 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
     let [module] = &modules;
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
     core.owned_values.admit(module.gate(), Arc::clone(module.leases()));
-    loads.unloads.begin_life(GENERATION);
-    loads.registry.master_begins(GENERATION);
+    loads.registry.masters.begin(GENERATION);
     loads.show(GENERATION, modules.iter());
 
     let declarers = master::declarers(&modules);
@@ -53,7 +52,7 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
     in_progress::tend_all(&core, &loads);
     assert_eq!(log.all()[4..], ["lets go of its host", "gone"]);
     assert_eq!(ticket.end_report().expect("it is gone").modules[0].module, "tale");
-    assert_eq!(loads.unloads.states(), []);
+    assert_eq!(loads.registry.masters.states(), []);
     assert_eq!(Rc::strong_count(module), 1);
 }
 
