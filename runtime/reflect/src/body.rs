@@ -1,59 +1,40 @@
-//! Bodies of objects. The store has one body per object, and a second body for each object that a reload rebuilds.
+//! Bodies of objects. The store has one body per object. During a reload, it also keeps the old body of each object whose body was
+//! replaced.
 
 use std::rc::Rc;
 
 use crate::class::Class;
 use crate::dormant::{Dormant, RemovedValues};
-use crate::hot_columns::PluginPart;
-use crate::storage::{Schema, Storage, View};
+use crate::storage::{Schema, SchemaOwner, Storage, View};
 
-/// Class, memory and conjugate of an object. Dropping the body destroys the properties and frees the memory.
+/// Class and memory of an object. Dropping the body destroys the properties and frees the memory.
 #[derive(Debug)]
 pub struct Body {
-    pub(super) class: Rc<Class>,
-    pub(super) storage: Storage,
-    pub(super) plugin_part: PluginPart,
-    /// Number of constructed classes of the chain, counted from the root.
-    pub(super) constructed: usize,
+    /// Memory, which owns a reference to the class.
+    pub(super) storage: Storage<Rc<Class>>,
     /// State of an object whose class is missing (a dormant object).
     pub dormant: Option<Box<Dormant>>,
     /// Values of properties that the class no longer has.
     pub removed: Option<Box<RemovedValues>>,
 }
 
-/// Part of a body that depends on the class. A reload replaces this part if the values stay in place.
-#[derive(Debug)]
-pub(super) struct ClassBinding {
-    class: Rc<Class>,
-    schema: Rc<Schema>,
-    plugin_part: PluginPart,
-    constructed: usize,
-}
+// Each object has a body.
+const _: () = assert!(size_of::<Body>() <= 32);
 
-impl ClassBinding {
-    /// Creates a binding without a conjugate. All classes of the chain count as constructed, because an inserted base does not
-    /// construct existing objects.
-    pub(super) fn new(class: &Rc<Class>) -> Self {
-        Self {
-            class: Rc::clone(class),
-            schema: Rc::clone(class.schema()),
-            plugin_part: PluginPart::NONE,
-            constructed: class.depth(),
-        }
+impl SchemaOwner for Rc<Class> {
+    #[inline]
+    fn schema(&self) -> &Schema {
+        Class::schema(self)
     }
 }
 
 impl Body {
-    /// Exchanges the binding of the body with `binding`, which has a class of the same layout. The values stay in place.
+    /// Exchanges the class of the body with a class of the same layout. The values stay in place.
     ///
     /// # Panics
     /// Panics if the layouts differ.
-    pub(super) fn rebind(&mut self, binding: &mut ClassBinding) {
-        let ClassBinding { class, schema, plugin_part, constructed } = binding;
-        self.storage.swap_schema(schema);
-        std::mem::swap(&mut self.class, class);
-        std::mem::swap(&mut self.plugin_part, plugin_part);
-        std::mem::swap(&mut self.constructed, constructed);
+    pub(super) fn rebind(&mut self, class: &mut Rc<Class>) {
+        self.storage.swap_owner(class);
     }
 
     /// Checks that the body keeps values outside its memory.
@@ -62,18 +43,16 @@ impl Body {
         self.dormant.is_some() || self.removed.is_some()
     }
 
-    /// Creates a body of `class` with all properties zero and without a conjugate.
+    /// Creates a body of `class` with all properties zero.
     #[inline]
     pub fn new(class: &Rc<Class>) -> Self {
-        let storage = Storage::new(class.schema().clone());
-        let (class, plugin_part) = (Rc::clone(class), PluginPart::NONE);
-        Self { class, storage, plugin_part, constructed: 0, dormant: None, removed: None }
+        Self { storage: Storage::new(Rc::clone(class)), dormant: None, removed: None }
     }
 
     /// Returns the class.
     #[inline]
     pub fn class(&self) -> &Rc<Class> {
-        &self.class
+        self.storage.owner()
     }
 
     /// Returns the properties.
@@ -85,6 +64,6 @@ impl Body {
     /// Returns the address of the first byte. The address is valid until the body is dropped.
     #[inline]
     pub fn memory(&self) -> *mut u8 {
-        self.storage.view().start()
+        self.view().start()
     }
 }

@@ -17,8 +17,8 @@ pub struct PluginPart {
     pub word: u64,
     /// Plugin part of the most derived class.
     part: *mut (),
-    /// Id of the most derived class. The id is as wide as the other fields, so that the struct has no padding. Each construction copies
-    /// this struct twice, and a copy of padding directly after a write stalls the processor.
+    /// Id of the most derived class. The id is as wide as the other fields, so that the struct has no padding. A copy of padding directly
+    /// after a write stalls the processor.
     class: u64,
 }
 
@@ -58,7 +58,15 @@ impl PartOf {
     fn new(serial: u32, class: u64) -> Self {
         Self(u64::from(serial) << 32 | class)
     }
+
+    #[inline]
+    fn class(self) -> u64 {
+        self.0 & u64::from(u32::MAX)
+    }
 }
+
+// Each object has an entry in each column.
+const _: () = assert!(size_of::<DirectoryEntry>() + size_of::<PartEntry>() + size_of::<u64>() <= 40);
 
 /// Cached columns, and a head. Plugins find the first column through the head.
 #[derive(Debug)]
@@ -160,6 +168,12 @@ impl HotColumns {
         self.find(object).and_then(|_| self.words.get(object.index())).unwrap_or_default()
     }
 
+    /// Returns the plugin part of the object in a slot, even of an object under construction.
+    pub(super) fn plugin_part(&self, index: u32) -> PluginPart {
+        let PartEntry { of, part } = self.parts.get(index).unwrap_or(NO_PART);
+        PluginPart { word: self.words.get(index).unwrap_or_default(), part, class: of.class() }
+    }
+
     /// Returns the address of an entry for prefetching. The address is arbitrary if the slot does not exist.
     #[inline]
     pub(super) fn address(&self, index: u32) -> *const DirectoryEntry {
@@ -174,13 +188,19 @@ impl HotColumns {
         self.with_head(|head| Directory { entries, len, ..head });
     }
 
-    pub(super) fn put(&self, index: u32, entry: DirectoryEntry, plugin_part: PluginPart) {
+    /// Replaces the entry of an object. The plugin part does not change.
+    ///
+    /// # Panics
+    /// Panics if the slot does not exist.
+    #[inline]
+    pub(super) fn put(&self, index: u32, entry: DirectoryEntry) {
         self.entries.set(index, entry);
-        self.put_part(index, entry.serial, plugin_part);
+        self.note(index);
     }
 
     pub(super) fn clear(&self, index: u32) {
-        self.put(index, EMPTY_ENTRY, PluginPart::NONE);
+        self.entries.set(index, EMPTY_ENTRY);
+        self.put_part(index, 0, PluginPart::NONE);
     }
 
     /// Replaces the plugin part of an object.
@@ -192,11 +212,16 @@ impl HotColumns {
     }
 
     fn put_part(&self, index: u32, serial: u32, plugin_part: PluginPart) {
+        self.note(index);
+        self.words.set(index, plugin_part.word);
+        self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
+    }
+
+    #[inline]
+    fn note(&self, index: u32) {
         let changes = self.changes.get();
         self.recent[changes as usize % REMEMBERED].set(index);
         self.changes.set(changes + 1);
-        self.words.set(index, plugin_part.word);
-        self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }
 
     /// Invalidates the addresses in objects that plugins have cached.

@@ -307,7 +307,7 @@ impl Marker {
     #[cold]
     fn scan_new_class(&mut self, slots: &Slots, index: u32) {
         let Some(tenant) = slots.get(slots.handle(index)) else { return };
-        let (class, memory) = (tenant.visible_body().class(), tenant.visible_body().memory());
+        let (class, memory) = (tenant.body.class(), tenant.body.memory());
         self.add_class(class);
         // SAFETY: the object in the slot has a body of its class, and no code writes during a slice of the mark.
         unsafe { self.scan(slots, memory, class.id, index) };

@@ -70,8 +70,8 @@ pub(super) struct Naming {
 #[derive(Debug)]
 struct Series {
     text: Rc<str>,
-    /// Holder of each number, starting at 1.
-    holders: Vec<ObjectHandle>,
+    /// Slot of the holder of each number, starting at 1.
+    holders: Vec<u32>,
     /// Numbers for reuse.
     free: VecDeque<u32>,
     /// Numbers that explicit names in the generated form contain, such as 17 in `MagicCube_17`. Each number has the count of these names.
@@ -86,7 +86,10 @@ const CACHE_SIZE: usize = 1024;
 const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
 
 /// Marks a number that was skipped because an explicit name contains it.
-const SKIPPED: ObjectHandle = ObjectHandle(u64::MAX);
+const SKIPPED: u32 = u32::MAX - 1;
+
+/// Marks a number without a holder.
+const UNUSED: u32 = u32::MAX;
 
 impl Naming {
     /// Generates a unique name for `object`.
@@ -177,13 +180,19 @@ impl Naming {
     }
 
     /// Returns the objects in `outer` with this explicit name, latest first. Omits default subobjects that their owner lists. The last
-    /// result is the object, in any outer, whose generated name equals `text`.
-    pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
+    /// result is the object, in any outer, whose generated name equals `text`. `object_at` returns the object in a slot.
+    pub(super) fn holders(
+        &self,
+        names: &Names,
+        outer: ObjectHandle,
+        text: &str,
+        object_at: impl Fn(u32) -> ObjectHandle,
+    ) -> impl Iterator<Item = ObjectHandle> {
         let explicit = names.find(text).and_then(|name| self.explicit.get(&(outer, name)));
         let made = split_generated(text).and_then(|(text, number)| {
             let series = self.by_text.get(text)?;
             let holder = *self.series[*series as usize].holders.get(number as usize - 1)?;
-            (!holder.is_none() && holder != SKIPPED).then_some(holder)
+            (holder < SKIPPED).then(|| object_at(holder))
         });
         explicit.into_iter().flat_map(|holders| holders.iter().rev().copied()).chain(made)
     }
@@ -194,12 +203,12 @@ impl Series {
     fn next(&mut self, object: ObjectHandle) -> u32 {
         loop {
             let number = self.free.pop_front().unwrap_or_else(|| {
-                self.holders.push(ObjectHandle::NONE);
+                self.holders.push(UNUSED);
                 self.holders.len() as u32
             });
             let holder = &mut self.holders[number as usize - 1];
             if self.explicit_numbers.is_empty() || !self.explicit_numbers.contains_key(&number) {
-                *holder = object;
+                *holder = object.index();
                 return number;
             }
             *holder = SKIPPED;
@@ -207,7 +216,7 @@ impl Series {
     }
 
     fn release(&mut self, number: u32) {
-        self.holders[number as usize - 1] = ObjectHandle::NONE;
+        self.holders[number as usize - 1] = UNUSED;
         self.free.push_back(number);
     }
 

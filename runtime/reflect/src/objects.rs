@@ -1,6 +1,6 @@
-//! Object store: the objects of a world and their bodies. While a shadow is active, a reload stages new bodies next to the old bodies. The
-//! commit replaces the old bodies by the new bodies; a rollback discards the new bodies. If the layout is unchanged, a body can also stay
-//! in place. The values of such a body are copied before their first write, and a rollback restores them.
+//! Object store: the objects of a world and their bodies. While a shadow is active, a reload replaces bodies, and the shadow keeps the old
+//! bodies. A commit discards the old bodies; a rollback puts them back. If the layout is unchanged, a body can also stay in place. The
+//! values of such a body are copied before their first write, and a rollback restores them.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -10,10 +10,9 @@ use alcedo_abi::host::{Directory, mode};
 use alcedo_base::boundary::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
-use smallvec::SmallVec;
 
 use crate::bits::Bits;
-use crate::body::{Body, ClassBinding};
+use crate::body::Body;
 use crate::class::Class;
 use crate::hot_columns::{HotColumns, PluginPart};
 use crate::marker::Marker;
@@ -23,7 +22,7 @@ use crate::names::{Names, PartName};
 use crate::naming::{Label, Naming};
 use crate::property::Property;
 use crate::slices::BorrowedSlices;
-use crate::slots::{Slots, Tenant, TenantState};
+use crate::slots::{Built, Slots, Subobjects, Tenant, TenantState};
 use crate::storage::{Storage, View};
 use crate::typed::FrameValue;
 use crate::value::Value;
@@ -71,18 +70,20 @@ pub(super) struct Store {
 struct Shadow {
     /// Last construction number before the shadow. Objects that the shadow created have higher numbers.
     first_construction: u64,
-    staged: Vec<ObjectHandle>,
-    ended: Vec<ObjectHandle>,
-    /// Empty buffer for the old bodies. The capacity suffices for all staged objects, so that the commit does not allocate.
-    old: Vec<Body>,
-    /// Objects whose bodies stay in place, with the previous bindings of the bodies.
-    rebound: Vec<(ObjectHandle, ClassBinding)>,
+    /// Objects whose bodies were replaced, with their old bodies.
+    staged: Vec<(ObjectHandle, Body, Built)>,
+    /// Slots of the objects in `staged`.
+    is_staged: Bits,
+    /// Destroyed objects from before the shadow, with their conjugates.
+    ended: Vec<(ObjectHandle, PluginPart)>,
+    /// Objects whose bodies stay in place, with their old classes.
+    rebound: Vec<(ObjectHandle, Rc<Class>, Built)>,
     /// Slots of the objects in `rebound`.
     in_place: Bits,
     /// Slots of the objects in `rebound` whose values the shadow has not written.
     unwritten: Bits,
     /// Values of the written objects in `rebound`, copied before their first write.
-    copies: Vec<(ObjectHandle, Storage)>,
+    copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
 }
 
 impl Objects {
@@ -193,15 +194,15 @@ impl Objects {
     /// Returns the class of the object.
     #[inline]
     pub fn class(&self, object: ObjectHandle) -> Option<Rc<Class>> {
-        self.inspect(object, |tenant| tenant.visible_body().class.clone())
+        self.inspect(object, |tenant| Rc::clone(tenant.body.class()))
     }
 
     /// Returns the class of an object that needs a conjugate. Returns `None` if the object is dormant or has a conjugate.
     #[inline]
     pub fn class_to_build(&self, object: ObjectHandle) -> Option<Rc<Class>> {
+        let has_part = self.conjugate(object)? != 0;
         self.inspect(object, |tenant| {
-            let body = tenant.visible_body();
-            (body.plugin_part.word == 0 && body.dormant.is_none()).then(|| Rc::clone(&body.class))
+            (!has_part && tenant.body.dormant.is_none()).then(|| Rc::clone(tenant.body.class()))
         })?
     }
 
@@ -233,11 +234,11 @@ impl Objects {
     /// Sets the plugin part of the object. Returns `true` if the object exists.
     #[inline]
     pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) -> bool {
-        let set = self.change(object, |tenant| tenant.visible_body_mut().plugin_part = plugin_part).is_some();
-        if set {
+        let is_there = self.is_alive(object);
+        if is_there {
             self.columns.put_plugin_part(object, plugin_part);
         }
-        set
+        is_there
     }
 
     /// Returns the outer of the object.
@@ -249,15 +250,13 @@ impl Objects {
     /// Checks that the object needs a module: a module declares its class or a base, or the object is dormant.
     #[inline]
     pub fn needs_module(&self, object: ObjectHandle) -> bool {
-        self.inspect(object, |tenant| {
-            tenant.visible_body().dormant.is_some() || tenant.visible_body().class.needs_module()
-        }) == Some(true)
+        self.inspect(object, |tenant| tenant.body.dormant.is_some() || tenant.body.class().needs_module()) == Some(true)
     }
 
     /// Returns the bits of [`object_flags`].
     #[inline]
     pub fn flags(&self, object: ObjectHandle) -> Option<u32> {
-        self.inspect(object, |tenant| tenant.flags)
+        self.inspect(object, |tenant| tenant.flags.into())
     }
 
     /// Checks that the object is a CDO or a subobject of a CDO.
@@ -269,25 +268,25 @@ impl Objects {
     /// Returns the live default subobjects of the object, in order of creation.
     pub fn children(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
-        let children = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
-        children.map(|(_, child)| *child).filter(|child| store.slots.get(*child).is_some()).collect()
+        let children = store.slots.get(object).into_iter().flat_map(|tenant| tenant.subobjects.iter());
+        children.map(|(_, child)| child).filter(|child| store.slots.get(*child).is_some()).collect()
     }
 
     /// Returns the live default subobjects of the object with their names, in order of creation.
     pub fn parts(&self, object: ObjectHandle) -> Vec<(Rc<str>, ObjectHandle)> {
         let store = self.store.borrow();
-        let parts = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
+        let parts = store.slots.get(object).into_iter().flat_map(|tenant| tenant.subobjects.iter());
         let parts = parts.filter(|(_, child)| store.slots.get(*child).is_some());
-        parts.map(|(name, child)| (self.names.text(*name), *child)).collect()
+        parts.map(|(name, child)| (self.names.text(name), child)).collect()
     }
 
     /// Returns the default subobject with that name.
     #[inline]
     pub fn subobject(&self, object: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         let store = self.store.borrow();
-        let is_named = |(known, _): &&(Name, ObjectHandle)| self.names.has_text(*known, name);
+        let is_named = |(known, _): &(Name, ObjectHandle)| self.names.has_text(*known, name);
         let named = store.slots.get(object)?.subobjects.iter().filter(is_named);
-        named.map(|(_, child)| *child).rfind(|child| store.slots.get(*child).is_some())
+        named.map(|(_, child)| child).rfind(|child| store.slots.get(*child).is_some())
     }
 
     /// Returns the number of objects, including CDOs.
@@ -300,13 +299,12 @@ impl Objects {
     /// shadow is active, a rollback restores an object that was created before the shadow. Returns `true` if the object existed.
     pub fn release(&self, object: ObjectHandle) -> bool {
         let mut store = self.store.borrow_mut();
-        let Store { slots, graveyard, shadow, .. } = &mut *store;
+        let Store { slots, shadow, .. } = &mut *store;
         let Some(tenant) = slots.get_mut(object) else { return false };
         match shadow {
             Some(shadow) if tenant.construction <= shadow.first_construction => {
                 tenant.life = TenantState::Gone;
-                graveyard.extend(tenant.staged.take().map(|staged| *staged));
-                shadow.ended.push(object);
+                shadow.ended.push((object, self.columns.plugin_part(object.index())));
                 slots.swapped(object.index());
             }
             _ => store.free(&self.names, object),
@@ -374,7 +372,7 @@ impl Objects {
     #[cfg(test)]
     pub(crate) fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let collect = |tenant: &Tenant| {
-            let mut found = tenant.visible_body().view().objects();
+            let mut found = tenant.body.view().objects();
             tenant.each_relation(|object| found.push(object));
             found
         };
@@ -478,7 +476,7 @@ impl Objects {
     #[inline]
     pub fn with_body<T>(&self, object: ObjectHandle, read: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
         self.slices.allow_read(&format_args!("reading {}", self.display(object)))?;
-        self.inspect(object, |tenant| read(tenant.visible_body())).ok_or(CallError::Stale { handle: object })
+        self.inspect(object, |tenant| read(&tenant.body)).ok_or(CallError::Stale { handle: object })
     }
 
     /// Passes the bodies of several objects to `read`, like [`Objects::with_body`].
@@ -493,7 +491,7 @@ impl Objects {
     ) -> Result<T, CallError> {
         self.slices.allow_read(&"reading objects")?;
         let store = self.store.borrow();
-        let bodies = objects.map(|object| store.slots.get(object).map(Tenant::visible_body));
+        let bodies = objects.map(|object| store.slots.get(object).map(|tenant| &tenant.body));
         match bodies.iter().position(Option::is_none) {
             Some(missing) => Err(CallError::Stale { handle: objects[missing] }),
             None => read(bodies.map(|body| body.unwrap_or_else(|| unreachable!("all bodies exist")))),
@@ -524,12 +522,12 @@ impl Objects {
         name: impl PropertyKey,
         work: impl FnOnce(View<'_>, &Property) -> Result<T, CallError>,
     ) -> Result<T, CallError> {
-        self.with_body(object, |body| match name.find(&body.class) {
+        self.with_body(object, |body| match name.find(body.class()) {
             Some(property) => work(body.view(), property),
             None => Err(CallError::NotFound {
                 message: format!(
                     "{} has no property {}: check the declaration of the class",
-                    body.class.path,
+                    body.class().path,
                     name.name()
                 ),
             }),
@@ -550,13 +548,15 @@ impl Store {
         let Some(tenant) = self.slots.remove(object) else { return };
         self.roots.put(object.index(), false);
         self.naming.release(names, tenant.label, tenant.outer, object);
-        if tenant.flags & object_flags::SUBOBJECT != 0
+        if tenant.has(object_flags::SUBOBJECT)
             && let Some(owner) = self.slots.any_mut(tenant.outer)
         {
-            owner.subobjects.retain(|(_, child)| *child != object);
+            owner.subobjects.remove(object);
+        }
+        if let Some(shadow) = &mut self.shadow {
+            shadow.is_staged.put(object.index(), false);
         }
         self.graveyard.push(tenant.body);
-        self.graveyard.extend(tenant.staged.map(|staged| *staged));
     }
 
     /// Creates an object with all properties zero and the label that `label` assigns. Inlined, so that the label and the body are built
@@ -575,18 +575,16 @@ impl Store {
         *constructions += 1;
         let construction = *constructions;
         let label = label(naming, object);
-        slots.insert(object, || {
-            let body = Body { constructed, ..Body::new(class) };
-            Tenant {
-                body,
-                staged: None,
-                life: TenantState::Alive,
-                outer,
-                label,
-                flags,
-                construction,
-                subobjects: SmallVec::new(),
-            }
+        slots.insert(object, || Tenant {
+            body: Body::new(class),
+            outer,
+            construction,
+            subobjects: Subobjects::None,
+            label,
+            serial: object.serial(),
+            constructed: constructed as u32,
+            flags: flags as u8,
+            life: TenantState::Alive,
         });
         object
     }
@@ -596,9 +594,9 @@ impl Tenant {
     /// Calls `visit` for each reference of the object outside its properties.
     pub(super) fn each_relation(&self, mut visit: impl FnMut(ObjectHandle)) {
         visit(self.outer);
-        self.subobjects.iter().for_each(|(_, child)| visit(*child));
-        self.visible_body().dormant.iter().flat_map(|dormant| dormant.objects()).for_each(&mut visit);
-        self.visible_body().removed.iter().flat_map(|removed| removed.objects()).for_each(visit);
+        self.subobjects.iter().for_each(|(_, child)| visit(child));
+        self.body.dormant.iter().flat_map(|dormant| dormant.objects()).for_each(&mut visit);
+        self.body.removed.iter().flat_map(|removed| removed.objects()).for_each(visit);
     }
 }
 

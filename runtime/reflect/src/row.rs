@@ -1,9 +1,10 @@
 //! Growable arrays of plain values for very frequent access. The arrays count no borrows and create no references to values. The host and
 //! plugins may therefore write one entry during a read of another entry.
-#![expect(unsafe_code, reason = "frees an allocation whose entries are copied in and out")]
+#![expect(unsafe_code, reason = "reads written entries of an allocation and frees it")]
 
 use std::cell::Cell;
-use std::ptr;
+use std::mem::MaybeUninit;
+use std::{ptr, slice};
 
 /// Growable array of plain values. Game thread only.
 #[derive(Debug)]
@@ -11,8 +12,9 @@ pub struct Row<T: Copy + 'static> {
     fresh: T,
     /// Existing entries, a prefix of `buffer`. Only this file uses the two slices. When the allocation is freed, no copy of them exists.
     entries: Cell<&'static [Cell<T>]>,
-    /// Allocated entries, leaked from a box until [`Row::free`]. The entries after the end of `entries` equal `fresh`.
-    buffer: Cell<&'static [Cell<T>]>,
+    /// Allocated entries, leaked from a box until [`Row::free`]. The entries after the end of `entries` were never written, so that the
+    /// system does not have to provide memory for them.
+    buffer: Cell<&'static [Cell<MaybeUninit<T>>]>,
 }
 
 impl<T: Copy + 'static> Row<T> {
@@ -52,24 +54,29 @@ impl<T: Copy + 'static> Row<T> {
     /// Appends one entry.
     #[inline]
     pub fn push(&self) {
-        let len = self.entries.get().len() + 1;
-        let entries = match self.buffer.get().get(..len) {
-            Some(entries) => entries,
-            None => &self.grow()[..len],
-        };
-        self.entries.set(entries);
+        let count = self.entries.get().len();
+        let mut buffer = self.buffer.get();
+        if count == buffer.len() {
+            buffer = self.grow();
+        }
+        buffer[count].set(MaybeUninit::new(self.fresh));
+        // SAFETY: the buffer has the layout of a slice of `Cell<T>`, its first `count` entries were written by earlier calls, and the next
+        // entry was written just now. The buffer lives until `free`, which forgets the result first.
+        self.entries.set(unsafe { slice::from_raw_parts(buffer.as_ptr().cast(), count + 1) });
     }
 
     #[cold]
-    fn grow(&self) -> &'static [Cell<T>] {
+    fn grow(&self) -> &'static [Cell<MaybeUninit<T>>] {
         const { assert!(size_of::<T>() != 0, "an entry has bytes") };
         let entries = self.entries.get();
         let capacity =
             u32::try_from(entries.len() * 2).expect("a row has fewer entries than a number of 32 bits").max(64);
-        let mut buffer = Vec::with_capacity(capacity as usize);
-        buffer.extend_from_slice(entries);
-        buffer.resize(capacity as usize, Cell::new(self.fresh));
-        let buffer = &*Box::leak(buffer.into_boxed_slice());
+        let buffer = Box::<[Cell<MaybeUninit<T>>]>::new_uninit_slice(capacity as usize);
+        // SAFETY: an entry needs no initialization.
+        let buffer = &*Box::leak(unsafe { buffer.assume_init() });
+        for (to, from) in buffer.iter().zip(entries) {
+            to.set(MaybeUninit::new(from.get()));
+        }
         self.free();
         self.buffer.set(buffer);
         buffer

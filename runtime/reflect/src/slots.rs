@@ -7,27 +7,90 @@ use std::rc::Rc;
 
 use alcedo_abi::host::DirectoryEntry;
 use alcedo_base::handles::{Name, ObjectHandle};
-use smallvec::SmallVec;
 
 use crate::bits::Bits;
 use crate::body::Body;
-use crate::hot_columns::HotColumns;
+use crate::class::Class;
+use crate::hot_columns::{HotColumns, PluginPart};
 use crate::naming::Label;
 use crate::object_flags;
 
 #[derive(Debug)]
 pub(super) struct Tenant {
+    /// Current body. The shadow keeps the body that it has replaced.
     pub(super) body: Body,
-    /// Body created by a reload. Replaces `body` while the shadow is active.
-    pub(super) staged: Option<Box<Body>>,
-    pub(super) life: TenantState,
     pub(super) outer: ObjectHandle,
-    pub(super) label: Label,
-    pub(super) flags: u32,
     /// Number in the order of creation, from 1.
     pub(super) construction: u64,
-    /// Default subobjects with their names, in order of creation. The typical single subobject needs no allocation.
-    pub(super) subobjects: SmallVec<[(Name, ObjectHandle); 1]>,
+    pub(super) subobjects: Subobjects,
+    pub(super) label: Label,
+    /// Serial number of the handle.
+    pub(super) serial: u32,
+    /// Number of constructed classes of the chain, counted from the root.
+    pub(super) constructed: u32,
+    /// Bits of [`object_flags`].
+    pub(super) flags: u8,
+    pub(super) life: TenantState,
+}
+
+// Each object has a slot. Data that few objects have is stored behind a pointer, or in the shadow.
+const _: () = assert!(size_of::<Option<Tenant>>() <= 88);
+
+/// Default subobjects with their names, in order of creation. The typical single subobject needs no allocation.
+#[derive(Debug)]
+pub(super) enum Subobjects {
+    None,
+    One(Name, ObjectHandle),
+    #[expect(clippy::box_collection, reason = "a list in place would make all slots larger")]
+    Many(Box<Vec<(Name, ObjectHandle)>>),
+}
+
+impl Subobjects {
+    pub(super) fn is_empty(&self) -> bool {
+        self.iter().next().is_none()
+    }
+
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (Name, ObjectHandle)> {
+        let (one, many) = match self {
+            Self::None => (None, &[][..]),
+            Self::One(name, child) => (Some((*name, *child)), &[][..]),
+            Self::Many(all) => (None, &all[..]),
+        };
+        one.into_iter().chain(many.iter().copied())
+    }
+
+    fn push(&mut self, name: Name, child: ObjectHandle) {
+        *self = match std::mem::replace(self, Self::None) {
+            Self::None => Self::One(name, child),
+            Self::One(first, other) => Self::Many(Box::new(vec![(first, other), (name, child)])),
+            Self::Many(mut all) => {
+                all.push((name, child));
+                Self::Many(all)
+            }
+        };
+    }
+
+    pub(super) fn remove(&mut self, child: ObjectHandle) {
+        match self {
+            Self::One(_, known) if *known == child => *self = Self::None,
+            Self::None | Self::One(..) => {}
+            Self::Many(all) => all.retain(|(_, known)| *known != child),
+        }
+    }
+}
+
+/// State that a shadow replaces together with the body or the class of an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Built {
+    pub(super) plugin_part: PluginPart,
+    pub(super) constructed: u32,
+}
+
+impl Built {
+    /// No conjugate. All classes of the chain count as constructed, because an inserted base does not construct existing objects.
+    pub(super) fn without_part(class: &Class) -> Self {
+        Self { plugin_part: PluginPart::NONE, constructed: class.depth() as u32 }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,8 +105,9 @@ pub(super) enum TenantState {
 #[derive(Debug)]
 pub(super) struct Slots {
     columns: Rc<HotColumns>,
-    slots: Vec<Slot>,
-    free: Vec<u32>,
+    slots: Vec<Option<Tenant>>,
+    /// Handles of the next tenants of empty slots.
+    free: Vec<ObjectHandle>,
     last_serial: u32,
     /// Slots with valid handles.
     occupied: Bits,
@@ -56,27 +120,17 @@ pub(super) struct Slots {
     dormant: Bits,
 }
 
-#[derive(Debug)]
-struct Slot {
-    serial: u32,
-    tenant: Option<Tenant>,
-}
-
 impl Tenant {
+    /// Checks that the object has any of these flags.
+    #[inline]
+    pub(super) fn has(&self, flags: u32) -> bool {
+        u32::from(self.flags) & flags != 0
+    }
+
     /// Checks that the object is a CDO or a subobject of a CDO.
     #[inline]
     pub(super) fn is_template(&self) -> bool {
-        self.flags & (object_flags::CDO | object_flags::IN_CDO) != 0
-    }
-
-    #[inline]
-    pub(super) fn visible_body(&self) -> &Body {
-        self.staged.as_deref().unwrap_or(&self.body)
-    }
-
-    #[inline]
-    pub(super) fn visible_body_mut(&mut self) -> &mut Body {
-        self.staged.as_deref_mut().unwrap_or(&mut self.body)
+        self.has(object_flags::CDO | object_flags::IN_CDO)
     }
 }
 
@@ -90,7 +144,7 @@ impl Slots {
 
     pub(super) fn next(&self) -> ObjectHandle {
         match self.free.last() {
-            Some(index) => ObjectHandle::new(*index, self.slots[*index as usize].serial),
+            Some(object) => *object,
             None => ObjectHandle::new(u32::try_from(self.slots.len()).expect("fewer than four billion objects"), 1),
         }
     }
@@ -103,13 +157,13 @@ impl Slots {
         if self.free.pop().is_none() {
             self.add();
         }
-        let Slot { tenant: entry, .. } = &mut self.slots[index as usize];
+        let entry = &mut self.slots[index as usize];
         assert!(entry.is_none(), "slot {index} has a tenant");
         // An assignment builds the value in place; `Option::insert` would move the value.
         *entry = Some(tenant());
         let Some(tenant) = entry else { unreachable!("it was put there just now") };
         let (is_related, is_template) = (!tenant.outer.is_none(), tenant.is_template());
-        let (class, memory, plugin_part) = (tenant.body.class().id, tenant.body.memory(), tenant.body.plugin_part);
+        let (class, memory) = (tenant.body.class().id, tenant.body.memory());
         self.count += 1;
         self.occupied.put(index, true);
         // The bits are already clear, because the slot was empty.
@@ -119,29 +173,28 @@ impl Slots {
         if is_template {
             self.templates.put(index, true);
         }
-        self.columns.put(index, DirectoryEntry { serial: handle.serial(), class, memory }, plugin_part);
+        self.columns.put(index, DirectoryEntry { serial: handle.serial(), class, memory });
     }
 
     #[cold]
     fn add(&mut self) {
-        self.slots.push(Slot { serial: 1, tenant: None });
+        self.slots.push(None);
         self.columns.add();
     }
 
     /// Registers `child` as a default subobject of `owner`, if `owner` exists.
     pub(super) fn adopt(&mut self, owner: ObjectHandle, name: Name, child: ObjectHandle) {
         let Some(tenant) = self.get_mut(owner) else { return };
-        tenant.subobjects.push((name, child));
+        tenant.subobjects.push(name, child);
         self.related.put(owner.index(), true);
     }
 
     /// Empties the slot. The slot is reused unless its serials are exhausted.
     pub(super) fn remove(&mut self, handle: ObjectHandle) -> Option<Tenant> {
-        let slot = self.slots.get_mut(handle.index() as usize).filter(|slot| slot.serial == handle.serial())?;
-        let tenant = slot.tenant.take()?;
-        if slot.serial < self.last_serial {
-            slot.serial += 1;
-            self.free.push(handle.index());
+        let slot = self.slots.get_mut(handle.index() as usize)?;
+        let tenant = slot.take_if(|tenant| tenant.serial == handle.serial())?;
+        if tenant.serial < self.last_serial {
+            self.free.push(ObjectHandle::new(handle.index(), tenant.serial + 1));
         }
         self.templates.put(handle.index(), false);
         self.show(handle.index());
@@ -151,8 +204,7 @@ impl Slots {
 
     /// Updates the columns and bit sets of a slot from its tenant.
     pub(super) fn show(&mut self, index: u32) {
-        let Slot { serial, tenant } = &self.slots[index as usize];
-        let visible = tenant.as_ref().filter(|tenant| tenant.life != TenantState::Gone);
+        let visible = self.slots[index as usize].as_ref().filter(|tenant| tenant.life != TenantState::Gone);
         let was = self.occupied.get(index);
         self.count = self.count + usize::from(visible.is_some()) - usize::from(was);
         self.occupied.put(index, visible.is_some());
@@ -161,12 +213,12 @@ impl Slots {
             self.dormant.put(index, false);
             return self.columns.clear(index);
         };
-        let body = tenant.visible_body();
+        let body = &tenant.body;
         let has_relations = !tenant.outer.is_none() || !tenant.subobjects.is_empty() || body.has_more();
         self.related.put(index, has_relations);
         self.dormant.put(index, body.dormant.is_some());
-        let entry = DirectoryEntry { serial: *serial, class: body.class().id, memory: body.memory() };
-        self.columns.put(index, entry, body.plugin_part);
+        let entry = DirectoryEntry { serial: tenant.serial, class: body.class().id, memory: body.memory() };
+        self.columns.put(index, entry);
     }
 
     /// Updates a slot after its tenant's current body was replaced.
@@ -175,17 +227,25 @@ impl Slots {
         self.columns.count_end();
     }
 
+    /// Updates a slot after the body or the class of an object was replaced. Returns the state that `built` replaces. Does nothing if the
+    /// object does not exist.
+    pub(super) fn rebuilt(&mut self, object: ObjectHandle, built: Built) -> Option<Built> {
+        let constructed = std::mem::replace(&mut self.get_mut(object)?.constructed, built.constructed);
+        let plugin_part = self.columns.plugin_part(object.index());
+        self.swapped(object.index());
+        self.columns.put_plugin_part(object, built.plugin_part);
+        Some(Built { plugin_part, constructed })
+    }
+
     /// Returns the tenant, even if the tenant was destroyed in a shadow.
     #[inline]
     pub(super) fn any(&self, handle: ObjectHandle) -> Option<&Tenant> {
-        let slot = self.slots.get(handle.index() as usize).filter(|slot| slot.serial == handle.serial())?;
-        slot.tenant.as_ref()
+        self.slots.get(handle.index() as usize)?.as_ref().filter(|tenant| tenant.serial == handle.serial())
     }
 
     #[inline]
     pub(super) fn any_mut(&mut self, handle: ObjectHandle) -> Option<&mut Tenant> {
-        let slot = self.slots.get_mut(handle.index() as usize).filter(|slot| slot.serial == handle.serial())?;
-        slot.tenant.as_mut()
+        self.slots.get_mut(handle.index() as usize)?.as_mut().filter(|tenant| tenant.serial == handle.serial())
     }
 
     /// Returns the tenant if its handle is valid.
@@ -211,8 +271,8 @@ impl Slots {
     /// Iterates over valid handles and their tenants, in slot order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ObjectHandle, &Tenant)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {
-            let tenant = slot.tenant.as_ref().filter(|tenant| tenant.life != TenantState::Gone)?;
-            Some((ObjectHandle::new(index as u32, slot.serial), tenant))
+            let tenant = slot.as_ref().filter(|tenant| tenant.life != TenantState::Gone)?;
+            Some((ObjectHandle::new(index as u32, tenant.serial), tenant))
         })
     }
 
@@ -253,5 +313,31 @@ impl Slots {
     #[inline]
     pub(super) fn is_dormant(&self, index: u32) -> bool {
         self.dormant.get(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Name, ObjectHandle, Subobjects};
+
+    #[test]
+    fn subobjects_are_listed_in_order_of_creation_until_they_are_removed() {
+        let part = |at: u32| (Name(at), ObjectHandle::new(at, 1));
+        let mut list = Subobjects::None;
+        for count in 1..=3 {
+            let (name, child) = part(count);
+            list.push(name, child);
+            assert_eq!(list.iter().collect::<Vec<_>>(), (1..=count).map(part).collect::<Vec<_>>());
+        }
+        list.remove(part(2).1);
+        list.remove(part(7).1);
+        assert_eq!(list.iter().rev().collect::<Vec<_>>(), [part(3), part(1)]);
+        [3, 1].into_iter().for_each(|at| list.remove(part(at).1));
+        assert!(list.is_empty());
+        let mut single = Subobjects::One(part(1).0, part(1).1);
+        single.remove(part(2).1);
+        assert!(!single.is_empty());
+        single.remove(part(1).1);
+        assert!(single.is_empty());
     }
 }

@@ -44,10 +44,22 @@ pub struct View<'a> {
 
 /// Owned memory with its schema. The drop destroys the values and frees the memory.
 #[derive(Debug)]
-pub(crate) struct Storage {
+pub(crate) struct Storage<O: SchemaOwner = Rc<Schema>> {
     /// First byte of a piece from the schema's pool.
     start: NonNull<u8>,
-    schema: Rc<Schema>,
+    owner: O,
+}
+
+/// Counted reference to a schema, or to a value with a schema. The schema of one owner never changes.
+pub(crate) trait SchemaOwner {
+    fn schema(&self) -> &Schema;
+}
+
+impl SchemaOwner for Rc<Schema> {
+    #[inline]
+    fn schema(&self) -> &Schema {
+        self
+    }
 }
 
 impl Schema {
@@ -381,25 +393,34 @@ impl<'a> View<'a> {
     }
 }
 
-impl Storage {
+impl<O: SchemaOwner> Storage<O> {
     /// Allocates memory in which every property has the zero value of its type.
-    pub(crate) fn new(schema: Rc<Schema>) -> Self {
-        Self { start: schema.pool.take(), schema }
+    pub(crate) fn new(owner: O) -> Self {
+        Self { start: owner.schema().pool.take(), owner }
     }
 
-    /// Exchanges the schema with a schema of the same layout. The values stay in place.
+    #[inline]
+    pub(crate) fn owner(&self) -> &O {
+        &self.owner
+    }
+
+    /// Exchanges the owner of the schema with an owner of a schema of the same layout. The values stay in place.
     ///
     /// # Panics
     /// Panics if the schemas have different pools. Schemas of different layouts have different pools.
     #[inline]
-    pub(crate) fn swap_schema(&mut self, schema: &mut Rc<Schema>) {
-        assert!(self.schema.shares_pool(schema), "memory stays in place only for the same layout");
-        std::mem::swap(&mut self.schema, schema);
+    pub(crate) fn swap_owner(&mut self, owner: &mut O) {
+        let is_same = self.owner.schema().shares_pool(owner.schema());
+        assert!(is_same, "memory stays in place only for the same layout");
+        std::mem::swap(&mut self.owner, owner);
     }
 
     /// Returns new memory with copies of all values.
-    pub(crate) fn duplicate(&self) -> Self {
-        let copy = Self::new(Rc::clone(&self.schema));
+    pub(crate) fn duplicate(&self) -> Self
+    where
+        O: Clone,
+    {
+        let copy = Self::new(self.owner.clone());
         assert!(copy.view().copy_all(self.view()), "values are copied between bodies of one schema");
         copy
     }
@@ -407,22 +428,22 @@ impl Storage {
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
         // SAFETY: the memory has the schema's size and alignment and started as zeros, which are a value of every type.
-        // `swap_schema` keeps the layout. `self` owns the memory, and neither `self` nor the view leaves its thread.
-        unsafe { View::from_raw(self.start.as_ptr(), &self.schema) }
+        // `swap_owner` keeps the layout. `self` owns the memory, and neither `self` nor the view leaves its thread.
+        unsafe { View::from_raw(self.start.as_ptr(), self.owner.schema()) }
     }
 }
 
-impl Drop for Storage {
+impl<O: SchemaOwner> Drop for Storage<O> {
     fn drop(&mut self) {
-        let base = self.start.as_ptr();
-        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, which `swap_schema` keeps, all views of
+        let (base, schema) = (self.start.as_ptr(), self.owner.schema());
+        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, which `swap_owner` keeps, all views of
         // the memory have ended, and the memory is returned to the pool only here.
         unsafe {
-            for at in &self.schema.owning {
-                let (offset, ty) = &self.schema.fields[*at];
+            for at in &schema.owning {
+                let (offset, ty) = &schema.fields[*at];
                 PtrMut::new(base.wrapping_add(*offset), ty).destroy();
             }
-            self.schema.pool.put_back(self.start);
+            schema.pool.put_back(self.start);
         }
     }
 }

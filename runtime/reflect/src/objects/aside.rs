@@ -14,7 +14,7 @@ impl Objects {
     /// Returns the path of the missing class of a dormant object. Returns `None` if the object is not dormant.
     #[inline]
     pub fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
-        self.inspect(object, |tenant| tenant.visible_body().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
+        self.inspect(object, |tenant| tenant.body.dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
     }
 
     /// Checks that the object is dormant.
@@ -27,7 +27,7 @@ impl Objects {
     pub fn waiting_for(&self, class: &str) -> u64 {
         let store = self.store.borrow();
         let waits =
-            |tenant: &Tenant| tenant.visible_body().dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
+            |tenant: &Tenant| tenant.body.dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
@@ -35,7 +35,7 @@ impl Objects {
     pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        tenant.visible_body_mut().dormant = Some(Box::new(dormant));
+        tenant.body.dormant = Some(Box::new(dormant));
         store.slots.show(object.index());
         Ok(())
     }
@@ -52,7 +52,7 @@ impl Objects {
     ) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        tenant.visible_body_mut().removed.get_or_insert_default().put(property, value);
+        tenant.body.removed.get_or_insert_default().put(property, value);
         store.slots.show(object.index());
         drop(store);
         self.rescan(object);
@@ -62,7 +62,7 @@ impl Objects {
     /// Checks that the object keeps a value of that property.
     pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
         self.inspect(object, |tenant| {
-            tenant.visible_body().removed.as_ref().is_some_and(|removed| removed.get(property).is_some())
+            tenant.body.removed.as_ref().is_some_and(|removed| removed.get(property).is_some())
         })
         .unwrap_or(false)
     }
@@ -70,7 +70,7 @@ impl Objects {
     /// Removes and returns the kept value of a property.
     pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Aside> {
         let mut store = self.store.borrow_mut();
-        let removed = &mut store.slots.get_mut(object)?.visible_body_mut().removed;
+        let removed = &mut store.slots.get_mut(object)?.body.removed;
         let value = removed.as_mut()?.take(property);
         *removed = removed.take().and_then(|removed| removed.boxed());
         store.slots.show(object.index());
@@ -81,7 +81,7 @@ impl Objects {
     pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
         let mut store = self.store.borrow_mut();
         let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };
-        let removed = &mut tenant.visible_body_mut().removed;
+        let removed = &mut tenant.body.removed;
         if fields.is_empty() && removed.is_none() {
             return Vec::new();
         }

@@ -45,7 +45,7 @@ impl Objects {
     /// Returns the instances of a class and of its derived classes, in order of creation. Excludes CDOs, their subobjects, and dormant
     /// objects.
     pub fn of_class(&self, class: &Class) -> Vec<ObjectHandle> {
-        let is_kept = |tenant: &Tenant| !tenant.is_template() && tenant.visible_body().dormant.is_none();
+        let is_kept = |tenant: &Tenant| !tenant.is_template() && tenant.body.dormant.is_none();
         self.list(|found| found.is_a(class), |_, _| false, is_kept)
     }
 
@@ -121,7 +121,7 @@ impl Objects {
         // The objects that remain in the list have not changed and are alive.
         for object in changed.into_iter().map(|index| slots.handle(index)) {
             let Some(tenant) = slots.get(object) else { continue };
-            let body = tenant.visible_body();
+            let body = &tenant.body;
             if body.class().is_a(class) && !tenant.is_template() && body.dormant.is_none() {
                 let is_older = |other: &ObjectHandle| {
                     slots.get(*other).is_some_and(|other| other.construction < tenant.construction)
@@ -161,7 +161,7 @@ impl<F: FnMut(&Rc<Class>) -> bool> Listed<F> {
         let Self { check, known, .. } = self;
         *known
             .entry(class)
-            .or_insert_with(|| slots.get(object).is_some_and(|tenant| check(tenant.visible_body().class())))
+            .or_insert_with(|| slots.get(object).is_some_and(|tenant| check(tenant.body.class())))
     }
 }
 

@@ -188,9 +188,9 @@ impl Store {
         let is_labeled = |(known, part): &(Name, ObjectHandle)| {
             self.slots.get(*part).is_some_and(|tenant| tenant.label == Label::Part(*known) && tenant.outer == outer)
         };
-        let owner = self.slots.get(outer);
-        let parts = owner.map_or(&[][..], |owner| owner.subobjects.as_slice()).iter().rev();
-        let part = parts.copied().find(|part| objects.names.has_text(part.0, name) && is_labeled(part));
-        part.map(|(_, part)| part).or_else(|| self.naming.holders(&objects.names, outer, name).find(is_inside))
+        let mut parts = self.slots.get(outer).into_iter().flat_map(|owner| owner.subobjects.iter().rev());
+        let part = parts.find(|part| objects.names.has_text(part.0, name) && is_labeled(part));
+        let holders = || self.naming.holders(&objects.names, outer, name, |index| self.slots.handle(index));
+        part.map(|(_, part)| part).or_else(|| holders().find(is_inside))
     }
 }

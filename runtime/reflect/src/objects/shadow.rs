@@ -10,17 +10,17 @@ use std::rc::Rc;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
-use crate::body::{Body, ClassBinding};
+use crate::body::Body;
 use crate::class::Class;
 use crate::objects::{CopyCheck, Objects, Shadow, Store, object_flags};
-use crate::slots::TenantState;
+use crate::slots::{Built, TenantState};
 use crate::storage::Storage;
 
 /// Data that a shadow has replaced. The drop destroys old bodies, and can destroy classes.
 pub struct Replaced {
-    pub(super) bodies: Vec<Body>,
-    bindings: Vec<(ObjectHandle, ClassBinding)>,
-    copies: Vec<(ObjectHandle, Storage)>,
+    pub(super) bodies: Vec<(ObjectHandle, Body, Built)>,
+    bindings: Vec<(ObjectHandle, Rc<Class>, Built)>,
+    copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
 }
 
 impl fmt::Debug for Replaced {
@@ -39,9 +39,10 @@ impl Objects {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
-        let (staged, ended, old, rebound, in_place, unwritten, copies) = Default::default();
+        let (staged, is_staged, ended, rebound, in_place, unwritten, copies) = Default::default();
         let first_construction = store.constructions;
-        store.shadow = Some(Shadow { first_construction, staged, ended, old, rebound, in_place, unwritten, copies });
+        store.shadow =
+            Some(Shadow { first_construction, staged, is_staged, ended, rebound, in_place, unwritten, copies });
     }
 
     /// Checks that a shadow is active. During a shadow, a rollback may restore destroyed objects.
@@ -66,7 +67,7 @@ impl Objects {
         let store = self.store.borrow();
         let (Some(shadow), Some(tenant)) = (&store.shadow, store.slots.get(object)) else { return false };
         let is_new = tenant.construction > shadow.first_construction;
-        is_new || tenant.staged.is_some() || shadow.in_place.get(object.index())
+        is_new || shadow.is_staged.get(object.index()) || shadow.in_place.get(object.index())
     }
 
     /// Keeps the body of an object in place, and binds it to `class`. The layouts of `class` and of the current class are equal. The body
@@ -80,19 +81,20 @@ impl Objects {
     /// Panics if no shadow is active, the layouts differ, the object was created or staged in the shadow, or the object keeps values
     /// outside its memory.
     pub fn keep_body(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
-        let mut binding = ClassBinding::new(class);
+        let mut binding = Rc::clone(class);
         let mut store = self.store.borrow_mut();
         let Store { slots, shadow, .. } = &mut *store;
         let shadow = shadow.as_mut().expect("bodies are kept in a shadow");
         let tenant = slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
         let is_older = tenant.construction <= shadow.first_construction;
-        assert!(is_older && tenant.staged.is_none() && !shadow.in_place.get(object.index()), "a body is kept once");
+        let is_moved = shadow.is_staged.get(object.index()) || shadow.in_place.get(object.index());
+        assert!(is_older && !is_moved, "a body is kept once");
         assert!(!tenant.body.has_more(), "a kept body has its values in its memory");
         tenant.body.rebind(&mut binding);
-        shadow.rebound.push((object, binding));
+        let built = slots.rebuilt(object, Built::without_part(class));
+        shadow.rebound.push((object, binding, built.expect("the object exists")));
         shadow.in_place.put(object.index(), true);
         shadow.unwritten.put(object.index(), true);
-        slots.swapped(object.index());
         self.has_kept_bodies.set(true);
         Ok(())
     }
@@ -120,58 +122,51 @@ impl Objects {
         self.copy_check.set(check);
     }
 
-    /// Stages a new body for an object. The new body is used until the shadow ends; the old body remains unchanged. All classes of the new
-    /// chain count as constructed: an inserted base does not construct existing objects.
+    /// Stages a new body for an object. The new body is used from now on; the shadow keeps the old body unchanged. The object has no
+    /// conjugate until another conjugate is set. All classes of the new chain count as constructed.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
     /// Panics if no shadow is active.
-    pub fn stage(&self, object: ObjectHandle, mut body: Body) -> Result<(), CallError> {
-        body.constructed = body.class.depth();
+    pub fn stage(&self, object: ObjectHandle, body: Body) -> Result<(), CallError> {
+        let built = Built::without_part(body.class());
         let mut store = self.store.borrow_mut();
         let Store { slots, graveyard, shadow, .. } = &mut *store;
         let shadow = shadow.as_mut().expect("bodies are staged in a shadow");
         let tenant = slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        match tenant.staged.replace(Box::new(body)) {
-            Some(earlier) => graveyard.push(*earlier),
-            None => {
-                shadow.staged.push(object);
-                shadow.old.reserve(shadow.staged.len());
+        let old = std::mem::replace(&mut tenant.body, body);
+        let old_built = slots.rebuilt(object, built).expect("the object exists");
+        match shadow.is_staged.get(object.index()) {
+            true => graveyard.push(old),
+            false => {
+                shadow.staged.push((object, old, old_built));
+                shadow.is_staged.put(object.index(), true);
             }
         }
-        slots.swapped(object.index());
         Ok(())
     }
 
-    /// Commits the shadow by a swap of all staged bodies. Returns the old bodies with their conjugates, and the old bindings of the bodies
-    /// that stay in place. The commit always succeeds and calls no foreign code.
+    /// Commits the shadow. Returns the old bodies, and the old classes of the bodies that stay in place, with the old conjugates. The
+    /// commit always succeeds and calls no foreign code.
     ///
     /// # Panics
     /// Panics if no shadow is active.
     pub fn commit_shadow(&self) -> Replaced {
         self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
-        let mut shadow = store.shadow.take().expect("a shadow is committed after it was begun");
-        for object in shadow.staged {
-            let Some(tenant) = store.slots.get_mut(object) else { continue };
-            let Some(staged) = tenant.staged.take() else { continue };
-            shadow.old.push(std::mem::replace(&mut tenant.body, *staged));
-            store.slots.swapped(object.index());
-        }
-        for object in shadow.ended {
+        let shadow = store.shadow.take().expect("a shadow is committed after it was begun");
+        for (object, _) in shadow.ended {
             store.free(&self.names, object);
         }
-        if !shadow.rebound.is_empty() {
-            self.columns.count_end();
-        }
-        Replaced { bodies: shadow.old, bindings: shadow.rebound, copies: shadow.copies }
+        self.columns.count_end();
+        Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies }
     }
 
     /// Rolls the shadow back: restores the destroyed objects, and the values and bindings of the bodies that stayed in place.
-    /// Returns the staged bodies with the bindings that the shadow had set, and the objects that were created in the shadow, in
-    /// order of creation. The caller must destroy these objects.
+    /// Returns the staged bodies and the classes that the shadow had set, and the objects that were created in the shadow, in order of
+    /// creation. The caller must destroy these objects.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -180,37 +175,37 @@ impl Objects {
         let mut store = self.store.borrow_mut();
         let mut shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
         // The slot of an object from before the shadow is not reused in the shadow, even if the object was destroyed.
+        for (object, plugin_part) in &shadow.ended {
+            let Some(tenant) = store.slots.any_mut(*object) else { continue };
+            tenant.life = TenantState::Alive;
+            store.slots.swapped(object.index());
+            self.columns.put_plugin_part(*object, *plugin_part);
+        }
+        for (object, body, built) in &mut shadow.staged {
+            // An object created in the shadow may have been destroyed and its slot reused.
+            let Some(tenant) = store.slots.get_mut(*object) else { continue };
+            std::mem::swap(&mut tenant.body, body);
+            store.slots.rebuilt(*object, *built);
+        }
         for (object, copy) in &shadow.copies {
-            let Some(tenant) = store.slots.any(*object) else { continue };
+            let Some(tenant) = store.slots.get(*object) else { continue };
             assert!(tenant.body.view().copy_all(copy.view()), "values are copied between bodies of one schema");
         }
-        for (object, binding) in &mut shadow.rebound {
-            let Some(tenant) = store.slots.any_mut(*object) else { continue };
-            tenant.body.rebind(binding);
+        for (object, class, built) in &mut shadow.rebound {
+            let Some(tenant) = store.slots.get_mut(*object) else { continue };
+            tenant.body.rebind(class);
             (tenant.body.dormant, tenant.body.removed) = (None, None);
-            store.slots.swapped(object.index());
+            store.slots.rebuilt(*object, *built);
         }
-        let mut staged = shadow.old;
-        for object in shadow.staged {
-            let body = store.slots.any_mut(object).and_then(|tenant| tenant.staged.take());
-            staged.extend(body.map(|body| *body));
-            // An object created in the shadow may have been destroyed and its slot reused.
-            if store.slots.any(object).is_some() {
-                store.slots.swapped(object.index());
+        for (object, _) in shadow.ended {
+            if let Some(tenant) = store.slots.get(object).filter(|tenant| tenant.has(object_flags::CDO)) {
+                tenant.body.class().cdo.set(object);
             }
-        }
-        for object in shadow.ended {
-            let Some(tenant) = store.slots.any_mut(object) else { continue };
-            tenant.life = TenantState::Alive;
-            if tenant.flags & object_flags::CDO != 0 {
-                tenant.body.class.cdo.set(object);
-            }
-            store.slots.swapped(object.index());
         }
         let created = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
         let mut created: Vec<_> = created.map(|(object, tenant)| (tenant.construction, object)).collect();
         created.sort_unstable();
-        let replaced = Replaced { bodies: staged, bindings: shadow.rebound, copies: shadow.copies };
+        let replaced = Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies };
         (replaced, created.into_iter().map(|(_, object)| object).collect())
     }
 }

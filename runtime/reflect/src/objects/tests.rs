@@ -204,9 +204,11 @@ fn shadowed() -> (World, [ObjectHandle; 3]) {
     world.types.hide_in_shadow(["/Script/Game.Cube"]);
     let decl = dynamic("Cube", "/Script/Engine.Object", &[PropertyDecl::new("speed", PropertyKind::F32)]);
     let class = declare(&world, [decl]).remove(0);
-    let body = Body { plugin_part: PluginPart::of(22), ..Body::new(&class) };
+    let body = Body::new(&class);
     body.view().set(class.find_property("speed").unwrap(), 8.0f32).unwrap();
     world.objects.stage(kept, body).unwrap();
+    assert_eq!(world.objects.conjugate(kept), Some(0), "a staged body has no conjugate");
+    world.objects.set_plugin_part(kept, PluginPart::of(22));
     world.objects.release(ended);
     let created = new(&world, &class);
     (world, [kept, ended, created])
@@ -228,7 +230,7 @@ fn a_committed_shadow_returns_old_bodies_and_destroys_ended_objects() {
     let (world, [kept, ended, created]) = shadowed();
     let memory = world.objects.memory(kept);
     let old = world.objects.commit_shadow();
-    assert_eq!(old.bodies.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [11]);
+    assert_eq!(old.bodies.iter().map(|(_, _, built)| built.plugin_part.word).collect::<Vec<_>>(), [11]);
     assert_eq!(world.objects.memory(kept), memory, "what was staged is what is there");
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
     assert_eq!(world.objects.constructed(kept), 2, "the classes of the new chain count as done");
@@ -241,7 +243,7 @@ fn a_committed_shadow_returns_old_bodies_and_destroys_ended_objects() {
 fn a_dropped_shadow_leaves_everything_as_it_was() {
     let (world, [kept, ended, created]) = shadowed();
     let (staged, newborn) = world.objects.drop_shadow();
-    assert_eq!(staged.bodies.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [22]);
+    assert_eq!(staged.bodies.len(), 1);
     assert_eq!(newborn, [created]);
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F64(1.0)));
     assert_eq!(world.objects.conjugate(kept), Some(11));
@@ -255,8 +257,8 @@ fn a_dropped_shadow_leaves_everything_as_it_was() {
 fn a_body_staged_twice_is_the_last_one() {
     let (world, [kept, ..]) = shadowed();
     let class = world.objects.class(kept).unwrap();
-    world.objects.stage(kept, Body { plugin_part: PluginPart::of(33), ..Body::new(&class) }).unwrap();
-    assert_eq!(world.objects.conjugate(kept), Some(33));
+    world.objects.stage(kept, Body::new(&class)).unwrap();
+    world.objects.set_plugin_part(kept, PluginPart::of(33));
     assert_eq!(world.objects.commit_shadow().bodies.len(), 1);
     assert_eq!(world.objects.conjugate(kept), Some(33));
 }
@@ -288,7 +290,7 @@ const WRITES: [(&str, Write); 8] = [
     ("without a check", |world, object| world.objects.write_unasked(object, "label", &Value::Text("new".to_owned()))),
     ("in the body", |world, object| {
         world.objects.with_body_to_write(object, |body| {
-            body.view().set(body.class.find_property("speed").expect("it has one"), 2.0)
+            body.view().set(body.class().find_property("speed").expect("it has one"), 2.0)
         })?
     }),
     ("from a template", |world, object| {
@@ -515,4 +517,17 @@ fn names_are_unique_per_outer_and_objects_cannot_contain_themselves() {
     objects.rename(chair, "Cube_1", house).expect("a name is taken in its place only");
     objects.begin_shadow();
     assert_eq!(objects.rename(chair, "seat", none), Err(RenameError::DuringReload { object: chair }));
+}
+
+#[test]
+fn a_rollback_restores_the_first_of_three_bodies_of_a_destroyed_object() {
+    let (world, [kept, ..]) = shadowed();
+    let class = world.objects.class(kept).unwrap();
+    world.objects.stage(kept, Body::new(&class)).unwrap();
+    world.objects.set_plugin_part(kept, PluginPart::of(33));
+    assert!(world.objects.release(kept));
+    let (staged, _created) = world.objects.drop_shadow();
+    assert_eq!((staged.bodies.len(), world.objects.free_graveyard()), (1, 1));
+    assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F64(1.0)));
+    assert_eq!((world.objects.conjugate(kept), world.objects.constructed(kept)), (Some(11), 0));
 }

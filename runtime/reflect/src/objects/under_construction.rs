@@ -26,8 +26,8 @@ impl Objects {
     pub(crate) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();
         let (Some(to), Some(from)) = (store.slots.get(object), store.slots.get(from)) else { return false };
-        let view = to.visible_body().view();
-        to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.visible_body().view())
+        let view = to.body.view();
+        to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.body.view())
     }
 
     /// Copies `properties` from `from`. In each pair of `pairs`, the left reference is replaced by the right reference. Keeps properties
@@ -43,9 +43,9 @@ impl Objects {
         let store = self.store.borrow();
         let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
         let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
-        let (view, template) = (to.visible_body().view(), from.visible_body().view());
+        let (view, template) = (to.body.view(), from.body.view());
         if to.subobjects.is_empty()
-            && to.visible_body().class.properties.len() == properties.len()
+            && to.body.class().properties.len() == properties.len()
             && view.copy_all(template)
         {
             if view.names_objects() {
@@ -55,7 +55,7 @@ impl Objects {
             }
             return Ok(());
         }
-        let is_own = |property: &Property| to.subobjects.iter().any(|(name, _)| *name == property.name);
+        let is_own = |property: &Property| to.subobjects.iter().any(|(name, _)| name == property.name);
         for property in properties.iter().filter(|property| !is_own(property)) {
             view.copy_from(property, template, property)?;
             if property.ty.names_objects() {
@@ -79,8 +79,8 @@ impl Objects {
     ) -> Result<(), CallError> {
         self.rescan(object);
         let store = self.store.borrow();
-        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?.visible_body();
-        let template = store.slots.get(from).ok_or(CallError::Stale { handle: from })?.visible_body();
+        let to = &store.slots.get(object).ok_or(CallError::Stale { handle: object })?.body;
+        let template = &store.slots.get(from).ok_or(CallError::Stale { handle: from })?.body;
         let view = to.view();
         let kept: SmallVec<[(u32, Option<ObjectHandle>); 4]> =
             own.iter().map(|offset| (*offset, view.reference(*offset))).collect();
@@ -88,7 +88,7 @@ impl Objects {
             return Err(CallError::Stale { handle: from });
         }
         if !pairs.is_empty() {
-            for property in to.class.properties.iter().filter(|it| it.ty.names_objects()) {
+            for property in to.class().properties.iter().filter(|it| it.ty.names_objects()) {
                 view.replace_objects(property, pairs)?;
             }
         }
@@ -102,7 +102,7 @@ impl Objects {
     /// returns false and writes nothing.
     pub(crate) fn put_reference(&self, object: ObjectHandle, offset: u32, to: ObjectHandle) -> bool {
         self.rescan(object);
-        self.inspect(object, |tenant| tenant.visible_body().view().put_reference(offset, to)) == Some(true)
+        self.inspect(object, |tenant| tenant.body.view().put_reference(offset, to)) == Some(true)
     }
 
     /// Registers `child` as a subobject of `owner`.
@@ -115,16 +115,15 @@ impl Objects {
     /// Returns the number of constructed classes of the chain, counted from the root.
     #[inline]
     pub fn constructed(&self, object: ObjectHandle) -> usize {
-        self.inspect(object, |tenant| tenant.visible_body().constructed).unwrap_or(0)
+        self.inspect(object, |tenant| tenant.constructed).unwrap_or(0) as usize
     }
 
     /// Marks the first `count` classes of the chain as constructed. Returns two flags: true if these classes were already constructed; true
     /// if the object is a CDO or belongs to a CDO.
     pub(crate) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
         self.change(object, |tenant| {
-            let constructed = &mut tenant.visible_body_mut().constructed;
-            let was_run = *constructed >= count;
-            *constructed = count.max(*constructed);
+            let was_run = tenant.constructed >= count as u32;
+            tenant.constructed = tenant.constructed.max(count as u32);
             (was_run, tenant.is_template())
         })
     }
@@ -132,7 +131,7 @@ impl Objects {
     /// Sets the number of constructed classes of the chain, counted from the root.
     #[inline]
     pub fn set_constructed(&self, object: ObjectHandle, count: usize) {
-        self.change(object, |tenant| tenant.visible_body_mut().constructed = count);
+        self.change(object, |tenant| tenant.constructed = count as u32);
     }
 
     /// Marks the object as being destroyed. Returns false if the object was already marked.
