@@ -12,7 +12,6 @@ use crate::bridge::fast_paths::{MethodFastPath, StaticFastPath};
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::function::Function;
-use crate::object::origin::Origin;
 use crate::object::type_text::SignatureText;
 
 #[derive(Clone)]
@@ -72,14 +71,10 @@ impl MethodCall {
         let batch = batch.into_option()?;
         let frame = core.red.hot().number(hooks.gate.tag().id, what);
         let (resolved_at, count) = (core.zcalls.epoch().count(), function.arguments().len());
-        // Objects have one plugin part for each dynamic class in their chain, base class first.
-        let mut of_modules = class.lineage().filter(|class| class.origin == Origin::Dynamic);
-        let part_index = of_modules.position(|class| class.id == function.owner)?;
+        class.chain_ids().contains(&function.owner).then_some(())?;
         // SAFETY: `emit` stored the trampolines of this function with the hooks of its class. The function has the number of parameters in
         // its description. The gate is open. The function is the target for all objects of this object's class.
-        Some(unsafe {
-            MethodFastPath::new(resolved_at, (*call, batch), count, frame, (class.id, function.owner, part_index))
-        })
+        Some(unsafe { MethodFastPath::new(resolved_at, (*call, batch), count, frame, (class.id, function.owner)) })
     }
 
     pub(super) fn target(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Function>> {

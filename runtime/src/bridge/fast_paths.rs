@@ -56,8 +56,6 @@ pub(crate) struct MethodFastPath {
     class: ClassId,
     /// Class that declares the target.
     owner: ClassId,
-    /// Index of the part of `owner` among the plugin parts of an object. Used if a more-derived class of the object has a part.
-    part_index: usize,
 }
 
 /// Number of entries of a call cache that is indexed by class.
@@ -172,8 +170,7 @@ impl StaticFastPath {
 }
 
 impl MethodFastPath {
-    /// Creates the fast path into a method of class `owner`, for objects of `class`, which is `owner` or a derived class. `part_index` is
-    /// the index of `owner` among the dynamic classes for which these objects have plugin parts, base class first.
+    /// Creates the fast path into a method of class `owner`, for objects of `class`, which is `owner` or a derived class.
     ///
     /// # Safety
     /// The requirements of [`StaticFastPath::new`] apply to the method and to the module that declares `owner`.
@@ -182,9 +179,9 @@ impl MethodFastPath {
         (trampoline, batch): (DirectTrampoline, BatchTrampoline),
         count: usize,
         frame: FrameNumber,
-        (class, owner, part_index): (ClassId, ClassId, usize),
+        (class, owner): (ClassId, ClassId),
     ) -> Self {
-        Self { resolved_at, trampoline, batch, count, frame, class, owner, part_index }
+        Self { resolved_at, trampoline, batch, count, frame, class, owner }
     }
 
     #[inline]
@@ -398,7 +395,7 @@ impl FastPaths {
     #[inline(never)]
     fn inherited_part(&self, object: ObjectHandle, fast_path: &MethodFastPath) -> Option<*mut ()> {
         let pairs = self.pairs.upgrade()?;
-        pairs.part_at(self.columns.conjugate(object), fast_path.part_index, fast_path.owner).map(|part| part.0)
+        pairs.address(self.columns.conjugate(object), fast_path.owner).map(|part| part.0)
     }
 
     /// Returns a counter that changes when an object is created or destroyed, or when its body or plugin part is replaced.

@@ -54,7 +54,7 @@ impl Plugins<'_> {
             derived = base;
         }
         let Some(hooks) = self.hooks_of(derived) else { return Err(unavailable(derived)) };
-        let (key, plugin_part) = self.pairs.begin_red(&hooks.gate);
+        let (key, plugin_part) = self.pairs.begin_red(&hooks);
         let _there = self.world.objects.set_plugin_part(object, plugin_part);
         let built = match derived.base.as_ref().is_some_and(|base| base.has_plugin_part()) {
             true => self.build_chain(key, object, derived).and_then(|()| {

@@ -72,3 +72,42 @@ impl ClassHookTable {
         self.row.iter().map(|(class, hooks)| (ClassId(class as u32), &**hooks))
     }
 }
+
+#[cfg(test)]
+impl ClassHooks {
+    /// Creates hooks that are never called.
+    pub(crate) fn for_tests(class: ClassId, gate: Rc<Gate>) -> Self {
+        use alcedo_abi::call::{Call, Failure, Status};
+        use alcedo_abi::handles::PartPtr;
+        use alcedo_abi::value::{KeepSink, TextView};
+
+        extern "C" fn build(_: &mut Call<'_>, _: &mut PartPtr) -> Status {
+            unreachable!("tests call no hook")
+        }
+        extern "C" fn save(_: PartPtr, _: &KeepSink, _: &mut Failure) -> Status {
+            unreachable!("tests call no hook")
+        }
+        extern "C" fn load(_: PartPtr, _: TextView, _: *const u8, _: usize, _: &mut Failure) -> Status {
+            unreachable!("tests call no hook")
+        }
+        extern "C" fn unpack(_: PartPtr, _: *const u8, _: usize, _: &mut Failure) -> Status {
+            unreachable!("tests call no hook")
+        }
+        extern "C" fn finalize(_: PartPtr, _: &mut Failure) -> Status {
+            unreachable!("tests call no hook")
+        }
+        let hooks = PartHooks {
+            red_constructor: build,
+            class_constructor: None.into(),
+            post_init_properties: None.into(),
+            save_kept: save,
+            load_kept: load,
+            kept_print: 0,
+            kept_count: 0,
+            pack_kept: save,
+            unpack_kept: unpack,
+            finalize,
+        };
+        Self { class, hooks, gate, direct: FxHashMap::default(), names: HookNames::new("Test.Class") }
+    }
+}

@@ -11,7 +11,6 @@ use smallvec::SmallVec;
 use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::ClassHooks;
-use crate::conjugate::gate::Gate;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr, last_serial};
 use crate::object::hot_columns::PluginPart;
@@ -54,92 +53,210 @@ impl Deref for Part {
     }
 }
 
-/// Parts of one conjugate. Objects with more than two dynamic classes are rare, so few conjugates need a separate allocation.
+/// Parts of one conjugate, base first.
 type Parts = SmallVec<[Part; 2]>;
 
-/// Slot that stores one conjugate at a time. A new conjugate is written field by field, because moving a whole conjugate into the slot
-/// takes several times as long.
+/// Slot that stores the most-derived part of one conjugate at a time, or a part of a base class. A new conjugate is written field by field,
+/// because moving a whole conjugate into the slot takes several times as long.
 #[derive(Debug)]
 struct PairSlot {
+    /// Class of the part. Set before the part is built. `None` if the slot is empty. The module of a base class stays loaded at least as
+    /// long as the module of the most-derived class, because replacing a module also replaces its dependents.
+    of: Option<Rc<ClassHooks>>,
+    ptr: PartPtr,
     /// Serial number of the current conjugate, or of the next conjugate if the slot is empty.
     serial: u32,
+    /// Slot with the part of the next base class, or [`NO_SLOT`].
+    base: u32,
     color: Color,
-    /// State of the current conjugate; `Dead` if the slot is empty.
+    /// State of the current conjugate. `Dead` if the slot is empty or has a part of a base class; no key finds such a slot.
     life: Life,
-    /// Gate of the module of the most-derived class. The module of a base class stays loaded at least as long as this module, because
-    /// replacing a module also replaces its dependents.
-    gate: Option<Rc<Gate>>,
-    parts: Parts,
+    is_built: bool,
+}
+
+// Each object with a plugin part has a slot for each dynamic class. During a reload, the old and the new part have a slot each.
+const _: () = assert!(size_of::<PairSlot>() <= 32);
+
+/// End of a list of base classes.
+const NO_SLOT: u32 = u32::MAX;
+
+/// Number of slots per chunk. An allocation of this size is returned to the system, not to a list of free memory.
+const CHUNK: usize = 4096;
+
+/// Slots with consecutive indices.
+#[derive(Debug)]
+struct Chunk {
+    /// Slots of the chunk. Freed if all slots are empty after the end of a module.
+    slots: Vec<PairSlot>,
+    /// First serial number of the slots of a freed chunk.
+    first_serial: u32,
 }
 
 #[derive(Debug)]
 struct PairSlots {
-    slots: Vec<PairSlot>,
+    chunks: Vec<Chunk>,
+    /// Number of slots, including the slots of freed chunks.
+    len: u32,
+    /// Empty slots for reuse, except the slots of freed chunks.
     free: Vec<u32>,
+    /// Indices of the freed chunks.
+    freed: Vec<u32>,
     /// Largest serial number that a slot may assign.
     last_serial: u32,
 }
 
 impl Default for PairSlots {
     fn default() -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), last_serial: last_serial() }
+        Self { chunks: Vec::new(), len: 0, free: Vec::new(), freed: Vec::new(), last_serial: last_serial() }
     }
 }
 
 impl PairSlot {
+    fn empty(serial: u32) -> Self {
+        let (of, ptr, color, life) = (None, PartPtr::NONE, Color::Red, Life::Dead);
+        Self { of, ptr, serial, base: NO_SLOT, color, life, is_built: false }
+    }
+
     fn is_of(&self, key: ConjugateKey) -> bool {
         self.serial == key.serial && self.life != Life::Dead
     }
 
     fn is_open(&self) -> bool {
-        self.gate.as_ref().is_some_and(|gate| gate.is_open())
+        self.of.as_ref().is_some_and(|of| of.gate.is_open())
+    }
+
+    fn put(&mut self, part: Part) {
+        (self.of, self.ptr, self.is_built) = (Some(part.of), part.ptr, true);
+    }
+
+    fn part(&self) -> Option<(PartPtr, &Rc<ClassHooks>)> {
+        Some((self.ptr, self.of.as_ref().filter(|_| self.is_built)?))
     }
 }
 
 impl PairSlots {
     #[inline]
+    fn at(&self, index: u32) -> Option<&PairSlot> {
+        self.chunks.get(index as usize / CHUNK)?.slots.get(index as usize % CHUNK)
+    }
+
+    #[inline]
+    fn at_mut(&mut self, index: u32) -> Option<&mut PairSlot> {
+        self.chunks.get_mut(index as usize / CHUNK)?.slots.get_mut(index as usize % CHUNK)
+    }
+
+    #[inline]
     fn get(&self, key: ConjugateKey) -> Option<&PairSlot> {
-        self.slots.get(key.index as usize).filter(|slot| slot.is_of(key))
+        self.at(key.index).filter(|slot| slot.is_of(key))
     }
 
     #[inline]
     fn get_mut(&mut self, key: ConjugateKey) -> Option<&mut PairSlot> {
-        self.slots.get_mut(key.index as usize).filter(|slot| slot.is_of(key))
+        self.at_mut(key.index).filter(|slot| slot.is_of(key))
+    }
+
+    /// Iterates over the parts of a conjugate, derived before base.
+    #[inline]
+    fn parts<'a>(&'a self, conjugate: &'a PairSlot) -> impl Iterator<Item = (PartPtr, &'a Rc<ClassHooks>)> {
+        let slots = std::iter::successors(Some(conjugate), move |slot| self.at(slot.base));
+        slots.filter_map(PairSlot::part)
+    }
+
+    /// Returns the part for `class`. Returns `None` if the conjugate has expired.
+    #[inline]
+    fn find(&self, key: ConjugateKey, class: ClassId) -> Option<(PartPtr, &Rc<ClassHooks>)> {
+        let conjugate = self.get(key).filter(|conjugate| conjugate.is_open())?;
+        self.parts(conjugate).find(|(_, of)| of.class == class)
     }
 
     #[inline]
-    fn begin_red(&mut self, gate: &Rc<Gate>) -> ConjugateKey {
+    fn begin_red(&mut self, hooks: &Rc<ClassHooks>) -> ConjugateKey {
+        let (index, slot) = self.take();
+        (slot.color, slot.life) = (Color::Red, Life::Unbuilt);
+        slot.of = Some(Rc::clone(hooks));
+        ConjugateKey { index, serial: slot.serial }
+    }
+
+    /// Returns an empty slot.
+    #[inline]
+    fn take(&mut self) -> (u32, &mut PairSlot) {
         let index = match self.free.pop() {
             Some(index) => index,
             None => self.add(),
         };
-        let slot = &mut self.slots[index as usize];
-        (slot.color, slot.life) = (Color::Red, Life::Unbuilt);
-        slot.gate = Some(Rc::clone(gate));
-        ConjugateKey { index, serial: slot.serial }
+        (index, &mut self.chunks[index as usize / CHUNK].slots[index as usize % CHUNK])
     }
 
     #[cold]
     fn add(&mut self) -> u32 {
-        let index = u32::try_from(self.slots.len()).expect("fewer than four billion conjugates");
-        self.slots.push(PairSlot { serial: 1, color: Color::Red, life: Life::Dead, gate: None, parts: Parts::new() });
+        if let Some(freed) = self.freed.pop() {
+            let Chunk { slots, first_serial } = &mut self.chunks[freed as usize];
+            slots.resize_with(CHUNK, || PairSlot::empty(*first_serial));
+            let index = freed * CHUNK as u32;
+            self.free.extend((index + 1..index + CHUNK as u32).rev());
+            return index;
+        }
+        let index = self.len;
+        assert!(index < NO_SLOT, "fewer than four billion conjugates");
+        if index as usize == self.chunks.len() * CHUNK {
+            self.chunks.push(Chunk { slots: Vec::with_capacity(CHUNK), first_serial: 1 });
+        }
+        self.chunks[index as usize / CHUNK].slots.push(PairSlot::empty(1));
+        self.len += 1;
         index
     }
 
-    /// Ends a conjugate. Returns its previous state, and appends its parts to `ended`, derived before base. The slot is reused unless its
-    /// serial numbers are exhausted.
-    fn remove(&mut self, key: ConjugateKey, ended: &mut Vec<Part>) -> Option<(Color, Life)> {
-        let last_serial = self.last_serial;
-        let slot = self.get_mut(key)?;
-        let life = std::mem::replace(&mut slot.life, Life::Dead);
-        slot.gate = None;
-        let color = slot.color;
-        ended.extend(slot.parts.drain(..).rev());
-        if slot.serial < last_serial {
-            slot.serial += 1;
-            self.free.push(key.index);
+    /// Adds a built part to a conjugate. Returns the part as an error if the conjugate has ended.
+    fn push(&mut self, key: ConjugateKey, part: Part) -> Result<(), Part> {
+        match self.get_mut(key) {
+            Some(slot) if slot.of.as_ref().is_some_and(|of| of.class == part.class) => slot.put(part),
+            Some(slot) => {
+                let next = slot.base;
+                let (index, slot) = self.take();
+                slot.put(part);
+                slot.base = next;
+                if let Some(conjugate) = self.get_mut(key) {
+                    conjugate.base = index;
+                }
+            }
+            None => return Err(part),
         }
-        Some((color, life))
+        Ok(())
+    }
+
+    /// Ends a conjugate. Returns its previous state, and appends its parts to `ended`, derived before base. The slots are reused unless
+    /// their serial numbers are exhausted.
+    fn remove(&mut self, key: ConjugateKey, ended: &mut Vec<Part>) -> Option<(Color, Life)> {
+        let conjugate = self.get(key)?;
+        let state = (conjugate.color, conjugate.life);
+        let (mut next, last_serial) = (key.index, self.last_serial);
+        while let Some(slot) = self.at_mut(next) {
+            let serial = slot.serial;
+            let PairSlot { of, ptr, base, is_built, .. } = std::mem::replace(slot, PairSlot::empty(serial));
+            ended.extend(of.filter(|_| is_built).map(|of| Part { ptr, of }));
+            if serial < last_serial {
+                slot.serial += 1;
+                self.free.push(next);
+            }
+            next = base;
+        }
+        Some(state)
+    }
+
+    /// Frees the chunks whose slots are all empty. The numbers of their slots begin after the last number that a slot of the chunk had.
+    fn trim(&mut self) {
+        let last_serial = self.last_serial;
+        let is_unused = |slot: &PairSlot| slot.of.is_none() && slot.serial < last_serial;
+        for (at, chunk) in self.chunks.iter_mut().enumerate() {
+            if chunk.slots.len() == CHUNK && chunk.slots.iter().all(is_unused) {
+                chunk.first_serial = chunk.slots.iter().map(|slot| slot.serial).max().unwrap_or(1);
+                chunk.slots = Vec::new();
+                self.freed.push(at as u32);
+            }
+        }
+        let Self { chunks, free, .. } = self;
+        free.retain(|index| !chunks[*index as usize / CHUNK].slots.is_empty());
+        free.shrink_to_fit();
     }
 }
 
@@ -170,24 +287,18 @@ impl Pairs {
         self.built.get()
     }
 
-    /// Creates a red conjugate of the module with this gate. The caller then adds the parts, base first. Returns the data to store in the
-    /// object.
+    /// Creates a red conjugate whose most-derived class has these hooks. The caller then adds the parts, base first. Returns the data to
+    /// store in the object.
     #[inline(always)]
-    pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, PluginPart) {
-        let key = self.entries.borrow_mut().begin_red(gate);
+    pub(crate) fn begin_red(&self, hooks: &Rc<ClassHooks>) -> (ConjugateKey, PluginPart) {
+        let key = self.entries.borrow_mut().begin_red(hooks);
         (key, PluginPart::of(key.to_word()))
     }
 
     /// Adds the part for the next dynamic class of the object. Returns the part as an error if the conjugate has ended. A red constructor
     /// can end the conjugate by destroying the object under construction.
     pub(crate) fn push_part(&self, key: ConjugateKey, part: Part) -> Result<(), Part> {
-        match self.entries.borrow_mut().get_mut(key) {
-            Some(conjugate) => {
-                conjugate.parts.push(part);
-                Ok(())
-            }
-            None => Err(part),
-        }
+        self.entries.borrow_mut().push(key, part)
     }
 
     /// Completes the conjugate. Returns `plugin_part` with the most-derived part. The caller stores the result in the object. Returns an
@@ -199,8 +310,7 @@ impl Pairs {
         };
         conjugate.life = conjugate.life.step(conjugate.color, Event::Build)?;
         self.built.set(self.built.get() + 1);
-        let derived = conjugate.parts.last();
-        Ok(derived.map_or(plugin_part, |part| plugin_part.with_part(part.ptr.0, part.class)))
+        Ok(conjugate.part().map_or(plugin_part, |(ptr, of)| plugin_part.with_part(ptr.0, of.class)))
     }
 
     /// Completes the conjugate with its only part. Returns the data to store in the object. Returns the part as an error if the conjugate
@@ -218,7 +328,7 @@ impl Pairs {
         conjugate.life = life;
         self.built.set(self.built.get() + 1);
         let plugin_part = plugin_part.with_part(part.ptr.0, part.class);
-        conjugate.parts.push(part);
+        conjugate.put(part);
         Ok(plugin_part)
     }
 
@@ -260,22 +370,23 @@ impl Pairs {
     /// Returns the part for `class`. Returns `None` if the conjugate has expired. Also finds a part of an incomplete conjugate: the red
     /// constructor of a derived class may access the part of the base class.
     pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
-        let entries = self.entries.borrow();
-        let conjugate = entries.get(key).filter(|conjugate| conjugate.is_open())?;
-        conjugate.parts.iter().find(|part| part.class == class).cloned()
+        self.entries.borrow().find(key, class).map(|(ptr, of)| Part { ptr, of: Rc::clone(of) })
     }
 
-    /// Returns the part at index `at` if it belongs to `class`. Returns `None` if the conjugate with the key `word` has expired.
+    /// Returns the address of the part for `class`. Returns `None` if the conjugate with the key `word` has expired.
     #[inline]
-    pub(crate) fn part_at(&self, word: u64, at: usize, class: ClassId) -> Option<PartPtr> {
-        let entries = self.entries.borrow();
-        let conjugate = entries.get(ConjugateKey::from_word(word)?).filter(|conjugate| conjugate.is_open())?;
-        conjugate.parts.get(at).filter(|part| part.class == class).map(|part| part.ptr)
+    pub(crate) fn address(&self, word: u64, class: ClassId) -> Option<PartPtr> {
+        self.entries.borrow().find(ConjugateKey::from_word(word)?, class).map(|(ptr, _)| ptr)
     }
 
     /// Returns all parts of a conjugate, base first, even if the conjugate has expired.
     pub(crate) fn parts(&self, key: ConjugateKey) -> Parts {
-        self.entries.borrow().get(key).map(|conjugate| conjugate.parts.clone()).unwrap_or_default()
+        let entries = self.entries.borrow();
+        let Some(conjugate) = entries.get(key) else { return Parts::new() };
+        let parts = entries.parts(conjugate).map(|(ptr, of)| Part { ptr, of: Rc::clone(of) });
+        let mut parts: Parts = parts.collect();
+        parts.reverse();
+        parts
     }
 
     /// Ends a complete or incomplete red conjugate. Returns its parts for the finalizer thread, derived before base.
@@ -296,33 +407,96 @@ impl Pairs {
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Part> {
         let mut entries = self.entries.borrow_mut();
         let mut ended = Vec::new();
-        for index in 0..entries.slots.len() {
-            let PairSlot { serial, gate, .. } = &entries.slots[index];
-            if gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id)) {
-                let key = ConjugateKey { index: index as u32, serial: *serial };
+        for index in 0..entries.len {
+            let Some(PairSlot { of: Some(of), serial, .. }) = entries.at(index) else { continue };
+            if modules.contains(&of.gate.tag().id) {
+                let key = ConjugateKey { index, serial: *serial };
+                // Ends nothing if the slot has the part of a base class.
                 let _state = entries.remove(key, &mut ended);
             }
         }
+        entries.trim();
         ended
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Pairs;
+    use std::collections::BTreeSet;
+    use std::ptr::without_provenance_mut;
+    use std::rc::Rc;
+
+    use super::{CHUNK, ConjugateKey, Pairs, Part};
+    use crate::conjugate::class_hook_table::ClassHooks;
     use crate::conjugate::gate::{Gate, ModuleTag};
     use crate::conjugate::life::Color;
-    use crate::handles::{Generation, ModuleId};
+    use crate::handles::{ClassId, Generation, ModuleId, PartPtr};
+
+    fn hooks(module: u64, class: u32) -> Rc<ClassHooks> {
+        let tag = ModuleTag { id: ModuleId(module), name: "m".into(), generation: Generation(1) };
+        Rc::new(ClassHooks::for_tests(ClassId(class), Gate::new(tag)))
+    }
+
+    fn part(of: &Rc<ClassHooks>, address: usize) -> Part {
+        Part { ptr: PartPtr(without_provenance_mut(address)), of: Rc::clone(of) }
+    }
+
+    fn addresses(parts: &[Part]) -> Vec<usize> {
+        parts.iter().map(|part| part.ptr.0.addr()).collect()
+    }
 
     #[test]
     fn a_key_is_stale_when_its_slot_has_another_conjugate() {
-        let gate = Gate::new(ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) });
-        let pairs = Pairs::default();
-        let (first, _) = pairs.begin_red(&gate);
+        let (hooks, pairs) = (hooks(1, 1), Pairs::default());
+        let (first, _) = pairs.begin_red(&hooks);
         assert_eq!(pairs.color(first), Some(Color::Red));
         assert!(pairs.release(first).is_empty(), "no part was built");
-        let (second, _) = pairs.begin_red(&gate);
+        let (second, _) = pairs.begin_red(&hooks);
         assert_eq!(second.index, first.index);
         assert_eq!((pairs.color(first), pairs.color(second)), (None, Some(Color::Red)));
+    }
+
+    #[test]
+    fn a_conjugate_has_a_part_for_each_class_and_ends_derived_before_base() {
+        let pairs = Pairs::default();
+        let [root, base, derived] = [1, 2, 3].map(|class| hooks(1, class));
+        let (key, stored) = pairs.begin_red(&derived);
+        assert!(pairs.parts(key).is_empty() && pairs.part(key, ClassId(3)).is_none());
+        for (at, of) in [&root, &base, &derived].into_iter().enumerate() {
+            pairs.push_part(key, part(of, at + 1)).expect("the conjugate has not ended");
+            assert_eq!(addresses(&pairs.parts(key)), (1..=at + 1).collect::<Vec<_>>(), "base first");
+        }
+        let stored = pairs.finish(key, stored).expect("it was not built before");
+        for (class, expected) in [(1, Some(1)), (2, Some(2)), (3, Some(3)), (4, None)] {
+            assert_eq!(pairs.part(key, ClassId(class)).map(|part| part.ptr.0.addr()), expected);
+            assert_eq!(pairs.address(stored.word, ClassId(class)).map(|part| part.0.addr()), expected);
+        }
+        assert_eq!(addresses(&pairs.release(key)), [3, 2, 1]);
+        let reused: Vec<_> = (0..3).map(|_| pairs.begin_red(&root).0.index).collect();
+        assert_eq!(BTreeSet::from_iter(reused), BTreeSet::from([0, 1, 2]));
+        assert_eq!(pairs.push_part(key, part(&root, 4)).map_err(|part| part.ptr.0.addr()), Err(4));
+    }
+
+    #[test]
+    fn chunks_of_an_ended_module_are_freed_and_their_keys_never_return() {
+        let (pairs, old, new) = (Pairs::default(), hooks(1, 1), hooks(2, 2));
+        let build = |of: &Rc<ClassHooks>| -> Vec<ConjugateKey> {
+            let build = |at: usize| {
+                let (key, stored) = pairs.begin_red(of);
+                pairs.finish_with(key, part(of, at), stored).expect("the conjugate has not ended");
+                key
+            };
+            (0..2 * CHUNK).map(build).collect()
+        };
+        let (before, after) = (build(&old), build(&new));
+        let chunks = || pairs.entries.borrow().chunks.iter().filter(|chunk| !chunk.slots.is_empty()).count();
+        assert_eq!(chunks(), 4);
+        assert_eq!(pairs.release_modules(&BTreeSet::from([ModuleId(1)])).len(), 2 * CHUNK);
+        assert_eq!(chunks(), 2);
+        assert!(after.iter().all(|key| pairs.color(*key).is_some()));
+        let again = build(&old);
+        assert_eq!((chunks(), pairs.entries.borrow().len as usize), (4, 4 * CHUNK));
+        assert!(before.iter().all(|key| pairs.color(*key).is_none()));
+        assert!(again.iter().all(|key| key.serial > 1 && pairs.color(*key).is_some()));
     }
 }
