@@ -1,5 +1,5 @@
-//! Measures the memory of a reload, during which old and new data exist at the same time. This plain program prints a table and measures no
-//! times.
+//! Measures the memory of objects and of a reload, during which old and new data exist at the same time. This plain program prints a table
+//! and measures no times.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod support;
@@ -15,13 +15,19 @@ fn main() {
         return;
     }
     println!(
-        "| objects | resident before, KiB | peak of the reload, KiB | more than before | bytes per object | after, KiB |"
+        "| objects | resident before, KiB | bytes per object | peak of the reload, KiB | more than before | bytes per object | after, KiB |"
     );
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
-    COUNTS.into_iter().for_each(measure);
+    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    let mut empty = None;
+    for objects in COUNTS {
+        let before = measure(objects, empty);
+        empty.get_or_insert(before);
+    }
 }
 
-fn measure(objects: u64) {
+/// Prints the line of a world with this number of objects. `empty` is the resident memory of a host without objects, in KiB. Returns the
+/// resident memory before the reload.
+fn measure(objects: u64, empty: Option<u64>) -> u64 {
     let builds = support::builds("crowd");
     let runtime = support::host(&builds[0]);
     for _ in 0..objects {
@@ -34,7 +40,9 @@ fn measure(objects: u64) {
     let after = process::rss_kib().expect("a Linux with /proc");
     let more = peak.saturating_sub(before);
     let percent = more as f64 * 100.0 / before as f64;
-    let each = (more * 1024).checked_div(objects).map_or_else(|| "–".to_owned(), |bytes| bytes.to_string());
-    println!("| {objects} | {before} | {peak} | {more} KiB, {percent:.0} % | {each} | {after} |");
+    let each = |kib: u64| (kib * 1024).checked_div(objects).map_or_else(|| "–".to_owned(), |bytes| bytes.to_string());
+    let (of_world, of_reload) = (each(before.saturating_sub(empty.unwrap_or(before))), each(more));
+    println!("| {objects} | {before} | {of_world} | {peak} | {more} KiB, {percent:.0} % | {of_reload} | {after} |");
     drop(runtime.shutdown());
+    before
 }
