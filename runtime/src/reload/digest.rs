@@ -256,7 +256,8 @@ fn calls(core: &Core) -> Vec<String> {
 
 fn modules(loads: &Loads) -> Vec<String> {
     let mut lines: Vec<_> = loads
-        .unloads
+        .registry
+        .masters
         .states()
         .into_iter()
         .map(|(generation, state)| format!("generation {generation} is {state}"))

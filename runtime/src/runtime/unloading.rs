@@ -9,12 +9,11 @@ use crate::error::Error;
 use crate::handles::Generation;
 use crate::lease::{Blocker, Lease, LeaseKind, ModuleBlocker};
 use crate::load::error::LoadError;
-use crate::load::master::{Unload, in_progress};
+use crate::load::master::{Unload, UnloadingCallback, in_progress};
 use crate::load::module::master::MasterModule;
 use crate::reload::requests::Request;
 use crate::unload::state::GenerationInfo;
 use crate::unload::ticket::UnloadTicket;
-use crate::unload::unloads::UnloadingCallback;
 
 impl Inner {
     /// Waits for unloads in progress when the host ends. Parks the generations whose unload exceeds the time limit, and returns the

@@ -14,3 +14,4 @@ pub use life::Unload;
 pub(crate) use life::{create, unload};
 pub(crate) use loads::{GenerationUnload, Loads, Master, Observer, ids};
 pub(crate) use start::{declarers, make_cdos, resume, start, suspend, undo_constructions};
+pub(crate) use unloads::UnloadingCallback;

@@ -3,13 +3,11 @@
 
 use std::ops::Deref;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use crate::boundary::CallError;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
-use crate::handles::ModuleId;
-use crate::lease::{Lease, Leases};
+use crate::lease::Lease;
 use crate::load::module::{Module, Need};
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
