@@ -164,7 +164,7 @@ pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     match directory(None) {
         Some((directory, _entry)) if directory.ends == ends => true,
         Some(_) => entry(object).is_some(),
-        None => super::object_lives(object),
+        None => object_lives(object),
     }
 }
 
