@@ -26,8 +26,7 @@ impl Objects {
     /// Returns the number of dormant objects whose missing class has the path `class`.
     pub fn waiting_for(&self, class: &str) -> u64 {
         let store = self.store.borrow();
-        let waits =
-            |tenant: &Tenant| tenant.body.dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
+        let waits = |tenant: &Tenant| tenant.body.dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 

@@ -159,9 +159,7 @@ impl<F: FnMut(&Rc<Class>) -> bool> Listed<F> {
 
     fn check(&mut self, class: ClassId, slots: &Slots, object: ObjectHandle) -> bool {
         let Self { check, known, .. } = self;
-        *known
-            .entry(class)
-            .or_insert_with(|| slots.get(object).is_some_and(|tenant| check(tenant.body.class())))
+        *known.entry(class).or_insert_with(|| slots.get(object).is_some_and(|tenant| check(tenant.body.class())))
     }
 }
 

@@ -44,10 +44,7 @@ impl Objects {
         let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
         let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
         let (view, template) = (to.body.view(), from.body.view());
-        if to.subobjects.is_empty()
-            && to.body.class().properties.len() == properties.len()
-            && view.copy_all(template)
-        {
+        if to.subobjects.is_empty() && to.body.class().properties.len() == properties.len() && view.copy_all(template) {
             if view.names_objects() {
                 for property in properties.iter().filter(|it| it.ty.names_objects()) {
                     view.replace_objects(property, pairs)?;
