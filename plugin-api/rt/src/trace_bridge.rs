@@ -66,7 +66,7 @@ impl Subscriber for Bridge {
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let mut fields = Fields::default();
         span.record(&mut fields);
-        let number = fields.with_record(span.metadata(), |record| records::open_span(record));
+        let number = fields.with_record(span.metadata(), records::open_span);
         if number == 0 {
             return Id::from_u64(UNHEARD);
         }
@@ -82,7 +82,7 @@ impl Subscriber for Bridge {
     fn event(&self, event: &Event<'_>) {
         let mut fields = Fields::default();
         event.record(&mut fields);
-        fields.with_record(event.metadata(), |record| records::send_event(record));
+        fields.with_record(event.metadata(), records::send_event);
     }
 
     fn enter(&self, span: &Id) {

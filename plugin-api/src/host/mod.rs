@@ -12,8 +12,8 @@ pub(crate) mod lending;
 
 pub(crate) use alcedo_rt::{borrowed_text, put_text};
 pub(crate) use attached::{
-    age_text, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, direct_failure, ends,
-    entry, game_time, host, job_cancel, job_lives, job_take, lives, name_text, object_class, object_lives, object_name,
+    age_text, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, direct_failure,
+    ends, entry, game_time, host, job_cancel, job_lives, job_take, lives, name_text, object_class, object_name,
     site_of,
 };
 

@@ -139,6 +139,7 @@ fn slice_is_borrowed<E: From<CallError>>() -> E {
 }
 
 #[cold]
+#[expect(clippy::boxed_local, reason = "callers then contain no code that moves the error")]
 fn failure(error: Box<CallError>) -> Error {
     (*error).into()
 }

@@ -295,7 +295,6 @@ fn in_words(message: &Message) -> String {
 #[cfg(test)]
 mod tests {
     use std::ffi::OsString;
-use std::process::ExitStatus;
 
     use proptest::prelude::{Just, Strategy, any, prop_oneof};
     use proptest::{collection, prop_assert, prop_assert_eq, proptest};

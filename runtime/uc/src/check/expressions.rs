@@ -110,15 +110,15 @@ impl Body<'_, '_> {
             return value.clone().map(|value| Expr { line, ..value }).ok_or(Reported);
         }
         let class = &self.class;
-        if !self.only_constants {
-            if let Some(found) = self.checker.find_variable(class, &name.text) {
-                if self.is_static {
-                    let message = format!("a static function has no object: `{}` is not available", found.name);
-                    let error = self.error("uc-static", span, message);
-                    return Err(self.report(error.hint(format!("its default is `default.{}`", found.name))));
-                }
-                return self.property(None, &found, self.at(span));
+        if !self.only_constants
+            && let Some(found) = self.checker.find_variable(class, &name.text)
+        {
+            if self.is_static {
+                let message = format!("a static function has no object: `{}` is not available", found.name);
+                let error = self.error("uc-static", span, message);
+                return Err(self.report(error.hint(format!("its default is `default.{}`", found.name))));
             }
+            return self.property(None, &found, self.at(span));
         }
         if self.checker.find_const(class, &name.text).is_some() {
             return self.checker.const_named(class, name, self.file, expected);
