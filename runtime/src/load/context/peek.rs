@@ -102,7 +102,9 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
         | ImageError::Copy { .. }
         | ImageError::StillWritten { .. }) => LoadError::from(error).into(),
         // Reports the missing manifest, because some libraries of the system are complete, and fail the checks for modules.
-        ImageError::Malformed { sections, .. } if !sections.is_empty() && !sections.iter().any(|name| name == SECTION) => {
+        ImageError::Malformed { sections, .. }
+            if !sections.is_empty() && !sections.iter().any(|name| name == SECTION) =>
+        {
             let reason = LoadError::NoManifest { path: path.clone() }.to_string();
             ContextError::BadImage { path, reason }
         }
