@@ -25,6 +25,7 @@ pub mod module;
 pub mod names;
 pub mod net;
 pub mod override_check;
+pub mod permissions;
 pub mod protocols;
 pub mod stack;
 pub mod task;

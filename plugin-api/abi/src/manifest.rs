@@ -11,6 +11,7 @@
 
 use crate::fingerprint::Fingerprint;
 use crate::names::{self, Excerpt};
+use crate::permissions::Permissions;
 use crate::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
 /// Name of the ELF section that contains the manifest.
@@ -43,6 +44,7 @@ const FLAG_UNWIND: u32 = 1;
 const FLAG_SLOT_TYPES: u32 = 2;
 const FLAG_HOOKED: u32 = 4;
 const FLAG_OWN_HEAP: u32 = 8;
+// `Permissions` defines the flags 16 to 512.
 
 /// Data from which the `module!` macro encodes a manifest at compile time.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +63,8 @@ pub struct Source<'a> {
     pub hooked: bool,
     /// True if the allocator is the module heap, whose pages are freed with the image.
     pub own_heap: bool,
+    /// Declared permissions. `None` if the module declares none.
+    pub permissions: Option<Permissions>,
     /// Name and version range of each required module.
     pub dependencies: &'a [(&'a str, &'a str)],
 }
@@ -90,7 +94,8 @@ pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     let flags = flag(source.unwinds, FLAG_UNWIND)
         | flag(SLOT_TYPES, FLAG_SLOT_TYPES)
         | flag(source.hooked, FLAG_HOOKED)
-        | flag(source.own_heap, FLAG_OWN_HEAP);
+        | flag(source.own_heap, FLAG_OWN_HEAP)
+        | Permissions::to_flags(source.permissions);
     let mut writer = Writer { bytes: [0; N], at: 0 };
     writer = writer.put(&MAGIC).put(&FORMAT.to_le_bytes()).put(&(N as u32).to_le_bytes());
     writer = writer.put(&ABI_NUMBER.to_le_bytes()).put(&LAYOUT_HASH.to_le_bytes());
@@ -176,6 +181,8 @@ pub struct Manifest<'a> {
     pub hooked: bool,
     /// True if the allocator of the module is the module heap, whose pages are freed with the image.
     pub own_heap: bool,
+    /// Permissions that the module declares. `None` if the module declares none, as all modules built before permissions existed.
+    pub permissions: Option<Permissions>,
     /// Build id; different builds have different ids.
     pub build_id: u128,
     /// Name of the module.
@@ -277,6 +284,7 @@ impl<'a> Manifest<'a> {
             slot_types: flags & FLAG_SLOT_TYPES != 0,
             hooked: flags & FLAG_HOOKED != 0,
             own_heap: flags & FLAG_OWN_HEAP != 0,
+            permissions: Permissions::of_flags(flags),
             build_id,
             name,
             version,
@@ -357,6 +365,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::{Manifest, ManifestError, Source, encode, encoded_len, read_types, type_record, type_record_len};
+    use crate::permissions::{Permission, Permissions};
 
     const SOURCE: Source<'_> = Source {
         name: "kitchen",
@@ -366,6 +375,7 @@ mod tests {
         unwinds: true,
         hooked: true,
         own_heap: false,
+        permissions: None,
         dependencies: &[("base", "^1"), ("other", "*")],
     };
     const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);
@@ -376,7 +386,19 @@ mod tests {
         assert_eq!((manifest.name, manifest.version, manifest.build_id), ("kitchen", "1.2.3", 7));
         assert_eq!(manifest.layout_hash, crate::LAYOUT_HASH);
         assert!(manifest.unwinds && manifest.hooked && !manifest.own_heap);
+        assert_eq!(manifest.permissions, None);
         assert_eq!(manifest.dependencies().collect::<Vec<_>>(), [("base", "^1"), ("other", "*")]);
+    }
+
+    #[test]
+    fn a_declaration_of_permissions_changes_only_flags() {
+        const DECLARED: Option<Permissions> = Some(Permissions::of(&[Permission::Files]));
+        const WITH: Source<'_> = Source { permissions: DECLARED, ..SOURCE };
+        let bytes: [u8; encoded_len(&WITH)] = encode(&WITH);
+        let manifest = Manifest::read(&bytes).expect("just encoded");
+        assert_eq!(manifest.permissions, DECLARED);
+        let without = Manifest { permissions: None, ..manifest };
+        assert_eq!(Manifest::read(&BYTES), Ok(without));
     }
 
     #[test]

@@ -236,6 +236,11 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// hook, and reports the names when it loads the module. For the C heap, omit all functions that the code defines, including `free`.
 /// Blocks that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to the library's own heap.
 ///
+/// `permissions: [files, threads]` declares which resources of the process the module uses: `network`, `files`, `threads`, `signals`,
+/// `c_libraries`; `[]` declares none of them. A host compares the declaration with the imports of the file and with the calls that the
+/// hooks record, and reports or refuses a module that uses more. A module without the key is not checked. The check finds mistakes and
+/// restricts no code; `runtime/docs/trusting-files.md` lists what it detects.
+///
 /// The host installs the logger of `log` and the subscriber of `tracing` in the library, and receives all records. A main may set its
 /// own by `env_logger`, `fern`, `tracing_subscriber` or manually. In this case, the host installs its own after main, unless main has
 /// set them. Records of `log` are dropped until main has set its logger. The host detects the case from function names in the file.

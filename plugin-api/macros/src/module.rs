@@ -1,4 +1,4 @@
-//! Expands `module!`, which specifies the name, the hooks and the dependencies of a module.
+//! Expands `module!`, which specifies the name, the hooks, the permissions and the dependencies of a module.
 
 use crate::rules;
 use proc_macro2::{Span, TokenStream};
@@ -22,6 +22,8 @@ pub(crate) struct Module {
     has_logger: bool,
     /// C functions defined by the author's code.
     unhooked: Vec<LitStr>,
+    /// Entries of `Permission`. `None` if the author declares no permissions.
+    permissions: Option<Vec<Ident>>,
     dependencies: Vec<(LitStr, LitStr)>,
 }
 
@@ -31,6 +33,7 @@ impl Parse for Module {
         let (mut name, mut entry, mut main, mut exit) = (None, None, None, None);
         let (mut allocator, mut logger, mut unhooked, mut dependencies) = (None, None, None, None);
         let (mut suspend, mut resume) = (None::<(Ident, Path)>, None::<(Ident, Path)>);
+        let mut permissions = None;
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             input.parse::<Token![:]>()?;
@@ -44,6 +47,7 @@ impl Parse for Module {
                 "allocator" => allocator.replace(parse_own(input, OWN_ALLOCATOR)?).is_some(),
                 "logger" => logger.replace(parse_own(input, OWN_LOGGER)?).is_some(),
                 "unhooked" => unhooked.replace(parse_names(input)?).is_some(),
+                "permissions" => permissions.replace(parse_permissions(input)?).is_some(),
                 "dependencies" => dependencies.replace(parse_dependencies(input)?).is_some(),
                 _ => {
                     return Err(rules::at(
@@ -51,7 +55,7 @@ impl Parse for Module {
                         key.span(),
                         format!(
                             "unknown key `{key}`: expected one of `name`, `entry`, `main`, `exit`, `suspend`, `resume`, \
-                             `allocator`, `logger`, `unhooked`, `dependencies`"
+                             `allocator`, `logger`, `unhooked`, `dependencies`, `permissions`"
                         ),
                     ));
                 }
@@ -91,12 +95,12 @@ impl Parse for Module {
         };
         let (has_allocator, has_logger) = (allocator.is_some(), logger.is_some());
         let (unhooked, dependencies) = (unhooked.unwrap_or_default(), dependencies.unwrap_or_default());
-        Ok(Self { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, dependencies })
+        Ok(Self { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, permissions, dependencies })
     }
 }
 
 pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
-    let Module { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, dependencies } = module;
+    let Module { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, permissions, dependencies } = module;
     let Made { build_id, plugins } = build_id::read_inputs().map_err(|error| {
         syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
     })?;
@@ -131,11 +135,19 @@ pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
     let suspend = hook(pair.as_ref().map(|(suspend, _)| suspend));
     let resume = hook(pair.as_ref().map(|(_, resume)| resume));
     let heap = Ident::new(if *has_allocator { "own" } else { "module" }, Span::call_site());
+    let permissions = match permissions {
+        Some(permissions) => quote! {
+            ::alcedo_plugin_api::__private::core::option::Option::Some(::alcedo_plugin_api::__private::Permissions::of(
+                &[#(::alcedo_plugin_api::__private::Permission::#permissions),*]
+            ))
+        },
+        None => quote! { ::alcedo_plugin_api::__private::core::option::Option::None },
+    };
     let (names, ranges): (Vec<_>, Vec<_>) = dependencies.iter().cloned().unzip();
     Ok(quote! {
         ::alcedo_plugin_api::__private::module! {
             name: #name, build_id: #build_id, heap: #heap, own_logger: #has_logger, unhooked: [#(#unhooked)*],
-            dependencies: &[#((#names, #ranges)),*],
+            permissions: #permissions, dependencies: &[#((#names, #ranges)),*],
             tables: #tables, entry: #entry, main: |args| { #main }, exit: { #exit },
             suspends: #suspends, suspend: { #suspend }, resume: { #resume }
         }
@@ -156,6 +168,34 @@ fn parse_names(input: ParseStream<'_>) -> Result<Vec<LitStr>> {
     let content;
     bracketed!(content in input);
     Ok(Punctuated::<LitStr, Token![,]>::parse_terminated(&content)?.into_iter().collect())
+}
+
+/// Names of the permissions, each with its entry of `Permission`.
+const PERMISSIONS: [(&str, &str); 5] = [
+    ("network", "Network"),
+    ("files", "Files"),
+    ("threads", "Threads"),
+    ("signals", "Signals"),
+    ("c_libraries", "CLibraries"),
+];
+
+/// Parses a list of permissions. Returns their entries of `Permission`.
+fn parse_permissions(input: ParseStream<'_>) -> Result<Vec<Ident>> {
+    let content;
+    bracketed!(content in input);
+    let mut entries: Vec<Ident> = Vec::new();
+    for name in Punctuated::<Ident, Token![,]>::parse_terminated(&content)? {
+        let Some((_, entry)) = PERMISSIONS.iter().find(|(known, _)| name == *known) else {
+            let known = PERMISSIONS.map(|(known, _)| known).join("`, `");
+            let message = format!("unknown permission `{name}`: expected one of `{known}`");
+            return Err(rules::at("ALC0212", name.span(), message));
+        };
+        if entries.iter().any(|listed| listed == entry) {
+            return Err(rules::at("ALC0070", name.span(), format!("`{name}` is specified twice")));
+        }
+        entries.push(Ident::new(entry, Span::call_site()));
+    }
+    Ok(entries)
 }
 
 fn parse_dependencies(input: ParseStream<'_>) -> Result<Vec<(LitStr, LitStr)>> {

@@ -33,6 +33,7 @@ pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_abse
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use alcedo_abi::manifest;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
+pub use alcedo_abi::permissions::{Permission, Permissions};
 pub use alcedo_abi::type_text::contains;
 pub use alcedo_abi::zcall::Slot;
 pub use alcedo_abi::{__alcedo_join as join, __alcedo_member_paths as member_paths};

@@ -58,4 +58,10 @@ mod alc0077 {
     module! { name: "thing", dependencies: ["other"] }
 }
 
+mod alc0212 {
+    use alcedo_plugin_api::prelude::*;
+
+    module! { name: "thing", permissions: [net] }
+}
+
 fn main() {}

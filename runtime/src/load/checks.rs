@@ -70,6 +70,7 @@ mod tests {
         unwinds: true,
         hooked: true,
         own_heap: true,
+        permissions: None,
         dependencies: &[],
     };
     const BYTES: [u8; encoded_len(&SOURCE)] = encode(&SOURCE);

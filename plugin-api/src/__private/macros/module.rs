@@ -8,7 +8,7 @@
 macro_rules! __alcedo_module {
     (
         name: $name:expr, build_id: $build_id:expr, heap: $heap:ident, own_logger: $own_logger:literal,
-        unhooked: $unhooked:tt, dependencies: $dependencies:expr,
+        unhooked: $unhooked:tt, permissions: $permissions:expr, dependencies: $dependencies:expr,
         tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
@@ -24,6 +24,7 @@ macro_rules! __alcedo_module {
                 unwinds: $crate::__private::core::cfg!(panic = "unwind"),
                 hooked: $crate::__private::HOOKED,
         own_heap: $crate::__private::heap!(is $heap),
+                permissions: $permissions,
                 dependencies: $dependencies,
             };
             // The host reads this section only from the file. No code refers to this static, so `#[used]` keeps it.

@@ -84,6 +84,7 @@ const SEED: manifest::Source<'_> = manifest::Source {
     unwinds: true,
     hooked: true,
     own_heap: true,
+    permissions: None,
     dependencies: &[("cubes", "^1.2"), ("Tale", ">=0.1, <2")],
 };
 
