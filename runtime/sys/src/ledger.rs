@@ -8,6 +8,7 @@
 pub(crate) mod disposition;
 pub(crate) mod plan;
 pub(crate) mod repair;
+pub(crate) mod uses;
 
 use std::collections::HashSet;
 use std::ffi::c_void;
@@ -24,6 +25,7 @@ use crate::lock;
 use crate::reference::SearchResult;
 use plan::{Facts, Step};
 use repair::{Gone, Repair};
+use uses::{Use, Uses};
 
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
@@ -48,6 +50,8 @@ pub struct Ledger {
     is_closing: AtomicBool,
     /// Functions whose calls were rejected while the image was being closed.
     refused: Mutex<Vec<String>>,
+    /// First use of each kind of resource.
+    uses: Uses,
     pub(crate) records: Records,
 }
 
@@ -144,6 +148,7 @@ impl Ledger {
             outside: Mutex::default(),
             is_closing: AtomicBool::new(false),
             refused: Mutex::default(),
+            uses: Uses::default(),
             records: Records::new(),
         })
     }
@@ -208,6 +213,13 @@ impl Ledger {
         let mut counts = LedgerCounts::default();
         self.repairs.iter().for_each(|repair| (repair.counts)(self, &mut counts));
         counts
+    }
+
+    /// Returns the kinds of resources that the image has used so far, with the first use of each kind. Unlike [`Ledger::counts`], the list
+    /// includes resources that the image has released.
+    #[must_use]
+    pub fn uses(&self) -> Vec<Use> {
+        self.uses.all()
     }
 
     /// Notifies the repairs that the image was mapped and its initializers have run.
@@ -300,6 +312,10 @@ impl Ledger {
     /// Returns the owner id of this image in records shared by all images.
     pub(crate) fn owner(&self) -> usize {
         std::ptr::from_ref(self).addr()
+    }
+
+    pub(crate) fn noted(&self) -> &Uses {
+        &self.uses
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {

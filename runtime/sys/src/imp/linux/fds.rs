@@ -4,13 +4,15 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
+use std::path::Path;
 use std::sync::{LazyLock, Mutex};
-use std::thread;
+use std::{fs, thread};
 
-use super::c::descriptors::{Identity, identity};
+use super::c::descriptors::{Identity, identity, is_paired_locally};
 use super::c::library::{self, Closes};
 use super::{fd_target, lock, proc};
 use crate::ledger::repair::{Gone, Repair};
+use crate::ledger::uses::{UseKind, Uses, is_for_author};
 
 pub(super) const REPAIR: Repair = Repair {
     name: "a descriptor",
@@ -86,6 +88,24 @@ pub(super) fn stream_opened(owner: usize, fd: c_int, stream: *mut c_void, maker:
 fn add_record(owner: usize, fd: c_int, stream: Option<Stream>) {
     if let Some(identity) = identity(fd) {
         lock(&RECORDS).insert(fd, Opened { owner, identity, stream });
+    }
+}
+
+/// Notes the use of a file or a socket by the image that has opened this descriptor.
+pub(super) fn note_use(uses: &Uses, fd: c_int) {
+    let Some(identity) = identity(fd) else { return };
+    match identity.kind {
+        libc::S_IFSOCK if !uses.has(UseKind::Socket) && !is_paired_locally(fd) => {
+            uses.note(UseKind::Socket, || "opened a socket".to_owned());
+        }
+        libc::S_IFREG | libc::S_IFDIR if !uses.has(UseKind::File) => {
+            let Some(path) = fd_target(fd) else { return };
+            let program = fs::read_link("/proc/self/exe").ok();
+            if is_for_author(&path, program.as_deref().and_then(Path::to_str)) {
+                uses.note(UseKind::File, || format!("opened {path}"));
+            }
+        }
+        _ => {}
     }
 }
 

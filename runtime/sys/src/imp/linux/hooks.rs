@@ -20,6 +20,7 @@ use super::exits::Handler;
 use super::streams::StreamFunctions;
 use super::{c_heap, exits, fds, frames, locals, names, random, rings, signals, streams, system_log, threads};
 use crate::ledger::Ledger;
+use crate::ledger::uses::UseKind;
 
 pub use super::c::callbacks::{Deregister, Destructor, OnExit, ThreadStart};
 pub use super::signal_hooks::{
@@ -98,6 +99,7 @@ hooks! {
         if ledger.refuses("pthread_create") {
             return libc::EAGAIN;
         }
+        ledger.noted().note(UseKind::Thread, || "called `pthread_create`".to_owned());
         // SAFETY: the module promises that the arguments meet the requirements of `pthread_create`.
         unsafe { threads::create(share(ledger), thread, attributes, start, argument) }
     }
@@ -156,6 +158,9 @@ hooks! {
         }
         match signals::set(image.addr(), signal, action) {
             Ok(before) => {
+                if action.is_some() {
+                    ledger.noted().note(UseKind::Signal, || format!("called `sigaction` for signal {signal}"));
+                }
                 if !old.is_null() {
                     // SAFETY: the module promises a variable for an action.
                     unsafe { old.cast::<libc::sigaction>().write(before) };
@@ -176,6 +181,7 @@ hooks! {
             set_errno(libc::EINVAL);
             return libc::SIG_ERR;
         }
+        ledger.noted().note(UseKind::Signal, || format!("called `signal` for signal {signal}"));
         signals::set_simply(image.addr(), signal, handler).unwrap_or_else(|error| {
             set_errno(error);
             libc::SIG_ERR
@@ -290,6 +296,7 @@ hooks! {
     fn fd_opened(image, fd: c_int) -> () = ();
     |ledger, _none| {
         fds::opened(image.addr(), fd);
+        fds::note_use(ledger.noted(), fd);
         let ring = rings::of_descriptor(fd).filter(|_| ledger.has_repair(rings::REPAIR.name));
         ring.into_iter().for_each(|ring| ledger.records.rings.opened(ring));
     }
@@ -331,7 +338,10 @@ hooks! {
     /// Reports a stream with a descriptor, created by a function of the C library: `fopen` (0), `fdopen` (1), `tmpfile` (2), `popen`
     /// (3), `opendir` (4) or `fdopendir` (5).
     fn stream_opened(image, stream: *mut c_void, fd: c_int, made_by: c_int) -> () = ();
-    |_ledger, _none| fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by))
+    |ledger, _none| {
+        fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by));
+        fds::note_use(ledger.noted(), fd);
+    }
 
     /// Reports a stream that writes to memory of the module, created by a function of the C library: `open_memstream` (0),
     /// `open_wmemstream` (1) or `fmemopen` (2). The first two write the address of a block to `location`.

@@ -10,6 +10,7 @@ use super::hooks::{hooks, passes_own_memory, share};
 use super::notifications::Event;
 use super::requests::IoBlock;
 use super::{altstack, async_fds, children, locals, requests, signals, timers};
+use crate::ledger::uses::UseKind;
 
 hooks! {
     /// Hook of `sigaltstack`.
@@ -33,6 +34,9 @@ hooks! {
         // SAFETY: the module promises a timer, or null, which also stops the timer.
         let new = unsafe { new.cast::<libc::itimerval>().as_ref() };
         let stops = new.is_none_or(|new| new.it_value.tv_sec == 0 && new.it_value.tv_usec == 0);
+        if !stops {
+            ledger.noted().note(UseKind::Signal, || "called `setitimer`".to_owned());
+        }
         timers::set(ledger, which, stops, original, || {
             if let Some(now) = kernel::timer(which).filter(|_| !old.is_null()) {
                 // SAFETY: the module promises a variable for the previous timer, or null.
@@ -43,11 +47,17 @@ hooks! {
 
     /// Hook of `alarm`.
     fn alarm(image, seconds: c_uint) -> c_uint = libc::alarm(seconds);
-    in sources |ledger, _original| timers::alarm(ledger, seconds)
+    in sources |ledger, _original| {
+        ledger.noted().note(UseKind::Signal, || "called `alarm`".to_owned());
+        timers::alarm(ledger, seconds)
+    }
 
     /// Hook of `ualarm`.
     fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = kernel::ualarm(first, then);
-    in sources |ledger, _original| timers::ualarm(ledger, first, then)
+    in sources |ledger, _original| {
+        ledger.noted().note(UseKind::Signal, || "called `ualarm`".to_owned());
+        timers::ualarm(ledger, first, then)
+    }
 
     /// Hook of `timer_create`. `event` is a `struct sigevent` or null, and `timer` points to a `timer_t`.
     fn timer_create(image, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int

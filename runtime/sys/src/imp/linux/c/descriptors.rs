@@ -3,7 +3,7 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::ptr;
 
@@ -20,6 +20,17 @@ pub(in crate::imp::linux) fn identity(fd: c_int) -> Option<Identity> {
     // SAFETY: the C library writes to `stat`, and has initialized it on success.
     let stat = unsafe { (libc::fstat(fd, stat.as_mut_ptr()) == 0).then(|| stat.assume_init()) }?;
     Some(Identity { device: stat.st_dev, number: stat.st_ino, kind: stat.st_mode & libc::S_IFMT })
+}
+
+/// Checks if a descriptor is a local socket with a peer, as both ends of a `socketpair`.
+pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
+    let mut peer = MaybeUninit::<libc::sockaddr_storage>::zeroed();
+    let mut len = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+    // SAFETY: the C library writes at most `len` bytes to `peer`, and rejects descriptors without a peer.
+    let result = unsafe { libc::getpeername(fd, peer.as_mut_ptr().cast(), &raw mut len) };
+    // SAFETY: `peer` contains zeros, or an address where the C library has written one; both are valid.
+    let family = unsafe { peer.assume_init() }.ss_family;
+    result == 0 && c_int::from(family) == libc::AF_UNIX
 }
 
 /// Waits until the C library no longer uses the blocks of completed asynchronous requests. After it has stored the result of a request, it
