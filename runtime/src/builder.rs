@@ -17,6 +17,7 @@ use crate::load::canary::Canary;
 use crate::load::context::registry::LoadSettings;
 use crate::load::events::MasterEvent;
 use crate::load::master;
+use crate::load::permissions::PermissionPolicy;
 use crate::native::{Natives, Ticker};
 use crate::runtime::Runtime;
 use crate::unload::policy::UnloadPolicy;
@@ -173,6 +174,28 @@ impl Builder {
     #[must_use]
     pub fn require_seal(mut self, require: bool) -> Self {
         self.loads.require_seal = require;
+        self
+    }
+
+    /// Sets the policy for modules that use resources of the process without the permission in their `module!`: network, files, threads,
+    /// signals and C libraries. The default reports such uses. A module that declares no permissions is not checked. The check finds
+    /// mistakes of authors and restricts no code; `runtime/docs/trusting-files.md` lists what it detects.
+    ///
+    /// # Examples
+    /// ```rust,no_run
+    /// # fn main() -> Result<(), alcedo_runtime::Error> {
+    /// use alcedo_runtime::{PermissionPolicy, Runtime};
+    ///
+    /// let runtime = Runtime::builder().permissions(PermissionPolicy::Refuse).build()?;
+    /// if let Err(error) = runtime.create_master(&["/opt/game/plugins/libweather.so"]) {
+    ///     eprintln!("the plugin is not loaded: {error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn permissions(mut self, policy: PermissionPolicy) -> Self {
+        self.loads.permissions = policy;
         self
     }
 

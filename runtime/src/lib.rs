@@ -48,6 +48,7 @@ mod unload;
 mod watchdog;
 mod world;
 
+pub use alcedo_abi::permissions::Permission;
 pub use alcedo_reflect::{host_struct, plain_struct};
 pub use alcedo_sys::{
     ImageError, KeyError, PublicKey, ReferenceSearch, SecretKey, SignatureFound, checkpoint, process, seal_file,
@@ -89,6 +90,7 @@ pub use load::error::context::{Attempt, ContextError, LoadRequest, LoadStep};
 pub use load::events::MasterEvent;
 pub use load::master::Unload;
 pub use load::module::info::{Dependency, ManifestInfo};
+pub use load::permissions::PermissionPolicy;
 pub use load::record::{Named, Remainder};
 pub use object::construction::{ConstructionFailed, ConstructionStep};
 pub use object::enums::EnumValue;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct, ManifestInfo, ScriptCheck, printable,
+    DeclaredStruct, ManifestInfo, Permission, ScriptCheck, printable,
 };
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::screen::{print_progress, print_result};
 
 /// Prints the manifest and the declarations of a plugin's library, without running its code.
 ///
-/// Lists types with members, functions called by name, and imports; compiler, ABI, build and seal. Exits with 1 and the
+/// Lists types with members, functions called by name, and imports; compiler, ABI, build, seal and declared permissions. Exits with 1 and the
 /// reason if a host of this version cannot load the file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -128,6 +128,9 @@ pub(crate) struct Inspected<'a> {
     pub(crate) dependencies: Vec<Needed<'a>>,
     pub(crate) sealed: bool,
     pub(crate) will_park: Option<&'a str>,
+    /// Declared permissions; absent if the module has no declaration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) permissions: Option<Vec<&'static str>>,
     pub(crate) declared: &'a Declared,
 }
 
@@ -153,9 +156,15 @@ impl<'a> Inspected<'a> {
             dependencies: manifest.dependencies.iter().map(needed).collect(),
             sealed: manifest.sealed,
             will_park: manifest.will_park.as_deref(),
+            permissions: manifest.permissions.as_deref().map(names),
             declared,
         }
     }
+}
+
+/// Returns the names of permissions, as written in `module!`.
+fn names(permissions: &[Permission]) -> Vec<&'static str> {
+    permissions.iter().map(|permission| permission.name()).collect()
 }
 
 /// Text form of a library.
@@ -176,6 +185,10 @@ impl Display for Report<'_> {
         match &manifest.will_park {
             None => writeln!(f, "  unloading  its image can be unmapped")?,
             Some(reason) => writeln!(f, "  unloading  its image stays: {}", printable(reason))?,
+        }
+        if let Some(permissions) = &manifest.permissions {
+            let names = if permissions.is_empty() { "none".to_owned() } else { names(permissions).join(", ") };
+            writeln!(f, "  may use    {names}")?;
         }
         for needed in &manifest.dependencies {
             writeln!(f, "  needs      {} {}", needed.name, needed.versions)?;

@@ -8,7 +8,7 @@ use std::process::{abort, exit};
 use std::rc::Rc;
 use std::thread;
 
-use alcedo_sys::{Image, StagedFile};
+use alcedo_sys::{Demands, Image, ImageFile, StagedFile, Use, UseSnapshot};
 
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
@@ -19,10 +19,12 @@ use crate::emit::read;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
 use crate::load::canary::arm;
-use crate::load::canary::protocol::{ARGUMENT, Candidates, Message};
+use crate::load::canary::protocol::{ARGUMENT, Candidate, Candidates, Message};
 use crate::load::canary::wire::{Received, Wire};
 use crate::load::error::canary::CanaryStep;
 use crate::load::module::library::Mapped;
+use crate::load::open;
+use crate::load::permissions::{self, PermissionPolicy};
 use crate::object::decl::Batch;
 use crate::object::types::Types;
 
@@ -70,9 +72,9 @@ fn run() -> ! {
             std::mem::forget(Rc::clone(&core));
             // SAFETY: neither the host context nor the core is ever dropped.
             let host_context = Box::leak(unsafe { HostContext::new(&core) });
-            let refused = candidates.iter().zip(0..).find_map(|((name, path), at)| {
+            let refused = candidates.iter().zip(0..).find_map(|(candidate, at)| {
                 let begins = |step| send(&Message::Begins(at, step));
-                load(&core, host_context, name, Path::new(path), &begins).err()
+                load(&core, host_context, candidate, &begins).err()
             });
             send(&refused.map_or(Message::Done(candidates.len() as u32), Message::Refused));
         }
@@ -107,10 +109,11 @@ fn hold(mut input: impl Read) {
 fn load(
     core: &Rc<Core>,
     host_context: &HostContext,
-    name: &str,
-    path: &Path,
+    candidate: &Candidate,
     begins: &dyn Fn(CanaryStep),
 ) -> Result<(), String> {
+    let (name, path) = (candidate.name.as_str(), Path::new(&candidate.path));
+    let before = candidate.refuses_undeclared.then(UseSnapshot::now);
     begins(CanaryStep::Mapping);
     // SAFETY: the host has read and admitted the manifest section of the file, so the file is a module. Its initializers are code
     // of the plugin author, and this process exists to test whether they crash.
@@ -120,12 +123,23 @@ fn load(
     library
         .attach_for_good(host_context.lasting(core, ModuleId(1), Generation(1)))
         .map_err(|error| error.to_string())?;
+    before.map_or(Ok(()), |before| check_uses(path, &before.uses()))?;
     begins(CanaryStep::Registering);
     let words = registration(core, library.described(), name)?;
     tracing::trace!(name, words, "a module declares");
     // Keeps the image mapped, because a canary does not test the unload.
     library.park();
     Ok(())
+}
+
+/// Checks if the permissions of a module cover the resources that its initializers and its attachment have created.
+fn check_uses(path: &Path, uses: &[Use]) -> Result<(), String> {
+    // Reads the bytes directly, because the host has checked the copy and has the copy open for writing.
+    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let demands = Demands { largest: bytes.len() as u64, ..Demands::default() };
+    let image = ImageFile::from_bytes_for(path, bytes, &demands).map_err(|error| error.to_string())?;
+    let info = open::admit_image(&image, path, false).map_err(|error| error.to_string())?;
+    permissions::check(PermissionPolicy::Refuse, &info, uses).map_err(|error| error.to_string())
 }
 
 /// Reads all declarations of a module, with the functions that a host uses. Returns the length of the debug output for the imports, exports

@@ -134,6 +134,20 @@ pub enum LoadError {
         /// Description of the defect.
         what: &'static str,
     },
+    /// The module uses resources without the permission, and the policy of the host refuses this; see
+    /// [`PermissionPolicy`](crate::PermissionPolicy).
+    #[error(
+        "{module} uses resources that its `module!` does not declare: {uses}; write `permissions: [{permissions}]`, or remove these \
+         uses; the policy of this host is `PermissionPolicy::Refuse`"
+    )]
+    Undeclared {
+        /// Name of the module.
+        module: String,
+        /// Missing permissions, each with the import or the call that shows the use.
+        uses: String,
+        /// Declared and missing permissions, separated by commas.
+        permissions: String,
+    },
     /// The host requires a seal, but the file has no seal.
     #[error("{path} has no seal, and this host takes sealed libraries only: build it with `alcedo build`")]
     NotSealed {

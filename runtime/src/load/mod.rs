@@ -17,6 +17,7 @@ pub(crate) mod open;
 pub(crate) mod order;
 pub(crate) mod park_reason;
 pub(crate) mod paths;
+pub(crate) mod permissions;
 pub(crate) mod record;
 pub(crate) mod replace;
 pub(crate) mod static_tls;

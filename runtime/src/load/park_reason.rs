@@ -192,6 +192,15 @@ impl ReportedWarnings {
         let before = reported.insert(module.to_owned(), warnings.clone()).unwrap_or_default();
         warnings.into_iter().filter(|warning| !before.contains(warning)).collect()
     }
+
+    /// Records further warnings of a module, in addition to its reported warnings. Returns the warnings that no report contained.
+    pub(crate) fn never_reported(&self, module: &str, mut warnings: Vec<String>) -> Vec<String> {
+        let mut reported = lock(&self.0);
+        let known = reported.entry(module.to_owned()).or_default();
+        warnings.retain(|warning| !known.contains(warning));
+        known.extend_from_slice(&warnings);
+        warnings
+    }
 }
 
 #[cfg(test)]
@@ -342,5 +351,15 @@ mod tests {
         assert_eq!(unreported("other", &["a"]), ["a"], "of another module it was not reported");
         assert_eq!(unreported("cube", &[]), [""; 0]);
         assert_eq!(unreported("cube", &["b"]), ["b"], "it was missing in between");
+    }
+
+    #[test]
+    fn added_warnings_are_reported_only_once() {
+        let reported = ReportedWarnings::default();
+        let never_reported = |warnings: &[&str]| reported.never_reported("cube", owned(warnings));
+        assert_eq!(never_reported(&["a"]), ["a"]);
+        assert_eq!(never_reported(&[]), [""; 0]);
+        assert_eq!(never_reported(&["a", "b"]), ["b"]);
+        assert_eq!(never_reported(&["b", "a"]), [""; 0]);
     }
 }

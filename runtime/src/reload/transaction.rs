@@ -220,11 +220,13 @@ impl Run<'_> {
         Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
     }
 
-    /// Adds warnings about files of the new generation to the report, except warnings that an earlier report contains.
+    /// Adds warnings about files and uses of the new generation to the report, except warnings that an earlier report contains.
     fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
-        for info in master.modules.iter().map(|module| module.info()) {
-            let warnings = self.loads.reported_warnings.unreported(&info.name, info.warnings());
+        for module in &master.modules {
+            let (info, policy) = (module.info(), self.loads.registry.settings.permissions);
+            let warnings = info.warnings(policy, &module.code().uses());
+            let warnings = self.loads.reported_warnings.unreported(&info.name, warnings);
             self.report.warnings.extend(warnings.into_iter().map(|warning| format!("{} {warning}", info.name)));
         }
     }
@@ -299,7 +301,9 @@ impl Run<'_> {
         core.world.mode.set(mode::STAGING);
         self.report.conjugates_rebuilt = rebuilt.conjugates;
         (self.report.fields_kept, self.report.fields_lost) = (rebuilt.fields_kept, rebuilt.fields_lost);
-        done.map_err(|(_object, error)| LoadError::Rebuild { error })
+        done.map_err(|(_object, error)| LoadError::Rebuild { error })?;
+        let modules = self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default();
+        master::check_uses(self.loads, modules)
     }
 
     /// Swaps pointers. Runs no plugin code and cannot fail.

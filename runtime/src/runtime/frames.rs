@@ -166,6 +166,7 @@ impl Runtime {
         core.finalizer.release();
         self.inner.note_finalizer_failures();
         self.tend_unloads();
+        self.inner.loads.log_uses();
         if let Some(agent) = self.inner.agent.get() {
             agent.attend(self);
         }

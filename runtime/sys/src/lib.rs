@@ -48,7 +48,7 @@ pub use folder::PrivateFolder;
 pub use folder_watch::FolderWatch;
 pub use image::{Digest, ImageFile, Patch};
 pub use image_error::ImageError;
-pub use ledger::uses::{Use, UseKind, uses_noted};
+pub use ledger::uses::{Use, UseKind, UseSnapshot, uses_noted};
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};
 pub use map::{Image, MapError, Unmapped};
 pub use native::{NativeError, NativeFailure, NativeLibrary, NativeLocation};

@@ -128,6 +128,7 @@ impl Comparison {
         if let (None, Some(reason)) = (old.will_park, new.will_park) {
             self.note_host(Compatible, "unloading", "the image stays mapped after each unload", reason);
         }
+        self.permissions(old.permissions.as_deref(), new.permissions.as_deref());
         for needed in &new.dependencies {
             let item = format!("dependency {}", needed.name);
             match old.dependencies.iter().find(|known| known.name == needed.name) {
@@ -141,6 +142,23 @@ impl Comparison {
                 }
                 Some(_) => {}
             }
+        }
+    }
+
+    /// Reports added permissions. A host with `PermissionPolicy::Refuse` checks only modules with a declaration.
+    fn permissions(&mut self, old: Option<&[&str]>, new: Option<&[&str]>) {
+        match (old, new) {
+            (Some(_), None) => {
+                let consequence = "hosts no longer check which resources the module uses";
+                self.note_host(Compatible, "permissions", "removed", consequence);
+            }
+            (Some(old), Some(new)) => {
+                for permission in new.iter().filter(|permission| !old.contains(permission)) {
+                    let consequence = "hosts no longer report this use, which the old build did not declare";
+                    self.note_host(Compatible, &format!("permission {permission}"), "added", consequence);
+                }
+            }
+            (None, _) => {}
         }
     }
 

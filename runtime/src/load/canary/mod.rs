@@ -96,8 +96,8 @@ fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
 }
 
 impl Rehearsal {
-    /// Runs a canary that loads the candidates, dependencies first. A candidate contains the name of a module and the path of its private
-    /// copy. All other checks of the copy have succeeded. Returns the duration, or `None` if no canary was used.
+    /// Runs a canary that loads the candidates, dependencies first. All other checks of the copies have succeeded. Returns the duration, or
+    /// `None` if no canary was used.
     ///
     /// # Errors
     /// Returns the failure of the canary. After a failure, no copy has been mapped in this process.

@@ -17,7 +17,7 @@ pub(crate) const ARGUMENT: &str = "--alcedo-canary";
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = *b"ACF\n";
 /// Version of the frame format. A canary program that the host sets may have been built with another version.
-const VERSION: u16 = 3;
+const VERSION: u16 = 4;
 /// Length of the header: magic number, version, sequence number, length, process id and token.
 const HEAD: usize = 34;
 /// Length of the digest of all preceding bytes.
@@ -27,8 +27,19 @@ const LONGEST: usize = 1 << 20;
 /// Maximum length of the reason in a `Refused` message, in bytes. Longer reasons are truncated.
 const LONGEST_TEXT: usize = 1 << 16;
 
-/// Modules to load, dependencies first. Each entry is the name of a module and the path of its copy.
-pub(crate) type Candidates = Vec<(String, OsString)>;
+/// Modules to load, dependencies first.
+pub(crate) type Candidates = Vec<Candidate>;
+
+/// Module that the canary loads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Candidate {
+    /// Name of the module.
+    pub name: String,
+    /// Path of the private copy.
+    pub path: OsString,
+    /// Set if the canary refuses uses of resources that the module does not declare.
+    pub refuses_undeclared: bool,
+}
 
 /// Message between host and canary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -294,13 +305,11 @@ fn in_words(message: &Message) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-
     use proptest::prelude::{Just, Strategy, any, prop_oneof};
     use proptest::{collection, prop_assert, prop_assert_eq, proptest};
 
     use super::{
-        CanaryStep, Course, End, FrameError, HEAD, LONGEST, Listener, MAGIC, Message, Speaker, TAIL, Token,
+        Candidate, CanaryStep, Course, End, FrameError, HEAD, LONGEST, Listener, MAGIC, Message, Speaker, TAIL, Token,
     };
 
     const TOKEN: Token = Token(7);
@@ -311,7 +320,8 @@ mod tests {
     }
 
     fn message() -> impl Strategy<Value = Message> {
-        let candidate = (any::<String>(), any::<String>().prop_map(OsString::from));
+        let candidate = (any::<String>(), any::<String>(), any::<bool>())
+            .prop_map(|(name, path, refuses_undeclared)| Candidate { name, path: path.into(), refuses_undeclared });
         prop_oneof![
             collection::vec(candidate, 0..4).prop_map(Message::Request),
             Just(Message::Here),
@@ -412,7 +422,7 @@ mod tests {
         let text = "é".repeat(LONGEST);
         let bytes = frames(&[Message::Refused(text)]);
         assert!(bytes.len() < LONGEST / 4 && matches!(decode(&bytes, 4096).0[..], [Message::Refused(_)]));
-        let name = ("n".repeat(LONGEST), OsString::new());
+        let name = Candidate { name: "n".repeat(LONGEST), path: "/copy".into(), refuses_undeclared: true };
         assert!(matches!(
             Speaker::new(TOKEN).frame(PROCESS, &Message::Request(vec![name])),
             Err(FrameError::TooLong(_))
@@ -435,8 +445,12 @@ mod tests {
 
     #[test]
     fn names_with_any_characters_stay_separate() {
-        let candidates =
-            vec![("a\0/tmp/evil.so".to_owned(), OsString::from("/copy\n1")), (String::new(), OsString::from("/a b"))];
+        let candidate = |name: &str, path: &str| Candidate {
+            name: name.to_owned(),
+            path: path.into(),
+            refuses_undeclared: false,
+        };
+        let candidates = vec![candidate("a\0/tmp/evil.so", "/copy\n1"), candidate("", "/a b")];
         let request = Message::Request(candidates);
         assert_eq!(decode(&frames(std::slice::from_ref(&request)), 3).0, [request]);
     }

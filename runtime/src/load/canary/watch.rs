@@ -27,14 +27,14 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// Maximum wait for the remaining output after a canary has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Runs `program` as a canary that loads the candidates. A candidate is the name of a module and the path of its copy.
+/// Runs `program` as a canary that loads the candidates.
 ///
 /// # Errors
 /// Returns the failure of the canary. The error contains the name of the module that caused the failure.
 pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
     let until = crate::deadline::after(deadline);
     let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
-    let names: Vec<_> = candidates.iter().map(|(name, _)| name.clone()).collect();
+    let names: Vec<_> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
     let (mut child, mut wire, output) = start(program).map_err(|error| unavailable(error.to_string()))?;
     let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
     match wire.send(&Message::Request(candidates), Some(deadline)) {

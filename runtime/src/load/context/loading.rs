@@ -116,6 +116,7 @@ pub(super) fn load(
     let (opened, requested) = bring_up(registry, generation, plan, &row, old)?;
     drop((claimed, loading));
     for module in &opened {
+        registry.log_uses(module);
         generation.notify(&registry.listeners, ContextEventKind::Loaded(module.name().to_owned()));
     }
     Ok(requested)
@@ -316,10 +317,11 @@ fn bring_up(
         staged.push((*at, open::copy(&registry.stage_dir, image, info, symbols.as_deref())?));
     }
     let (indexes, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
+    staged.iter().try_for_each(|staged| registry.check_file(&staged.info))?;
     staged.iter().for_each(|staged| registry.announce(&staged.info));
     // The host maps the copies only after the canary has passed.
     let rehearsal = registry.settings.rehearsal.with(generation.resolvers.canary());
-    rehearsal.run(staged.iter().map(Staged::candidate).collect())?;
+    rehearsal.run(staged.iter().map(|staged| staged.candidate(registry.settings.permissions)).collect())?;
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
     let mut requested = None;
@@ -342,6 +344,7 @@ fn bring_up(
     let mut suspended = Vec::new();
     let live = suspend(&before, &mut suspended)
         .and_then(|()| start(registry, &opened, &before))
+        .and_then(|()| opened.iter().try_for_each(|module| registry.check_uses(module)))
         .map_err(ContextError::from)
         .and_then(|()| generation.add(&opened));
     if let Err(error) = live {

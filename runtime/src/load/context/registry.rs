@@ -26,8 +26,10 @@ use crate::load::context::owner::{Above, Owner};
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::error::context::ContextError;
+use crate::load::module::Module;
 use crate::load::module::info::ModuleInfo;
 use crate::load::park_reason::ReportedWarnings;
+use crate::load::permissions::{self, PermissionPolicy};
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
 use crate::sync::lock;
@@ -53,6 +55,8 @@ pub(crate) struct LoadSettings {
     /// Arguments for the mains of modules.
     pub args: Vec<String>,
     pub require_seal: bool,
+    /// Policy for uses of undeclared permissions.
+    pub permissions: PermissionPolicy,
     /// Requirements for library files.
     pub demands: Demands,
     /// Settings of the canary process, which loads new modules before the host does.
@@ -85,6 +89,8 @@ pub(crate) struct ContextRegistry {
     parked: Mutex<Vec<String>>,
     /// Logged warnings about images that stay mapped.
     reported_warnings: ReportedWarnings,
+    /// Undeclared uses that were logged.
+    reported_uses: ReportedWarnings,
     /// Set when the runtime ends. A second call of `close` then returns without waiting.
     pub(super) has_closed: AtomicBool,
 }
@@ -149,14 +155,33 @@ impl ContextRegistry {
             retained: Mutex::default(),
             parked: Mutex::default(),
             reported_warnings: ReportedWarnings::default(),
+            reported_uses: ReportedWarnings::default(),
             has_closed: AtomicBool::new(false),
         })
     }
 
     /// Logs the warnings of a module that is about to be mapped, except warnings that were already logged.
     pub(crate) fn announce(&self, info: &ModuleInfo) {
-        for warning in self.reported_warnings.unreported(&info.name, info.warnings()) {
+        for warning in self.reported_warnings.unreported(&info.name, info.warnings(self.settings.permissions, &[])) {
             tracing::warn!("{} {warning}", info.name);
+        }
+    }
+
+    /// Checks if the permissions of a module that is about to be mapped cover the imports of its file.
+    pub(crate) fn check_file(&self, info: &ModuleInfo) -> Result<(), LoadError> {
+        permissions::check(self.settings.permissions, info, &[])
+    }
+
+    /// Checks if the permissions of a mapped module cover the uses that its hooks have noted.
+    pub(crate) fn check_uses(&self, module: &Module) -> Result<(), LoadError> {
+        permissions::check(self.settings.permissions, module.info(), &module.code().uses())
+    }
+
+    /// Logs the undeclared uses that the hooks of a module have noted, except uses that were already logged for a module of this name.
+    pub(crate) fn log_uses(&self, module: &Module) {
+        let warnings = permissions::warnings_of_uses(self.settings.permissions, module.info(), &module.code().uses());
+        for warning in self.reported_uses.never_reported(module.name(), warnings) {
+            tracing::warn!("{} {warning}", module.name());
         }
     }
 

@@ -15,7 +15,7 @@ use crate::load::context::lookup::{BorrowedModule, borrow_for_master};
 use crate::load::error::{LoadError, caught};
 use crate::load::module::info::ModuleInfo;
 use crate::load::module::master::MasterModule;
-use crate::load::open::{self, Inspected, Ready, Staged};
+use crate::load::open::{self, Inspected, Ready};
 use crate::load::order::{list, needs_beyond};
 use crate::load::replace::{Build, Why, replaced};
 #[cfg(feature = "script")]
@@ -71,13 +71,16 @@ pub(crate) fn bring_up(
         let borrowed = request_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
         let elsewhere: Vec<_> = borrowed.iter().map(|borrowed| borrowed.name.clone()).collect();
         let staged = open::stage(&loads.registry.stage_dir, inspected, &infos, &elsewhere)?;
+        staged.iter().try_for_each(|staged| loads.registry.check_file(staged.info()))?;
         staged.iter().for_each(|staged| loads.registry.announce(staged.info()));
         loads.canary_time.set(None);
         faults::at(ReloadStep::Canary)?;
         let _published = core.red.activities().phase("canary");
         let begun = Instant::now();
         let libraries = staged.iter().filter_map(Ready::library);
-        let rehearsed = loads.registry.settings.rehearsal.run(libraries.map(Staged::candidate).collect());
+        let permissions = loads.registry.settings.permissions;
+        let candidates = libraries.map(|staged| staged.candidate(permissions)).collect();
+        let rehearsed = loads.registry.settings.rehearsal.run(candidates);
         // Records the duration even if the canary failed.
         let elapsed = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |elapsed| *elapsed);
         loads.canary_time.set(elapsed);

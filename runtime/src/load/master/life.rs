@@ -18,7 +18,7 @@ use crate::unload::ticket::UnloadTicket;
 use crate::load::master::bring_up::bring_up;
 use crate::load::master::generation;
 use crate::load::master::loads::{GenerationUnload, Loads, Master};
-use crate::load::master::start::{declarers, make_cdos, start, undo_constructions};
+use crate::load::master::start::{check_uses, declarers, make_cdos, start, undo_constructions};
 
 /// Creates the Master from a set of libraries. After an error, the libraries are unmapped or listed as parked.
 pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<(), LoadError> {
@@ -69,7 +69,7 @@ fn go_live(
     let declarers = declarers(modules);
     let classes = caught(|| Ok(emit(core, &declarers, &declarers)?)).map_err(|error| (false, error))?;
     start(core, loads, generation, modules, &[]).map_err(|error| (true, error))?;
-    caught(|| make_cdos(core, &classes)).map_err(|error| (true, error))
+    caught(|| make_cdos(core, &classes)).and_then(|()| check_uses(loads, modules)).map_err(|error| (true, error))
 }
 
 /// Result of an unload of the Master. The unload may still be in progress.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use alcedo_sys::{StageDir, crash};
+use alcedo_sys::{StageDir, crash, uses_noted};
 
 use crate::bridge::core::Core;
 use crate::callback::Callbacks;
@@ -23,6 +23,7 @@ use crate::load::events::MasterEvent;
 use crate::load::master::unloads::Unloads;
 use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
+use crate::load::permissions::PermissionPolicy;
 use crate::load::record::Recorder;
 use crate::object::mode::ComingUp;
 use crate::unload::policy::UnloadPolicy;
@@ -69,6 +70,8 @@ pub(crate) struct Loads {
     pub observers: Callbacks<Observer>,
     /// Modules of the starting generation whose mains have returned, in order.
     started: RefCell<Vec<String>>,
+    /// Number of noted uses of all images when the uses of the Master were last logged.
+    uses_logged: Cell<u64>,
     /// Id of the last module that the Master has loaded.
     last_of_master: Cell<ModuleId>,
     last_generation: Cell<u64>,
@@ -96,6 +99,7 @@ impl Loads {
             master: RefCell::default(),
             observers: Callbacks::default(),
             started: RefCell::default(),
+            uses_logged: Cell::default(),
             last_of_master: Cell::new(ModuleId::HOST),
             last_generation: Cell::default(),
         })
@@ -166,6 +170,15 @@ impl Loads {
     pub(crate) fn next_generation(&self) -> Generation {
         self.last_generation.set(self.last_generation.get() + 1);
         Generation(self.last_generation.get())
+    }
+
+    /// Logs new uses of resources that modules of the Master do not declare. Only compares a counter if no image has a new use.
+    pub(crate) fn log_uses(&self) {
+        let noted = uses_noted();
+        if self.uses_logged.replace(noted) != noted {
+            let modules = self.master().map(|master| master.modules).unwrap_or_default();
+            modules.iter().for_each(|module| self.registry.log_uses(module));
+        }
     }
 
     /// Releases the number of a generation that was rejected during staging. The next generation receives this number.

@@ -13,5 +13,5 @@ pub(crate) use bring_up::{BroughtUp, bring_up};
 pub use life::Unload;
 pub(crate) use life::{create, unload};
 pub(crate) use loads::{GenerationUnload, Loads, Master, Observer, ids};
-pub(crate) use start::{declarers, make_cdos, resume, start, suspend, undo_constructions};
+pub(crate) use start::{check_uses, declarers, make_cdos, resume, start, suspend, undo_constructions};
 pub(crate) use unloads::UnloadingCallback;

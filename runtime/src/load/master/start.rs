@@ -92,7 +92,13 @@ pub(crate) fn start(
         loads.raise(&MasterEvent::Startup(generation, module.name().to_owned()));
     }
     loads.raise(&MasterEvent::PostStartup(generation));
-    fault(ReloadStep::PostStartup)
+    fault(ReloadStep::PostStartup)?;
+    check_uses(loads, modules)
+}
+
+/// Checks if the permissions of the modules cover the uses that their hooks have noted so far.
+pub(crate) fn check_uses(loads: &Loads, modules: &[Rc<MasterModule>]) -> Result<(), LoadError> {
+    modules.iter().try_for_each(|module| loads.registry.check_uses(module))
 }
 
 /// Creates the class default objects of new classes. Base classes precede derived classes, and subobject classes precede the

@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use alcedo_sys::Use;
+
 use crate::boundary::CallError;
 use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
@@ -53,6 +55,11 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// error.
     fn last(&self, _has_started: bool) -> Result<(), CallError> {
         Ok(())
+    }
+
+    /// Returns the kinds of resources that the hooks of the code have noted. Empty for code without hooks.
+    fn uses(&self) -> Vec<Use> {
+        Vec::new()
     }
 
     /// Requests the module's threads to stop.

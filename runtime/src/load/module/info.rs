@@ -3,8 +3,12 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use alcedo_abi::permissions::{Permission, Permissions};
+use alcedo_sys::Use;
+
 use crate::load::order::titled;
 use crate::load::park_reason::{self, ParkReason};
+use crate::load::permissions::{self, PermissionPolicy, Undeclared};
 
 /// Manifest of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +34,10 @@ pub(crate) struct ModuleInfo {
     pub unhooked: Vec<String>,
     /// Reason why the host must not free the module's C heap blocks: other code may free them.
     pub c_heap_shared: Option<String>,
+    /// Declared permissions. `None` if the manifest has no declaration.
+    pub permissions: Option<Permissions>,
+    /// Uses of undeclared permissions that the file shows.
+    pub undeclared: Vec<Undeclared>,
 }
 
 impl ModuleInfo {
@@ -43,10 +51,12 @@ impl ModuleInfo {
         self.park_reason.as_ref().map(ParkReason::message)
     }
 
-    /// Returns the warnings about the file. Messages place each warning after the name of the module.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    /// Returns the warnings about the file and about the `uses` that the hooks have noted. Messages place each warning after the name of the
+    /// module.
+    pub(crate) fn warnings(&self, policy: PermissionPolicy, uses: &[Use]) -> Vec<String> {
         let parks = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
-        parks.into_iter().chain(park_reason::of_unhooked(&self.unhooked)).collect()
+        let permissions = permissions::warnings(policy, self, uses);
+        parks.into_iter().chain(park_reason::of_unhooked(&self.unhooked)).chain(permissions).collect()
     }
 }
 
@@ -113,6 +123,8 @@ pub struct ManifestInfo {
     pub sealed: bool,
     /// Reason why the image would stay mapped after an unload. `None` if the file shows no such reason.
     pub will_park: Option<String>,
+    /// Permissions that the module declares. `None` if its `module!` has no `permissions`, so that no permission is checked.
+    pub permissions: Option<Vec<Permission>>,
 }
 
 impl ManifestInfo {
@@ -129,6 +141,7 @@ impl ManifestInfo {
             types: info.types,
             classes: info.classes,
             sealed: info.is_sealed,
+            permissions: info.permissions.map(|declared| declared.iter().collect()),
         }
     }
 }

@@ -2,7 +2,6 @@
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -12,7 +11,7 @@ use abi_stable::std_types::RStr;
 use alcedo_abi::abi_stable;
 use alcedo_abi::agreement::agree;
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
-use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile};
+use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile, Use};
 
 use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
@@ -20,6 +19,7 @@ use crate::emit::described::Described;
 use crate::faults::{self, ReloadStep};
 use crate::host_api::LastingContext;
 use crate::lease::Leases;
+use crate::load::canary::protocol::Candidate;
 use crate::load::entries::Entries;
 use crate::load::error::{LoadError, caught};
 use crate::load::hooks::Attachment;
@@ -27,6 +27,7 @@ use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
 use crate::load::park_reason::ParkReason;
+use crate::load::permissions::PermissionPolicy;
 use crate::load::static_tls;
 use crate::logs::Logs;
 use crate::sync::lock;
@@ -75,9 +76,10 @@ impl Staged {
         self.file.path()
     }
 
-    /// Returns the module's name and the path of the copy, for the canary process.
-    pub(crate) fn candidate(&self) -> (String, OsString) {
-        (self.info.name.clone(), self.path().into())
+    /// Returns the request to the canary process, under this policy of the host.
+    pub(crate) fn candidate(&self, policy: PermissionPolicy) -> Candidate {
+        let refuses_undeclared = policy == PermissionPolicy::Refuse && self.info.permissions.is_some();
+        Candidate { name: self.info.name.clone(), path: self.path().into(), refuses_undeclared }
     }
 }
 
@@ -251,6 +253,10 @@ impl ModuleCode for LibraryCode {
             true => self.entries()?.exit(),
             false => self.entries()?.dispose(),
         }
+    }
+
+    fn uses(&self) -> Vec<Use> {
+        self.living_ledger().map(|ledger| ledger.uses()).unwrap_or_default()
     }
 
     fn request_stop(&self) {

@@ -139,9 +139,9 @@ impl CodeUnload for LastPage {
     }
 }
 
-pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, CallLog) {
-    let log = CallLog::default();
-    let info = ModuleInfo {
+/// Creates the manifest of a module without a file.
+pub(crate) fn info() -> ModuleInfo {
+    ModuleInfo {
         name: "tale".into(),
         version: semver::Version::new(1, 0, 0),
         dependencies: Vec::new(),
@@ -157,7 +157,13 @@ pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, CallLog) {
         park_reason: None,
         unhooked: Vec::new(),
         c_heap_shared: None,
-    };
+        permissions: None,
+        undeclared: Vec::new(),
+    }
+}
+
+pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, CallLog) {
+    let log = CallLog::default();
     let code = Box::new(Tale { log: log.clone(), is_there: Mutex::new(true) });
-    (Module::new(info, tag, code, Leases::new("tale"), logs, None), log)
+    (Module::new(info(), tag, code, Leases::new("tale"), logs, None), log)
 }

@@ -50,6 +50,8 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         park_reason: None,
         unhooked: Vec::new(),
         c_heap_shared: None,
+        permissions: None,
+        undeclared: Vec::new(),
     }
 }
 

@@ -43,6 +43,7 @@ mod scan;
 mod signal_hooks;
 mod signal_tables;
 mod signals;
+mod snapshot;
 mod sources;
 mod stacks;
 mod started;
@@ -67,6 +68,7 @@ pub(crate) use names::reported_name;
 pub(crate) use panics::{are_panics_reported, report_panics, write_panic};
 pub(crate) use records::Records;
 pub(crate) use rings::own_ring;
+pub(crate) use snapshot::Snapshot;
 pub(crate) use threads::thread_stack;
 
 use std::fs;

@@ -75,6 +75,20 @@ impl Mapping {
     }
 }
 
+/// Placeholder for the resources of the process. The platform lists no resources.
+pub(crate) struct Snapshot;
+
+impl Snapshot {
+    pub(crate) fn now() -> Self {
+        Self
+    }
+
+    /// Returns no uses, because resources are unknown.
+    pub(crate) fn uses(&self) -> Vec<crate::ledger::uses::Use> {
+        Vec::new()
+    }
+}
+
 pub(crate) fn thread_number() -> Option<i32> {
     None
 }

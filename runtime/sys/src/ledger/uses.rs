@@ -1,10 +1,11 @@
 //! Kinds of resources that an image has used so far, with the first use of each kind. The hooks of the image note the uses. A host compares
 //! the uses with the permissions that the module declares.
 
+use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lock;
+use crate::{imp, lock};
 
 /// Kind of resource whose use the hooks of an image note.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -38,12 +39,37 @@ pub fn uses_noted() -> u64 {
     NOTED.load(Ordering::Relaxed)
 }
 
+/// Resources of this process at one moment. Shows the uses of an image that is mapped without hooks, as in a canary process: see
+/// [`UseSnapshot::uses`].
+pub struct UseSnapshot(imp::Snapshot);
+
+impl UseSnapshot {
+    /// Lists the descriptors, threads and signal handlers of this process.
+    #[must_use]
+    pub fn now() -> Self {
+        Self(imp::Snapshot::now())
+    }
+
+    /// Returns the uses that resources created since the snapshot show. Omits resources that were released. If other code of the process
+    /// also creates resources, these resources are included.
+    #[must_use]
+    pub fn uses(&self) -> Vec<Use> {
+        self.0.uses()
+    }
+}
+
+impl fmt::Debug for UseSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UseSnapshot").finish_non_exhaustive()
+    }
+}
+
 /// First use of each kind by one image.
 #[derive(Default)]
 pub(crate) struct Uses(Mutex<Vec<Use>>);
 
 impl Uses {
-    pub(super) fn all(&self) -> Vec<Use> {
+    pub(crate) fn all(&self) -> Vec<Use> {
         lock(&self.0).clone()
     }
 }

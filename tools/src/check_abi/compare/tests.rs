@@ -42,6 +42,7 @@ fn inspected(declared: &Declared) -> Inspected<'_> {
         dependencies: Vec::new(),
         sealed: true,
         will_park: None,
+        permissions: None,
         declared,
     }
 }
@@ -236,6 +237,26 @@ fn manifests_are_compared() {
         ]
     );
     assert_eq!(lines(&found.plugins), ["Breaks module name: lamps → lights", "Breaks version: 0.1.0 → 0.2.0"]);
+}
+
+#[test]
+fn added_and_removed_permissions_are_reported() {
+    let declared = lamps();
+    let build = |permissions: Option<&[&'static str]>| Inspected {
+        permissions: permissions.map(<[_]>::to_vec),
+        ..inspected(&declared)
+    };
+    for (old, new, expected) in [
+        (None, None, &[][..]),
+        (None, Some(&["files"][..]), &[]),
+        (Some(&["files"][..]), Some(&["files"][..]), &[]),
+        (Some(&["files"][..]), Some(&[][..]), &[]),
+        (Some(&["files"][..]), Some(&["files", "network"][..]), &["Compatible permission network: added"]),
+        (Some(&["files"][..]), None, &["Compatible permissions: removed"]),
+    ] {
+        let found = compare(&build(old), &build(new));
+        assert_eq!((lines(&found.host), lines(&found.plugins)), (strings(expected), vec![]), "{old:?} {new:?}");
+    }
 }
 
 #[test]
