@@ -73,6 +73,7 @@ mod pages;
 mod panic_hooks;
 mod partial;
 mod payloads;
+mod permissions;
 mod plugin_protocols;
 mod plugins;
 mod prose;

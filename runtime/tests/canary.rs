@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use alcedo_runtime::canary::run_if_child;
 use alcedo_runtime::{
-    Canary, CanaryStep, ContextError, Contexts, Error, LoadContext, LoadError, Outcome, Phase, Runtime, Value, process,
+    Canary, CanaryStep, ContextError, Contexts, Error, LoadContext, LoadError, Outcome, PermissionPolicy, Phase, Runtime,
+    Value, process,
 };
 use libtest_mimic::{Arguments, Trial};
 
@@ -17,7 +18,7 @@ const FRAGILE: &str = "/Script/Game.Fragile";
 
 fn main() -> ExitCode {
     run_if_child();
-    let trials: [(&str, fn()); 16] = [
+    let trials: [(&str, fn()); 17] = [
         ("a_crash_in_an_initializer_ends_only_the_canary", a_crash_in_an_initializer_ends_only_the_canary),
         (
             "a_panic_in_an_initializer_is_reported_with_its_message",
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         ("a_module_that_writes_to_every_descriptor_is_refused", a_module_that_writes_to_every_descriptor_is_refused),
         ("a_copy_of_the_canary_is_not_mistaken_for_it", a_copy_of_the_canary_is_not_mistaken_for_it),
         ("a_module_closing_the_canary_socket_is_refused", a_module_closing_the_canary_socket_is_refused),
+        ("undeclared_threads_of_an_initializer_are_refused", undeclared_threads_of_an_initializer_are_refused),
     ];
     let trials = trials.map(|(name, test)| {
         Trial::test(name, move || {
@@ -299,4 +301,18 @@ fn a_module_closing_the_canary_socket_is_refused() {
         assert!(is_reported, "{feature}: {error}");
     }
     assert_unmapped(&host);
+}
+
+fn undeclared_threads_of_an_initializer_are_refused() {
+    let builder = support::builder().canary_deadline(PATIENCE).permissions(PermissionPolicy::Refuse);
+    let host = builder.build().expect("a host");
+    match host.create_master(&[support::plugin("modest", &["thread-in-initializer"])]) {
+        Err(Error::Load(LoadError::CanaryRefused { module, step, text })) => {
+            assert_eq!((module.as_str(), step), ("modest", CanaryStep::Attaching));
+            assert!(text.contains("`threads`, since it started a thread"), "{text}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_unmapped(&host);
+    host.create_master(&[support::plugin("modest", &[])]).expect("the module uses nothing");
 }

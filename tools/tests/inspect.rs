@@ -60,6 +60,15 @@ fn a_library_is_printed_with_its_types_and_imports() {
 }
 
 #[test]
+fn declared_permissions_are_printed() {
+    let library = plugin("modest", &[]);
+    let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
+    assert!(text.contains("\n  may use    files\n"), "{text}");
+    let json: Value = serde_json::from_slice(&inspect(&library, true).stdout).unwrap();
+    assert_eq!(json["permissions"], serde_json::json!(["files"]));
+}
+
+#[test]
 fn functions_that_may_fail_are_printed_with_a_result() {
     let library = plugin("lamps", &[]);
     let text = String::from_utf8(inspect(&library, false).stdout).unwrap();

@@ -51,8 +51,7 @@ impl ModuleInfo {
         self.park_reason.as_ref().map(ParkReason::message)
     }
 
-    /// Returns the warnings about the file and about the `uses` that the hooks have noted. Messages place each warning after the name of the
-    /// module.
+    /// Returns the warnings about the file and about the noted `uses`. Messages place each warning after the name of the module.
     pub(crate) fn warnings(&self, policy: PermissionPolicy, uses: &[Use]) -> Vec<String> {
         let parks = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
         let permissions = permissions::warnings(policy, self, uses);

@@ -88,7 +88,7 @@ impl Uses {
         }
         let found = Use { kind, by: by() };
         let mut first = lock(&self.0);
-        // Another thread may have noted the kind in the meantime.
+        // Checks again, because another thread may have noted the kind.
         if !first.iter().any(|known| known.kind == kind) {
             first.push(found);
             NOTED.fetch_add(1, Ordering::Relaxed);

@@ -248,11 +248,11 @@ fn added_and_removed_permissions_are_reported() {
     };
     for (old, new, expected) in [
         (None, None, &[][..]),
-        (None, Some(&["files"][..]), &[]),
-        (Some(&["files"][..]), Some(&["files"][..]), &[]),
-        (Some(&["files"][..]), Some(&[][..]), &[]),
-        (Some(&["files"][..]), Some(&["files", "network"][..]), &["Compatible permission network: added"]),
-        (Some(&["files"][..]), None, &["Compatible permissions: removed"]),
+        (None, Some(&["files"][..]), &[][..]),
+        (Some(&["files"][..]), Some(&["files"][..]), &[][..]),
+        (Some(&["files"][..]), Some(&[][..]), &[][..]),
+        (Some(&["files"][..]), Some(&["files", "network"][..]), &["Compatible permission network: added"][..]),
+        (Some(&["files"][..]), None, &["Compatible permissions: removed"][..]),
     ] {
         let found = compare(&build(old), &build(new));
         assert_eq!((lines(&found.host), lines(&found.plugins)), (strings(expected), vec![]), "{old:?} {new:?}");

@@ -1,0 +1,41 @@
+//! Test plugin that declares the permission for files, and uses other resources as its switch or feature specifies.
+
+#![deny(unsafe_code)]
+
+use alcedo_plugin_api::prelude::*;
+
+mod initializer;
+
+#[cfg(not(feature = "nothing"))]
+module! { name: "modest", main: started, permissions: [files] }
+#[cfg(feature = "nothing")]
+module! { name: "modest", main: started, permissions: [] }
+
+fn started() {
+    if fixture::on!("thread-in-main") {
+        start_thread();
+    }
+    if fixture::on!("file-in-main") {
+        let file = std::fs::read_to_string("/etc/passwd").expect("each Linux has this file");
+        assert!(!file.is_empty());
+    }
+}
+
+/// Returns a value that identifies this build.
+#[zcall(ex = "modest.tag")]
+fn tag() -> u64 {
+    fixture::tag()
+}
+
+/// Starts a thread and waits for its end.
+#[zcall(ex = "modest.start_thread")]
+fn start_thread() {
+    std::thread::spawn(|| ()).join().expect("an empty thread does not panic");
+}
+
+/// Opens a socket, and returns true if the platform allows this.
+#[cfg(feature = "network")]
+#[zcall(ex = "modest.open_socket")]
+fn open_socket() -> bool {
+    std::net::UdpSocket::bind(std::net::SocketAddr::from(([127, 0, 0, 1], 0))).is_ok()
+}
