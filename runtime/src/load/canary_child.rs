@@ -139,7 +139,7 @@ fn check_uses(path: &Path, uses: &[Use]) -> Result<(), String> {
     let demands = Demands { largest: bytes.len() as u64, ..Demands::default() };
     let image = ImageFile::from_bytes_for(path, bytes, &demands).map_err(|error| error.to_string())?;
     let info = open::admit_image(&image, path, false).map_err(|error| error.to_string())?;
-    permissions::check(PermissionPolicy::Refuse, &info, uses).map_err(|error| error.to_string())
+    permissions::check(PermissionPolicy::Refuse, &info.name, &info.permissions, uses).map_err(|error| error.to_string())
 }
 
 /// Reads all declarations of a module, with the functions that a host uses. Returns the length of the debug output for the imports, exports

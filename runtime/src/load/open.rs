@@ -26,7 +26,7 @@ use crate::load::module::master::MasterModule;
 use crate::load::order::{OrderInput, order};
 use crate::load::park_reason;
 use crate::load::paths::ensure_absolute;
-use crate::load::permissions;
+use crate::load::permissions::Declaration;
 use crate::load::tables::HostTables;
 
 pub(crate) use crate::load::module::library::{Staged, copy};
@@ -82,8 +82,7 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
         park_reason: park_reason::of(image),
         unhooked: hooks::unhooked(image),
         c_heap_shared: hooks::c_heap_shared(image),
-        permissions: manifest.permissions,
-        undeclared: permissions::of_file(manifest.permissions, image.imports(), image.needed()),
+        permissions: Declaration::of_file(manifest.permissions, image.imports(), image.needed()),
     })
 }
 

@@ -7,7 +7,6 @@ use alcedo_sys::{Use, UseKind};
 
 use crate::load::error::LoadError;
 use crate::load::hooks;
-use crate::load::module::info::ModuleInfo;
 
 /// Policy of a host for modules that use resources without the permission in their manifest. A module that declares no permissions is
 /// accepted under each policy; see [`Builder::permissions`](crate::Builder::permissions).
@@ -98,8 +97,34 @@ const IMPORTS: [(Permission, &[&str]); 5] = [
     (Permission::CLibraries, &["dlmopen", "dlopen"]),
 ];
 
-/// Returns the undeclared uses that the file of a module shows: its `imports`, and the libraries that it `needs` from the loader.
-pub(crate) fn of_file(declared: Option<Permissions>, imports: &[String], needed: &[String]) -> Vec<Undeclared> {
+/// Declared permissions of a module, and the uses beyond the declaration that its file shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Declaration {
+    permissions: Option<Permissions>,
+    undeclared: Vec<Undeclared>,
+}
+
+impl Declaration {
+    /// Creates the declaration of a file with these imports, which needs these libraries from the loader.
+    pub(crate) fn of_file(permissions: Option<Permissions>, imports: &[String], needed: &[String]) -> Self {
+        Self { permissions, undeclared: of_file(permissions, imports, needed) }
+    }
+
+    /// Returns the declared permissions. `None` if the manifest declares none, so that no use is checked.
+    pub(crate) fn permissions(&self) -> Option<Permissions> {
+        self.permissions
+    }
+
+    /// Returns the undeclared uses of the module, with one use for each permission. Uses that the file shows come first.
+    fn undeclared(&self, uses: &[Use]) -> Vec<Undeclared> {
+        let is_new = |found: &Undeclared| !self.undeclared.iter().any(|known| known.permission == found.permission);
+        let observed = of_uses(self.permissions, uses).into_iter().filter(is_new);
+        self.undeclared.iter().cloned().chain(observed).collect()
+    }
+}
+
+/// Returns the undeclared uses that a file shows.
+fn of_file(declared: Option<Permissions>, imports: &[String], needed: &[String]) -> Vec<Undeclared> {
     let is_c_library = |library: &&String| !hooks::is_platform(library) || library.starts_with("libz.so");
     let libraries = needed.iter().filter(is_c_library);
     let libraries = libraries.map(|library| (Permission::CLibraries, format!("needs {library}")));
@@ -137,28 +162,25 @@ fn undeclared(declared: Option<Permissions>, uses: impl Iterator<Item = (Permiss
     found
 }
 
-/// Returns the undeclared uses of a module, with one use for each permission. Uses that the file shows come first.
-fn all(info: &ModuleInfo, uses: &[Use]) -> Vec<Undeclared> {
-    let mut found = info.undeclared.clone();
-    let observed = of_uses(info.permissions, uses);
-    found.extend(observed.into_iter().filter(|new| !info.undeclared.iter().any(|old| old.permission == new.permission)));
-    found
-}
-
 /// Checks a module under the policy of the host. `uses` are the uses that its hooks have noted so far.
 ///
 /// # Errors
 /// Returns an error if the policy refuses the undeclared uses of the module.
-pub(crate) fn check(policy: PermissionPolicy, info: &ModuleInfo, uses: &[Use]) -> Result<(), LoadError> {
-    let found = if policy == PermissionPolicy::Refuse { all(info, uses) } else { Vec::new() };
+pub(crate) fn check(
+    policy: PermissionPolicy,
+    module: &str,
+    declaration: &Declaration,
+    uses: &[Use],
+) -> Result<(), LoadError> {
+    let found = if policy == PermissionPolicy::Refuse { declaration.undeclared(uses) } else { Vec::new() };
     if found.is_empty() {
         return Ok(());
     }
     let listed = |Undeclared { permission, by }: &Undeclared| format!("`{permission}`, since it {by}");
-    let declared = info.permissions.into_iter().flat_map(Permissions::iter);
+    let declared = declaration.permissions.into_iter().flat_map(Permissions::iter);
     let needed: Vec<_> = declared.chain(found.iter().map(|found| found.permission)).map(Permission::name).collect();
     Err(LoadError::Undeclared {
-        module: info.name.clone(),
+        module: module.to_owned(),
         uses: found.iter().map(listed).collect::<Vec<_>>().join("; "),
         permissions: needed.join(", "),
     })
@@ -166,13 +188,13 @@ pub(crate) fn check(policy: PermissionPolicy, info: &ModuleInfo, uses: &[Use]) -
 
 /// Returns a warning for each undeclared use of a module, unless the policy ignores undeclared uses. Messages place each warning after the
 /// name of the module.
-pub(crate) fn warnings(policy: PermissionPolicy, info: &ModuleInfo, uses: &[Use]) -> Vec<String> {
-    as_warnings(policy, all(info, uses))
+pub(crate) fn warnings(policy: PermissionPolicy, declaration: &Declaration, uses: &[Use]) -> Vec<String> {
+    as_warnings(policy, declaration.undeclared(uses))
 }
 
 /// Returns the [`warnings`] about uses that the hooks have noted and the file does not show.
-pub(crate) fn warnings_of_uses(policy: PermissionPolicy, info: &ModuleInfo, uses: &[Use]) -> Vec<String> {
-    as_warnings(policy, all(info, uses).split_off(info.undeclared.len()))
+pub(crate) fn warnings_of_uses(policy: PermissionPolicy, declaration: &Declaration, uses: &[Use]) -> Vec<String> {
+    as_warnings(policy, declaration.undeclared(uses).split_off(declaration.undeclared.len()))
 }
 
 fn as_warnings(policy: PermissionPolicy, found: Vec<Undeclared>) -> Vec<String> {
@@ -190,9 +212,7 @@ mod tests {
     use alcedo_abi::permissions::{Permission, Permissions};
     use alcedo_sys::{Use, UseKind};
 
-    use super::{PermissionPolicy, check, of_file, of_uses, warnings, warnings_of_uses};
-    use crate::load::module::info::ModuleInfo;
-    use crate::load::module::testing;
+    use super::{Declaration, PermissionPolicy, check, of_file, of_uses, warnings, warnings_of_uses};
 
     fn owned(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -202,10 +222,8 @@ mod tests {
         kinds.iter().map(|(kind, by)| Use { kind: *kind, by: (*by).to_owned() }).collect()
     }
 
-    fn info(declared: Option<&[Permission]>, imports: &[&str], needed: &[&str]) -> ModuleInfo {
-        let permissions = declared.map(Permissions::of);
-        let undeclared = of_file(permissions, &owned(imports), &owned(needed));
-        ModuleInfo { permissions, undeclared, ..testing::info() }
+    fn declaration(declared: Option<&[Permission]>, imports: &[&str]) -> Declaration {
+        Declaration::of_file(declared.map(Permissions::of), &owned(imports), &[])
     }
 
     /// Imports of a plugin that uses none of the resources.
@@ -265,24 +283,24 @@ mod tests {
             (Some(&[Permission::Threads][..]), &[][..], &threads[..], false),
             (Some(&[Permission::Network][..]), &["connect"][..], &threads[..], true),
         ] {
-            let info = info(declared, imports, &[]);
+            let declaration = declaration(declared, imports);
             for (policy, refuses, warns) in [
                 (PermissionPolicy::Ignore, false, false),
                 (PermissionPolicy::Report, false, true),
                 (PermissionPolicy::Refuse, true, true),
             ] {
                 let case = format!("{declared:?} {imports:?} {seen:?} {policy:?}");
-                assert_eq!(check(policy, &info, seen).is_err(), refuses && is_undeclared, "{case}");
-                assert_eq!(!warnings(policy, &info, seen).is_empty(), warns && is_undeclared, "{case}");
+                assert_eq!(check(policy, "tale", &declaration, seen).is_err(), refuses && is_undeclared, "{case}");
+                assert_eq!(!warnings(policy, &declaration, seen).is_empty(), warns && is_undeclared, "{case}");
             }
         }
     }
 
     #[test]
     fn messages_name_permission_evidence_and_remedy() {
-        let info = info(Some(&[Permission::Files]), &["connect"], &[]);
+        let declaration = declaration(Some(&[Permission::Files]), &["connect"]);
         let seen = uses(&[(UseKind::Socket, "opened a socket"), (UseKind::Thread, "called `pthread_create`")]);
-        let refused = check(PermissionPolicy::Refuse, &info, &seen).expect_err("two permissions are missing");
+        let refused = check(PermissionPolicy::Refuse, "tale", &declaration, &seen).expect_err("two permissions are missing");
         assert_eq!(
             refused.to_string(),
             "tale uses resources that its `module!` does not declare: `network`, since it imports `connect`; `threads`, since it \
@@ -293,7 +311,8 @@ mod tests {
             "uses `network` without the permission: it imports `connect`; add `network` to `permissions` of its `module!`";
         let of_uses = "uses `threads` without the permission: it called `pthread_create`; add `threads` to `permissions` of its \
              `module!`";
-        assert_eq!(warnings(PermissionPolicy::Report, &info, &seen), [of_file, of_uses]);
-        assert_eq!(warnings_of_uses(PermissionPolicy::Report, &info, &seen), [of_uses], "the file was reported already");
+        assert_eq!(warnings(PermissionPolicy::Report, &declaration, &seen), [of_file, of_uses]);
+        let later = warnings_of_uses(PermissionPolicy::Report, &declaration, &seen);
+        assert_eq!(later, [of_uses], "the file was reported already");
     }
 }

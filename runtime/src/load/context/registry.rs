@@ -169,17 +169,17 @@ impl ContextRegistry {
 
     /// Checks if the permissions of a module that is about to be mapped cover the imports of its file.
     pub(crate) fn check_file(&self, info: &ModuleInfo) -> Result<(), LoadError> {
-        permissions::check(self.settings.permissions, info, &[])
+        permissions::check(self.settings.permissions, &info.name, &info.permissions, &[])
     }
 
     /// Checks if the permissions of a mapped module cover the uses that its hooks have noted.
     pub(crate) fn check_uses(&self, module: &Module) -> Result<(), LoadError> {
-        permissions::check(self.settings.permissions, module.info(), &module.code().uses())
+        permissions::check(self.settings.permissions, module.name(), &module.info().permissions, &module.code().uses())
     }
 
     /// Logs the undeclared uses that the hooks of a module have noted, except uses that were already logged for a module of this name.
     pub(crate) fn log_uses(&self, module: &Module) {
-        let warnings = permissions::warnings_of_uses(self.settings.permissions, module.info(), &module.code().uses());
+        let warnings = permissions::warnings_of_uses(self.settings.permissions, &module.info().permissions, &module.code().uses());
         for warning in self.reported_uses.never_reported(module.name(), warnings) {
             tracing::warn!("{} {warning}", module.name());
         }

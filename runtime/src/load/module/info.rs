@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use alcedo_abi::permissions::{Permission, Permissions};
+use alcedo_abi::permissions::Permission;
 use alcedo_sys::Use;
 
 use crate::load::order::titled;
 use crate::load::park_reason::{self, ParkReason};
-use crate::load::permissions::{self, PermissionPolicy, Undeclared};
+use crate::load::permissions::{self, Declaration, PermissionPolicy};
 
 /// Manifest of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,10 +34,7 @@ pub(crate) struct ModuleInfo {
     pub unhooked: Vec<String>,
     /// Reason why the host must not free the module's C heap blocks: other code may free them.
     pub c_heap_shared: Option<String>,
-    /// Declared permissions. `None` if the manifest has no declaration.
-    pub permissions: Option<Permissions>,
-    /// Uses of undeclared permissions that the file shows.
-    pub undeclared: Vec<Undeclared>,
+    pub permissions: Declaration,
 }
 
 impl ModuleInfo {
@@ -54,7 +51,7 @@ impl ModuleInfo {
     /// Returns the warnings about the file and about the noted `uses`. Messages place each warning after the name of the module.
     pub(crate) fn warnings(&self, policy: PermissionPolicy, uses: &[Use]) -> Vec<String> {
         let parks = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
-        let permissions = permissions::warnings(policy, self, uses);
+        let permissions = permissions::warnings(policy, &self.permissions, uses);
         parks.into_iter().chain(park_reason::of_unhooked(&self.unhooked)).chain(permissions).collect()
     }
 }
@@ -140,7 +137,7 @@ impl ManifestInfo {
             types: info.types,
             classes: info.classes,
             sealed: info.is_sealed,
-            permissions: info.permissions.map(|declared| declared.iter().collect()),
+            permissions: info.permissions.permissions().map(|declared| declared.iter().collect()),
         }
     }
 }

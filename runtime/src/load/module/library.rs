@@ -78,7 +78,7 @@ impl Staged {
 
     /// Returns the request to the canary process, under this policy of the host.
     pub(crate) fn candidate(&self, policy: PermissionPolicy) -> Candidate {
-        let refuses_undeclared = policy == PermissionPolicy::Refuse && self.info.permissions.is_some();
+        let refuses_undeclared = policy == PermissionPolicy::Refuse && self.info.permissions.permissions().is_some();
         Candidate { name: self.info.name.clone(), path: self.path().into(), refuses_undeclared }
     }
 }

@@ -14,6 +14,7 @@ use crate::lease::{Blocker, Leases};
 use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
+use crate::load::permissions::Declaration;
 use crate::logs::Logs;
 use crate::sync::lock;
 use crate::unload::job::{CodeStep, CodeUnload};
@@ -139,9 +140,9 @@ impl CodeUnload for LastPage {
     }
 }
 
-/// Creates the manifest of a module without a file.
-pub(crate) fn info() -> ModuleInfo {
-    ModuleInfo {
+pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, CallLog) {
+    let log = CallLog::default();
+    let info = ModuleInfo {
         name: "tale".into(),
         version: semver::Version::new(1, 0, 0),
         dependencies: Vec::new(),
@@ -157,13 +158,8 @@ pub(crate) fn info() -> ModuleInfo {
         park_reason: None,
         unhooked: Vec::new(),
         c_heap_shared: None,
-        permissions: None,
-        undeclared: Vec::new(),
-    }
-}
-
-pub(crate) fn tale(tag: ModuleTag, logs: &Arc<Logs>) -> (Module, CallLog) {
-    let log = CallLog::default();
+        permissions: Declaration::default(),
+    };
     let code = Box::new(Tale { log: log.clone(), is_there: Mutex::new(true) });
-    (Module::new(info(), tag, code, Leases::new("tale"), logs, None), log)
+    (Module::new(info, tag, code, Leases::new("tale"), logs, None), log)
 }

@@ -20,6 +20,7 @@ use crate::load::module::info::{ManifestInfo, ModuleInfo};
 use crate::load::module::master::MasterModule;
 use crate::load::module::scripts::ScriptCode;
 use crate::load::open::{Found, Inspected, admitted};
+use crate::load::permissions::Declaration;
 use crate::script::package::Package;
 
 /// Reads and parses a package. Returns an error if the folder is not a package, if its source has syntax errors, or if the host requires
@@ -50,8 +51,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
         park_reason: None,
         unhooked: Vec::new(),
         c_heap_shared: None,
-        permissions: None,
-        undeclared: Vec::new(),
+        permissions: Declaration::default(),
     }
 }
 
