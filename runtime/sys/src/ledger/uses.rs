@@ -102,12 +102,19 @@ impl Uses {
 pub(crate) fn is_for_author(path: &str, program: Option<&str>) -> bool {
     const SYSTEM: [&str; 4] = ["/proc/", "/sys/", "/usr/lib/debug/", "/memfd:"];
     const DEBUG: [&str; 4] = [".debug", ".dwo", ".dwp", ".o"];
+    let path = without_mark(path);
     let file = path.rsplit('/').next().unwrap_or_default();
     let is_library = file.ends_with(".so") || file.contains(".so.");
     !is_library
-        && program != Some(path)
+        && program.map(without_mark) != Some(path)
         && !SYSTEM.iter().any(|folder| path.starts_with(folder))
         && !DEBUG.iter().any(|end| file.ends_with(end))
+}
+
+/// Removes the mark that the kernel appends to the path of a removed file.
+#[cfg(any(test, all(target_os = "linux", target_env = "gnu")))]
+fn without_mark(path: &str) -> &str {
+    path.strip_suffix(" (deleted)").unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -137,6 +144,8 @@ mod tests {
             ("/memfd:cache (deleted)", false),
             ("/usr/lib/x86_64-linux-gnu/libc.so.6", false),
             ("/tmp/stage/cube.3.so", false),
+            ("/tmp/stage/cube.3.so (deleted)", false),
+            ("/home/me/level.txt (deleted)", true),
             ("/tmp/stage/cube.3.so.debug", false),
             ("/usr/lib/debug/.build-id/ab/cd", false),
             ("/opt/game/bin/host", false),
