@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 
 use alcedo_sys::process::{fds, rss_kib, stale_mappings};
-use alcedo_sys::{EndPolicy, EndState, HolderKind, hooks};
+use alcedo_sys::{EndPolicy, EndState, HolderKind, Use, UseKind, hooks};
 
 use crate::common::hooked::{AT_ONCE, Library, Mode, Module, Seen, finish, wait_for};
 
@@ -63,6 +63,7 @@ fn signals_reach_every_image_then_the_process_and_skip_unloaded_images() {
     assert_eq!(handle(&second, two, SIGNAL, 0), seen_by_first);
     assert!(!first.image.contains(seen_by_first) && !second.image.contains(seen_by_first));
     assert_eq!((first.ledger.counts().signals, second.ledger.counts().signals), (1, 1));
+    assert!(first.ledger.uses().iter().any(|found| found.kind == UseKind::Signal));
     // The first image forwards the signal to the handler that it saw; the handler of the process still runs once.
     for round in 1..=3 {
         raise(SIGNAL);
@@ -357,6 +358,9 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         // SAFETY: both are descriptors of this test.
         assert_eq!(unsafe { libc::dup2(other, reused) }, reused);
         assert_eq!(module.ledger.counts().fds, 1);
+        let uses = module.ledger.uses();
+        let is_left = |found: &Use| found.kind == UseKind::File && found.by.ends_with("/left");
+        assert!(uses.iter().any(is_left), "the first file is noted: {uses:?}");
         let report = module.end(EndPolicy { close_fds, ..AT_ONCE });
         let (named, none) =
             if close_fds { (report.fds_closed, report.fds_left) } else { (report.fds_left, report.fds_closed) };

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use alcedo_sys::process::{keys_in_use, stale_mappings};
-use alcedo_sys::{EndPolicy, EndState, HolderKind, checkpoint, hooks};
+use alcedo_sys::{EndPolicy, EndState, HolderKind, UseKind, checkpoint, hooks};
 
 use crate::common::hooked::{AT_ONCE, Library, Mode, Seen, finish, wait_for};
 
@@ -204,6 +204,7 @@ fn a_thread_is_named_waited_for_and_joined_by_the_host() {
         let report = finish(&mut ending);
         assert_eq!(report.threads_joined, u64::from(!detached));
         assert_eq!((ledger.counts().threads_started, ledger.counts().threads_ended), (1, 1));
+        assert!(ledger.uses().iter().any(|found| found.kind == UseKind::Thread), "after the thread has ended as well");
         assert_eq!((report.thread_locals_run, seen.wrong_thread.load(SeqCst)), (2, 0), "its destructors ran on it");
         assert_eq!(stale(&library), 0);
     }
