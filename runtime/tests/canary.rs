@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use alcedo_runtime::canary::run_if_child;
 use alcedo_runtime::{
-    Canary, CanaryStep, ContextError, Contexts, Error, LoadContext, LoadError, Outcome, PermissionPolicy, Phase, Runtime,
-    Value, process,
+    Canary, CanaryStep, ContextError, Contexts, Error, LoadContext, LoadError, Outcome, PermissionPolicy, Phase,
+    Runtime, Value, process,
 };
 use libtest_mimic::{Arguments, Trial};
 

@@ -38,7 +38,8 @@ fn tag(host: &Runtime) -> Option<Value> {
 fn a_module_within_its_permissions_is_accepted() {
     let host = host(PermissionPolicy::Refuse);
     host.create_master(&[modest(&[])]).expect("the module uses nothing");
-    let report = host.reload(&[modest(&["file-in-main"])]).expect("a Master").into_result().expect("files are declared");
+    let report =
+        host.reload(&[modest(&["file-in-main"])]).expect("a Master").into_result().expect("files are declared");
     assert_eq!(report.warnings, Vec::<String>::new());
 }
 
@@ -51,10 +52,16 @@ fn a_module_without_a_declaration_is_not_checked() {
 #[test]
 fn undeclared_uses_are_refused_with_evidence_and_remedy() {
     let error = refused(&modest(&["network"]));
-    assert!(error.starts_with("modest uses resources that its `module!` does not declare: `network`, since"), "{error}");
+    assert!(
+        error.starts_with("modest uses resources that its `module!` does not declare: `network`, since"),
+        "{error}"
+    );
     assert!(error.contains("since it imports `bind`; write `permissions: [files, network]`"), "{error}");
     let error = refused(&modest(&["thread-in-main"]));
-    assert!(error.contains("`threads`, since it called `pthread_create`; write `permissions: [files, threads]`"), "{error}");
+    assert!(
+        error.contains("`threads`, since it called `pthread_create`; write `permissions: [files, threads]`"),
+        "{error}"
+    );
     let error = refused(&modest(&["nothing", "file-in-main"]));
     assert!(error.contains("`files`, since it opened /etc/passwd; write `permissions: [files]`"), "{error}");
 }

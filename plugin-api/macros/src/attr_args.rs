@@ -129,9 +129,8 @@ impl AttrArgs {
 
     /// Returns the paths in the parentheses of `name(…)`, and rejects duplicates. Returns an empty list without the specifier.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
-        let refused = |at: &dyn ToTokens| {
-            rules::spanned("ALC0092", at, format!("`{name}` lists types: `{name}(Type, Other)`"))
-        };
+        let refused =
+            |at: &dyn ToTokens| rules::spanned("ALC0092", at, format!("`{name}` lists types: `{name}(Type, Other)`"));
         let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
             return Err(refused(&arg.name));

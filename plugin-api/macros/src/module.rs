@@ -100,7 +100,8 @@ impl Parse for Module {
 }
 
 pub(crate) fn expand(module: &Module) -> Result<TokenStream> {
-    let Module { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, permissions, dependencies } = module;
+    let Module { name, entry, main, exit, pair, has_allocator, has_logger, unhooked, permissions, dependencies } =
+        module;
     let Made { build_id, plugins } = build_id::read_inputs().map_err(|error| {
         syn::Error::new(name.span(), format!("the build id of the module cannot be computed: {error}"))
     })?;

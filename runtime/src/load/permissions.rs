@@ -202,7 +202,9 @@ fn as_warnings(policy: PermissionPolicy, found: Vec<Undeclared>) -> Vec<String> 
         return Vec::new();
     }
     let warning = |Undeclared { permission, by }: Undeclared| {
-        format!("uses `{permission}` without the permission: it {by}; add `{permission}` to `permissions` of its `module!`")
+        format!(
+            "uses `{permission}` without the permission: it {by}; add `{permission}` to `permissions` of its `module!`"
+        )
     };
     found.into_iter().map(warning).collect()
 }
@@ -300,15 +302,15 @@ mod tests {
     fn messages_name_permission_evidence_and_remedy() {
         let declaration = declaration(Some(&[Permission::Files]), &["connect"]);
         let seen = uses(&[(UseKind::Socket, "opened a socket"), (UseKind::Thread, "called `pthread_create`")]);
-        let refused = check(PermissionPolicy::Refuse, "tale", &declaration, &seen).expect_err("two permissions are missing");
+        let refused =
+            check(PermissionPolicy::Refuse, "tale", &declaration, &seen).expect_err("two permissions are missing");
         assert_eq!(
             refused.to_string(),
             "tale uses resources that its `module!` does not declare: `network`, since it imports `connect`; `threads`, since it \
              called `pthread_create`; write `permissions: [files, network, threads]`, or remove these uses; the policy of this host \
              is `PermissionPolicy::Refuse`"
         );
-        let of_file =
-            "uses `network` without the permission: it imports `connect`; add `network` to `permissions` of its `module!`";
+        let of_file = "uses `network` without the permission: it imports `connect`; add `network` to `permissions` of its `module!`";
         let of_uses = "uses `threads` without the permission: it called `pthread_create`; add `threads` to `permissions` of its \
              `module!`";
         assert_eq!(warnings(PermissionPolicy::Report, &declaration, &seen), [of_file, of_uses]);
