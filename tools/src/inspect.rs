@@ -19,8 +19,8 @@ use crate::screen::{print_progress, print_result};
 
 /// Prints the manifest and the declarations of a plugin's library, without running its code.
 ///
-/// Lists types with members, functions called by name, and imports; compiler, ABI, build, seal and declared permissions. Exits with 1 and the
-/// reason if a host of this version cannot load the file.
+/// Lists types with members, functions called by name, and imports; compiler, ABI, build, seal and declared permissions. Exits with 1 and
+/// the reason if a host of this version cannot load the file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The library: `target/debug/libmy_plugin.so`; or the folder of a package of scripts.
