@@ -124,9 +124,7 @@ pub(crate) unsafe fn enter_callee<T>(
         // SAFETY: the target was resolved for this class at the current version. `entry` belongs to the object. The caller promises
         // the number of words.
         Callee::Module(fast_path) => answer_of(unsafe {
-            found
-                .fast_paths
-                .enter_on(fast_path, (object, entry.memory), words, |height| clean_up(found.core(), height))
+            found.fast_paths.enter_on(fast_path, (object, entry.memory), words, |height| clean_up(found.core(), height))
         }),
         Callee::WithSlots => NOT_DONE,
     })

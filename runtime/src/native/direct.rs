@@ -137,11 +137,7 @@ impl<M: Method> Target<BitsOf<M::Args>> for NativeMethod<M> {
 /// Runs the method. A red frame must be open. Only live objects of the class have Rust fields. For an object without Rust fields, the
 /// caller takes the slow path.
 #[inline(always)]
-fn run_own<M: Method>(
-    context: &Context<NativeMethod<M>>,
-    object: ObjectHandle,
-    bits: BitsOf<M::Args>,
-) -> DirectAnswer {
+fn run_own<M: Method>(context: &Context<NativeMethod<M>>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
     // Converts the arguments before the lookup of the part, because the conversion is user code and may destroy the object.
     let mut args = match attempted(|| M::Args::of_bits(bits)) {
         Ok(Some(args)) => Some(args),

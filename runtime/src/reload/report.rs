@@ -381,7 +381,7 @@ fn names(modules: &[Rc<MasterModule>]) -> Vec<String> {
 mod tests {
     use std::time::Duration;
 
-    use super::{Pause, Phase, PropertyChange, Remainder, ReloadReport};
+    use super::{Pause, Phase, PropertyChange, ReloadReport, Remainder};
     use crate::load::error::LoadError;
     use crate::load::record::Named;
 

@@ -20,8 +20,8 @@ pub(crate) use chosen::file_at;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
-    Fence, Lease, Mapping, REPAIRS, Records, Snapshot, are_panics_reported, at_exit, checkpoint, clock, coarse_clock, fds,
-    forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring, read_memory,
+    Fence, Lease, Mapping, REPAIRS, Records, Snapshot, are_panics_reported, at_exit, checkpoint, clock, coarse_clock,
+    fds, forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring, read_memory,
     report_crashes, report_panics, reported_name, rss_kib, thread_names, thread_number, thread_stack, threads,
     unshare_folder, wake_all, write_panic,
 };

@@ -309,7 +309,7 @@ mod tests {
     use proptest::{collection, prop_assert, prop_assert_eq, proptest};
 
     use super::{
-        Candidate, CanaryStep, Course, End, FrameError, HEAD, LONGEST, Listener, MAGIC, Message, Speaker, TAIL, Token,
+        CanaryStep, Candidate, Course, End, FrameError, HEAD, LONGEST, Listener, MAGIC, Message, Speaker, TAIL, Token,
     };
 
     const TOKEN: Token = Token(7);
@@ -445,11 +445,8 @@ mod tests {
 
     #[test]
     fn names_with_any_characters_stay_separate() {
-        let candidate = |name: &str, path: &str| Candidate {
-            name: name.to_owned(),
-            path: path.into(),
-            refuses_undeclared: false,
-        };
+        let candidate =
+            |name: &str, path: &str| Candidate { name: name.to_owned(), path: path.into(), refuses_undeclared: false };
         let candidates = vec![candidate("a\0/tmp/evil.so", "/copy\n1"), candidate("", "/a b")];
         let request = Message::Request(candidates);
         assert_eq!(decode(&frames(std::slice::from_ref(&request)), 3).0, [request]);

@@ -179,7 +179,8 @@ impl ContextRegistry {
 
     /// Logs the undeclared uses that the hooks of a module have noted, except uses that were already logged for a module of this name.
     pub(crate) fn log_uses(&self, module: &Module) {
-        let warnings = permissions::warnings_of_uses(self.settings.permissions, &module.info().permissions, &module.code().uses());
+        let warnings =
+            permissions::warnings_of_uses(self.settings.permissions, &module.info().permissions, &module.code().uses());
         for warning in self.reported_uses.never_reported(module.name(), warnings) {
             tracing::warn!("{} {warning}", module.name());
         }
