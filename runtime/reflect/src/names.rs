@@ -1,11 +1,11 @@
 //! Interned names. Names cross the ABI boundary and are stored in object memory as numbers. Equal strings therefore need equal numbers for
 //! the lifetime of the world, and names are never removed.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::Name;
+use rustc_hash::FxHashMap;
 
 /// Approximate overhead of a name in bytes, without its characters: list entry, table entry, and two reference counts.
 const NAME: usize = 64;
@@ -30,7 +30,7 @@ pub struct Names {
 #[derive(Debug)]
 struct Table {
     strings: Vec<Rc<str>>,
-    numbers: HashMap<Rc<str>, Name>,
+    numbers: FxHashMap<Rc<str>, Name>,
 }
 
 impl Default for Names {
@@ -43,7 +43,7 @@ impl Names {
     /// Creates a table with only the empty name.
     pub fn new() -> Self {
         let empty: Rc<str> = "".into();
-        let table = Table { numbers: HashMap::from([(empty.clone(), Name(0))]), strings: vec![empty] };
+        let table = Table { numbers: [(empty.clone(), Name(0))].into_iter().collect(), strings: vec![empty] };
         Self { table: RefCell::new(table) }
     }
 

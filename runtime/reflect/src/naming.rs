@@ -113,25 +113,27 @@ impl Naming {
         series
     }
 
-    fn series_of(&mut self, text: &Rc<str>) -> u32 {
-        let Self { series, by_text, .. } = self;
-        *by_text.entry(Rc::clone(text)).or_insert_with(|| {
-            let text = Rc::clone(text);
-            series.push(Series {
-                text,
-                holders: Vec::new(),
-                free: VecDeque::new(),
-                explicit_numbers: FxHashMap::default(),
-            });
-            series.len() as u32 - 1
-        })
+    fn series_of(&mut self, text: &str) -> u32 {
+        if let Some(series) = self.by_text.get(text) {
+            return *series;
+        }
+        let text: Rc<str> = text.into();
+        let series = self.series.len() as u32;
+        self.series.push(Series {
+            text: Rc::clone(&text),
+            holders: Vec::new(),
+            free: VecDeque::new(),
+            explicit_numbers: FxHashMap::default(),
+        });
+        self.by_text.insert(text, series);
+        series
     }
 
     /// Registers the explicit name `name` for `object` in `outer`.
     pub(super) fn assign(&mut self, names: &Names, name: Name, outer: ObjectHandle, object: ObjectHandle) -> Label {
         self.explicit.entry((outer, name)).or_default().push(object);
         if let Some((text, number)) = split_generated(&names.text(name)) {
-            let series = self.series_of(&text.into());
+            let series = self.series_of(text);
             *self.series[series as usize].explicit_numbers.entry(number).or_default() += 1;
         }
         Label::Explicit(name)
@@ -166,7 +168,7 @@ impl Naming {
             }
         }
         if let Some((text, number)) = split_generated(&names.text(name)) {
-            let series = self.series_of(&text.into());
+            let series = self.series_of(text);
             self.series[series as usize].release_explicit(number);
         }
     }
