@@ -49,7 +49,15 @@ impl<T: Serialize> Keep for T {
 
 impl<T: DeserializeOwned> Restore for T {
     fn from_cbor(data: &[u8]) -> Result<T, CallError> {
-        ciborium::from_reader(data).map_err(|error| CallError::other(misfit(&error)))
+        // No string is longer than the data. A short buffer takes less time to clear.
+        let (mut short, mut long) = ([0; 64], Vec::new());
+        let buffer = if data.len() <= short.len() {
+            &mut short[..]
+        } else {
+            long.resize(data.len().min(4096), 0);
+            &mut long[..]
+        };
+        ciborium::de::from_reader_with_buffer(data, buffer).map_err(|error| CallError::other(misfit(&error)))
     }
 }
 
