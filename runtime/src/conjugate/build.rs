@@ -138,7 +138,7 @@ impl Plugins<'_> {
             let _there = self.world.objects.set_plugin_part(object, PluginPart::NONE);
             let parts = self.pairs.release(key);
             match self.red.depth() {
-                0 => self.finalizer.finalize(parts),
+                0 => self.finalizer.end(parts),
                 _ => self.finalizer.defer(parts),
             }
         }

@@ -130,6 +130,8 @@ type Shared = Arc<Mutex<Desk>>;
 pub(crate) struct Finalizer {
     /// Parts whose conjugates ended while plugin code was on the stack. Methods of these parts may be running.
     waiting: RefCell<Vec<Part>>,
+    /// Set while many objects are destroyed one after another; see [`Finalizer::batches`].
+    fills_batches: Cell<bool>,
     sent: Cell<u64>,
     jobs: Option<Sender<Message>>,
     inbox: Receiver<Message>,
@@ -144,9 +146,8 @@ impl Finalizer {
     pub(crate) fn start() -> std::io::Result<Self> {
         let (jobs, inbox) = unbounded();
         let (report, failures) = unbounded();
-        let (waiting, sent, desk) = (RefCell::default(), Cell::default(), Shared::default());
-        let thread = RefCell::default();
-        let this = Self { waiting, sent, jobs: Some(jobs), inbox, report, failures, desk, thread };
+        let (waiting, fills_batches, sent, desk, thread) = Default::default();
+        let this = Self { waiting, fills_batches, sent, jobs: Some(jobs), inbox, report, failures, desk, thread };
         this.spawn(0)?;
         Ok(this)
     }
@@ -169,6 +170,24 @@ impl Finalizer {
     pub(crate) fn release(&self) {
         let waiting = self.waiting.take();
         self.finalize(waiting);
+    }
+
+    /// Collects the parts of the objects that end until the guard is dropped, and sends them in full batches. The caller must be at a safe
+    /// point.
+    pub(crate) fn batches(&self) -> Batches<'_> {
+        self.fills_batches.set(true);
+        Batches(self)
+    }
+
+    /// Sends the parts of an object that has ended, or adds them to the current batch. No method of the parts may be on the stack.
+    pub(crate) fn end(&self, parts: Vec<Part>) {
+        if !self.fills_batches.get() {
+            return self.finalize(parts);
+        }
+        self.defer(parts);
+        if self.waiting.borrow().len() >= MAX_BATCH {
+            self.release();
+        }
     }
 
     /// Sends the parts of an object, derived before base. The conjugate of the parts must have ended, and no method of the parts may be on
@@ -286,6 +305,16 @@ impl Drop for Finalizer {
             std::thread::sleep(Duration::from_millis(1));
         }
         let _ended = thread.join();
+    }
+}
+
+/// Scope in which the parts of many objects are sent in batches.
+pub(crate) struct Batches<'a>(&'a Finalizer);
+
+impl Drop for Batches<'_> {
+    fn drop(&mut self) {
+        self.0.fills_batches.set(false);
+        self.0.release();
     }
 }
 

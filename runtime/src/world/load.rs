@@ -97,6 +97,7 @@ fn class_changes(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassChange> {
 
 /// Destroys the old objects. A failure does not affect the new world.
 fn end_all(core: &Core, objects: &[ObjectHandle]) {
+    let _batches = core.finalizer.batches();
     for object in objects.iter().filter(|object| core.world.objects.is_alive(**object)) {
         if let Err(error) = catch_panics(|| core.end_object(*object)) {
             let object = core.world.objects.display(*object);
