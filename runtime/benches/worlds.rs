@@ -2,9 +2,10 @@
 //! and its kept field.
 //!
 //! The ids of the group `worlds_disk` are `alcedo` and `ciborium`, each with the parameters `save` and `load`. The baseline writes the same
-//! data as plain structs with `ciborium`: the class as an index, name, root flag and both numbers. Both implementations encode into memory,
-//! write a temporary file, sync it and rename it. Both load from the file, and destroy the objects that the loaded objects replace. Between
-//! two loads, which is not timed, the host waits for the finalizers of the replaced objects.
+//! data as plain structs with `ciborium`: the class as an index, name, root flag and both numbers. Both implementations write a temporary
+//! file, sync it and rename it. The baseline encodes all data in memory first, and computes no digest. Both load from the file, and destroy
+//! the objects that the loaded objects replace. Between two loads, which is not timed, the host waits for the finalizers of the replaced
+//! objects.
 
 mod support;
 

@@ -14,7 +14,6 @@ use crate::escape::line;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
-use crate::object::class::Subobject;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
 use crate::object::convert::{convert, convert_in_part};
 use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue};
@@ -39,6 +38,8 @@ use crate::world::report::WorldLoadReport;
 pub(super) struct Bringing<'a> {
     core: &'a Rc<Core>,
     file: &'a WorldFile,
+    /// Kept fields of each record. Empty after the object has received them.
+    kept: Vec<Vec<KeptRecord>>,
     plans: &'a [ClassPlan],
     report: &'a mut WorldLoadReport,
     /// Created object of each record.
@@ -88,12 +89,12 @@ impl FromFile for References<'_> {
 impl<'a> Bringing<'a> {
     pub(super) fn new(
         core: &'a Rc<Core>,
-        file: &'a WorldFile,
+        (file, kept): (&'a WorldFile, Vec<Vec<KeptRecord>>),
         plans: &'a [ClassPlan],
         report: &'a mut WorldLoadReport,
     ) -> Self {
         let (objects, doomed, to_own, conversions) = Default::default();
-        Self { core, file, plans, report, objects, doomed, to_own, conversions }
+        Self { core, file, kept, plans, report, objects, doomed, to_own, conversions }
     }
 
     /// Creates memory, values and subobjects of all objects. Plugin code runs only if a class has a new subobject, has another native
@@ -117,11 +118,13 @@ impl<'a> Bringing<'a> {
     /// Builds the plugin parts in the original construction order of the objects, and restores their kept fields.
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
-        for (object, record, plan) in self.all() {
+        let saved = std::mem::take(&mut self.kept);
+        kept.named.reserve(saved.iter().filter(|fields| !fields.is_empty()).count());
+        for ((object, _, plan), fields) in self.all().zip(saved) {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
-                if !record.kept.is_empty() {
-                    kept.named.insert(object, record.kept.iter().map(kept_field).collect());
+                if !fields.is_empty() {
+                    kept.named.insert(object, fields.into_iter().map(kept_field).collect());
                 }
             }
         }
@@ -142,19 +145,20 @@ impl<'a> Bringing<'a> {
     }
 
     fn all(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord, &'a ClassPlan)> {
-        let (file, plans) = (self.file, self.plans);
-        let with_plan =
-            |(object, record): (&ObjectHandle, &'a ObjectRecord)| (*object, record, &plans[record.class as usize]);
-        self.objects.iter().zip(&file.objects).map(with_plan)
+        (0..self.objects.len()).map(|at| self.at(at))
     }
 
-    fn each(
-        &mut self,
-        step: fn(&mut Self, ObjectHandle, &ObjectRecord, &ClassPlan) -> Result<(), CallError>,
-    ) -> Result<(), WorldError> {
-        let all: Vec<_> = self.all().collect();
-        for (object, record, plan) in all {
-            step(self, object, record, plan).map_err(|error| failed(record, error))?;
+    /// Returns the object, the record and the plan with this index in the file.
+    fn at(&self, at: usize) -> (ObjectHandle, &'a ObjectRecord, &'a ClassPlan) {
+        let (file, plans) = (self.file, self.plans);
+        let record = &file.objects[at];
+        (self.objects[at], record, &plans[record.class as usize])
+    }
+
+    fn each(&mut self, step: fn(&mut Self, usize) -> Result<(), CallError>) -> Result<(), WorldError> {
+        let file = self.file;
+        for (at, record) in file.objects.iter().enumerate() {
+            step(self, at).map_err(|error| failed(record, error))?;
         }
         Ok(())
     }
@@ -163,6 +167,7 @@ impl<'a> Bringing<'a> {
     fn allocate(&mut self) -> Result<(), WorldError> {
         let (core, file, plans) = (self.core, self.file, self.plans);
         let (objects, names) = (&core.world.objects, &core.world.names);
+        self.objects.reserve(file.objects.len());
         let mut later = Vec::new();
         for (record, index) in file.objects.iter().zip(0..) {
             let class = &plans[record.class as usize].class;
@@ -196,29 +201,28 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Writes the defaults, then the saved values. An object that is constructed again receives its values after the construction.
-    fn fill(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
+    /// Writes the saved values, and the defaults of the other properties. An object that is constructed again receives its values after the
+    /// construction.
+    fn fill(&mut self, at: usize) -> Result<(), CallError> {
+        let (object, record, plan) = self.at(at);
         if matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
         faults::at(ReloadStep::CarryObject)?;
         let objects = &self.core.world.objects;
         let (own, asleep, aside) = self.saved(object, record, plan);
-        let is_saved = |property: &Property| own.iter().any(|(saved, _)| saved.text == property.text);
-        let mut to_own = Vec::new();
-        let mut give_defaults = |to: &Body, from: &Body| {
+        // Both lists contain the properties of the class itself.
+        let is_saved = |property: &Rc<Property>| own.iter().any(|(saved, _)| Rc::ptr_eq(saved, property));
+        let to_own = &mut self.to_own;
+        let mut write = |to: &Body, from: &Body| {
             for (property, default) in plan.defaults.iter().filter(|(property, _)| !is_saved(property)) {
                 let own = default.give(property, to.view(), from.view())?;
                 to_own.extend(own.map(|to| OwnReference { object, property: Rc::clone(&property.text), to }));
             }
-            Ok::<_, CallError>(())
+            own.iter().try_for_each(|(property, value)| to.view().write(property, value))
         };
         let cdo = plan.class.cdo.get();
-        objects.with_body_to_write(object, |to| objects.with_body(cdo, |cdo| give_defaults(to, cdo)))???;
-        self.to_own.extend(to_own);
-        for (property, value) in own {
-            objects.write_unasked(object, &property.text, &value)?;
-        }
+        objects.with_body_to_write(object, |to| objects.with_body(cdo, |cdo| write(to, cdo)))???;
         aside.into_iter().try_for_each(|(name, value)| objects.put_aside(object, &name, value))?;
         if let ObjectPlan::Dormant { .. } = plan.object_plan {
             let class = &self.file.classes[record.class as usize];
@@ -226,7 +230,7 @@ impl<'a> Bringing<'a> {
                 class: class.path.as_str().into(),
                 bases: class.bases.iter().map(|base| base.as_str().into()).collect(),
                 values: asleep,
-                fields: record.kept.iter().map(kept_field).collect(),
+                fields: std::mem::take(&mut self.kept[at]).into_iter().map(kept_field).collect(),
             };
             objects.set_dormant(object, dormant)?;
             faults::at(ReloadStep::Sleep)?;
@@ -258,7 +262,10 @@ impl<'a> Bringing<'a> {
             match &plan.targets[index] {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
-                Target::Property { to, change, conversion } => {
+                Target::Property { to, is_plain: true, .. } if fits(&to.ty, &value).is_ok() => {
+                    own.push((Rc::clone(to), value));
+                }
+                Target::Property { to, change, conversion, .. } => {
                     let pending = |function| pending(self.core, object, (to, function), &value);
                     if let Some(pending) = conversion.as_ref().and_then(pending) {
                         self.conversions.push(pending);
@@ -329,12 +336,8 @@ impl<'a> Bringing<'a> {
     }
 
     /// Constructs an object again if the native base class of its class has changed, and then writes its values.
-    fn reconstruct_object(
-        &mut self,
-        object: ObjectHandle,
-        record: &ObjectRecord,
-        plan: &ClassPlan,
-    ) -> Result<(), CallError> {
+    fn reconstruct_object(&mut self, at: usize) -> Result<(), CallError> {
+        let (object, record, plan) = self.at(at);
         if !matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
@@ -352,10 +355,10 @@ impl<'a> Bringing<'a> {
 
     /// Sets the references of an object to its subobjects, creates missing subobjects, and marks subobjects of the wrong class for
     /// destruction.
-    fn gather_parts(&mut self, object: ObjectHandle, _: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
+    fn gather_parts(&mut self, at: usize) -> Result<(), CallError> {
+        let (object, _, plan) = self.at(at);
         let objects = &self.core.world.objects;
-        let chain = plan.class.chain();
-        let declared: Vec<&Subobject> = chain.iter().flat_map(|class| &class.subobjects).collect();
+        let declared = &plan.subobjects;
         let is_dormant = matches!(plan.object_plan, ObjectPlan::Dormant { .. });
         for (name, child) in objects.parts(object) {
             let expected = declared.iter().find(|subobject| subobject.name == name);
@@ -434,7 +437,7 @@ fn failed(record: &ObjectRecord, error: CallError) -> WorldError {
     WorldError::Object { object: record.name.clone(), error }
 }
 
-fn kept_field(record: &KeptRecord) -> KeptField {
-    let KeptRecord { class, name, data } = record.clone();
-    KeptField { class: class.into(), name: name.into(), data }
+fn kept_field(record: KeptRecord) -> KeptField {
+    let KeptRecord { class, name, data } = record;
+    KeptField { class, name, data }
 }

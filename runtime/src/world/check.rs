@@ -83,12 +83,14 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
     if record.lazy == Some((0, 0)) {
         return wrong("has an invalid id for lazy references".into());
     }
+    // A saved object has its values in order. Only records of other programs need the set.
+    let is_sorted = record.values.is_sorted_by(|(one, _), (other, _)| one < other);
     let mut known = FxHashSet::default();
     for (property, value) in &record.values {
         let Some(described) = class.properties.get(*property as usize) else {
             return wrong(format!("has a value for property {property} of {}, which has fewer", class.path));
         };
-        if !known.insert(*property) {
+        if !is_sorted && !known.insert(*property) {
             return wrong(format!("has two values for its property {}", described.name));
         }
         if let Some(index) = value.object_beyond(objects) {
@@ -103,7 +105,8 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
     }
     let mut known = FxHashSet::default();
     for KeptRecord { class, name, .. } in &record.kept {
-        if !is_type_path(class) || !is_identifier(name) || !known.insert((class, name)) {
+        let is_only = record.kept.len() == 1;
+        if !is_type_path(class) || !is_identifier(name) || !(is_only || known.insert((class, name))) {
             return wrong(format!(
                 "keeps \"{}\" of \"{}\", which is not a field or is a duplicate",
                 line(name),
@@ -154,18 +157,22 @@ fn outers(file: &WorldFile) -> Result<(), FormatError> {
 /// Checks that paths, roles as default subobjects of an outer, and lazy reference ids are unique.
 fn once(file: &WorldFile) -> Result<(), FormatError> {
     let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
+    paths.reserve(file.objects.len());
     for (at, record) in file.objects.iter().enumerate() {
         if let Some(first) = paths.insert((record.outer, record.name.as_str()), at) {
             return Err(FormatError::SamePath { path: path_of(file, at), first, second: at });
         }
-        let name = line(&record.name);
+        let name = || line(&record.name);
         if let (Some(part), Some(outer)) = (&record.part, record.outer)
             && !parts.insert((outer, part.as_str()))
         {
-            return Err(malformed(format!("object {at} ({name}) is the second part {part} of object {outer}")));
+            return Err(malformed(format!("object {at} ({}) is the second part {part} of object {outer}", name())));
         }
         if let Some(first) = record.lazy.and_then(|id| ids.insert(id, at)) {
-            return Err(malformed(format!("object {at} ({name}) has the id for lazy references of object {first}")));
+            return Err(malformed(format!(
+                "object {at} ({}) has the id for lazy references of object {first}",
+                name()
+            )));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //! file. After a crash, either the old or the new file exists.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{Error, Read as _};
 use std::path::Path;
 
 use alcedo_sys::plain_file::{self, PlainFileError};
@@ -11,17 +11,23 @@ use tempfile::NamedTempFile;
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
 
-/// Replaces a file atomically. If an error occurs, the old file is unchanged.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
+/// Replaces a file atomically by the content that `write` writes. If an error occurs, the old file is unchanged.
+pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T, WorldError>) -> Result<T, WorldError> {
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = NamedTempFile::new_in(folder).map_err(failed("creating a temporary file next to"))?;
-    file.write_all(bytes).map_err(failed("writing the new content of"))?;
-    file.as_file().sync_all().map_err(failed("writing the new content of"))?;
+    let written = write(file.as_file_mut())?;
+    file.as_file().sync_all().map_err(unwritten(path))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
     // Flushes the folder to the disk. The folder contains the new name.
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(failed("syncing the folder of"))
+    synced.map_err(failed("syncing the folder of"))?;
+    Ok(written)
+}
+
+/// Describes an error of a write to the temporary file of `path`.
+pub(super) fn unwritten(path: &Path) -> impl Fn(Error) -> WorldError {
+    move |source| WorldError::Disk { doing: "writing the new content of", path: path.to_owned(), source }
 }
 
 /// Reads a file that may be a saved world. Opens only regular files, because opening a pipe or a device may block permanently. Reads the
@@ -37,6 +43,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let mut bytes = Vec::new();
     (&mut file).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
     check_head(&bytes, length).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
+    let rest = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(HEAD);
+    bytes.try_reserve_exact(rest.saturating_add(1)).map_err(|error| failed(error.into()))?;
     // If the file grows during the read, the additional byte makes the later length check fail.
     (&mut file).take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
@@ -44,9 +52,16 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, write};
+    use std::io::Write as _;
+    use std::path::Path;
+
+    use super::{read, replace, unwritten};
     use crate::world::error::WorldError;
     use crate::world::records::FormatError;
+
+    fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
+        replace(path, |file| file.write_all(bytes).map_err(unwritten(path)))
+    }
 
     #[test]
     fn a_file_is_replaced_whole_and_nothing_else_is_left() {
@@ -84,6 +99,21 @@ mod tests {
         let path = folder.path().join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
         assert!(matches!(read(&path).unwrap_err(), WorldError::NotAFile { .. }));
+    }
+
+    #[test]
+    fn an_error_of_the_content_keeps_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("world");
+        write(&path, b"old").unwrap();
+        let failed = replace(&path, |file| {
+            file.write_all(b"half").unwrap();
+            Err::<(), _>(unwritten(&path)(std::io::Error::other("full")))
+        });
+        let error = failed.unwrap_err().to_string();
+        assert!(error.starts_with("writing the new content of") && error.ends_with("full"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -1,11 +1,18 @@
 //! File format of a world. The envelope of a file contains a version, a length and a digest. The body contains the records as one CBOR
 //! value. Converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
+//!
+//! A file is written object by object, so a save needs no memory for the records. Length and digest are added to the written file, because
+//! the length precedes the body, and the digest covers both. A file is read as a whole, because it is checked before it is used.
 
-use xxhash_rust::xxh3::xxh3_64;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+
+use serde::Serialize;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::escape::line;
+use crate::world::canonical;
 use crate::world::check::check;
-use crate::world::records::{FormatError, WorldFile, malformed};
+use crate::world::records::{ClassRecord, FormatError, ObjectRecord, StructRecord, WorldFile, malformed};
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
@@ -17,35 +24,105 @@ pub(super) const HEAD: usize = 24;
 /// Size in bytes of the digest at the end. The digest covers all preceding bytes.
 const TAIL: usize = 8;
 
+/// Number of bytes that are written or read at once.
+const CHUNK: usize = 1 << 16;
+
+/// CBOR header of a map with three entries.
+const MAP_OF_THREE: u8 = 0xa3;
+/// First byte of the CBOR header of an array with a length of four bytes.
+const LONG_ARRAY: u8 = 0x9a;
+
+/// Writes a file record by record. [`seal`] completes the file. Classes and structs follow the objects, because the objects determine them.
+pub(crate) struct Records<'a> {
+    to: &'a mut dyn Write,
+    /// Bytes that are not yet written.
+    bytes: Vec<u8>,
+}
+
+impl<'a> Records<'a> {
+    /// Starts a file with this number of objects.
+    pub(crate) fn new(to: &'a mut dyn Write, objects: u32) -> io::Result<Self> {
+        let mut bytes = [&MAGIC, &VERSION.to_le_bytes()[..], &[0; 12], &[MAP_OF_THREE]].concat();
+        put("objects", &mut bytes)?;
+        bytes.push(LONG_ARRAY);
+        bytes.extend(objects.to_be_bytes());
+        Ok(Self { to, bytes })
+    }
+
+    /// Writes the next object.
+    pub(crate) fn object(&mut self, record: &ObjectRecord) -> io::Result<()> {
+        put(record, &mut self.bytes)?;
+        if self.bytes.len() >= CHUNK {
+            self.to.write_all(&self.bytes)?;
+            self.bytes.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes the classes and structs of the objects.
+    pub(crate) fn finish(mut self, classes: &[ClassRecord], structs: &[StructRecord]) -> io::Result<()> {
+        put("classes", &mut self.bytes)?;
+        put(classes, &mut self.bytes)?;
+        put("structs", &mut self.bytes)?;
+        put(structs, &mut self.bytes)?;
+        self.to.write_all(&self.bytes)
+    }
+}
+
+fn put(value: &(impl Serialize + ?Sized), to: &mut Vec<u8>) -> io::Result<()> {
+    ciborium::into_writer(value, to).map_err(io::Error::other)
+}
+
+/// Completes a file whose records are written: adds the length of the body, and the digest.
+pub(crate) fn seal(file: &mut (impl Read + Write + Seek)) -> io::Result<()> {
+    let end = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(HEAD as u64 - 8))?;
+    file.write_all(&end.saturating_sub(HEAD as u64).to_le_bytes())?;
+    file.rewind()?;
+    let (mut digest, mut bytes) = (Xxh3::new(), vec![0; CHUNK]);
+    loop {
+        match file.read(&mut bytes) {
+            Ok(0) => break,
+            Ok(len) => digest.update(&bytes[..len]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    file.write_all(&digest.digest().to_le_bytes())
+}
+
 impl WorldFile {
-    /// Encodes the whole file. Equal worlds have equal bytes. Fails if a record cannot be serialized.
-    pub(crate) fn encode(&self) -> Result<Vec<u8>, FormatError> {
-        let mut bytes = Vec::new();
-        bytes.extend(MAGIC);
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend([0; 12]);
-        ciborium::into_writer(self, &mut bytes).map_err(|error| malformed(error.to_string()))?;
-        let body = (bytes.len() - HEAD) as u64;
-        bytes[HEAD - 8..HEAD].copy_from_slice(&body.to_le_bytes());
-        let digest = xxh3_64(&bytes);
-        bytes.extend(digest.to_le_bytes());
-        Ok(bytes)
+    /// Encodes the whole file. Equal worlds have equal bytes.
+    #[allow(dead_code, reason = "used by tests and fuzz targets")]
+    pub(crate) fn encode(&self) -> io::Result<Vec<u8>> {
+        let mut file = io::Cursor::new(Vec::new());
+        let mut records = Records::new(&mut file, self.objects.len() as u32)?;
+        self.objects.iter().try_for_each(|record| records.object(record))?;
+        records.finish(&self.classes, &self.structs)?;
+        seal(&mut file)?;
+        Ok(file.into_inner())
     }
 
     /// Decodes a complete file of a known version, and validates its records with [`check`].
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
-        let mut rest = body(bytes)?;
-        let file: Self = ciborium::from_reader(&mut rest).map_err(of_cbor)?;
-        if !rest.is_empty() {
-            return Err(malformed(format!("its body has {} bytes behind its end", rest.len())));
-        }
+        let body = body(bytes)?;
+        let file = canonical::read(body).map_or_else(|| read_any(body), Ok)?;
         check(&file)?;
         Ok(file)
     }
 }
 
+/// Reads a body in any form.
+fn read_any(mut body: &[u8]) -> Result<WorldFile, FormatError> {
+    let file = ciborium::from_reader(&mut body).map_err(of_cbor)?;
+    if !body.is_empty() {
+        return Err(malformed(format!("its body has {} bytes behind its end", body.len())));
+    }
+    Ok(file)
+}
+
 /// Describes the error of an invalid CBOR body.
-fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
+fn of_cbor(error: ciborium::de::Error<io::Error>) -> FormatError {
     use ciborium::de::Error;
     malformed(match error {
         Error::Io(_) => "its body ends in the middle of a value".to_owned(),
@@ -113,7 +190,7 @@ mod tests {
             native: "/Script/Engine.Actor".into(),
             properties: vec![property("speed", "f64"), property("friend", "Object(/Script/Engine.Actor)")],
         };
-        let kept = KeptRecord { class: class.path.clone(), name: "greetings".into(), data: vec![0x18, 0x2a] };
+        let kept = KeptRecord { class: class.path.as_str().into(), name: "greetings".into(), data: vec![0x18, 0x2a] };
         let cube = ObjectRecord {
             name: "Cube_1".into(),
             root: true,

@@ -1,6 +1,10 @@
-//! Converts all alive objects to records without changing the objects. Plugins serialize their kept fields.
+//! Writes the records of all alive objects without changing the objects. Plugins serialize their kept fields. The properties of a class are
+//! compared with their defaults by a plan that is compiled once. Only the names and outers of all objects are collected before the first
+//! object is written, because names must be unique in the file.
 
 use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,19 +13,23 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::callback::CLOSURE;
 use crate::conjugate::build::KeptShare;
-use crate::handles::{ClassId, ObjectHandle};
+use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::object::World;
 use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::dormant::{Dormant, KeptField, KeptValue};
 use crate::object::naming::{DEFAULT_PREFIX, name_problem};
+use crate::object::objects::object_flags;
 use crate::object::property::{Property, PropertyType};
+use crate::object::storage::transfer::{Rule, Transfer};
 use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
+use crate::world::disk::unwritten;
 use crate::world::error::WorldError;
 use crate::world::file_value::{FileReference, FileValue, ToFile};
-use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
+use crate::world::format::Records;
+use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord};
 
-/// Cached data of the objects of one class.
+/// Plan for the objects of one class.
 struct ClassNotes {
     /// Index of the class in the file.
     index: u32,
@@ -29,21 +37,43 @@ struct ClassNotes {
     class: Rc<Class>,
     /// Saved properties, each with its default.
     properties: Vec<(Rc<Property>, PropertyDefault)>,
+    /// Compares the saved properties with their defaults. `None` if a default depends on the object.
+    compare: Option<Transfer>,
 }
 
 /// Saved values, each with the index of its property.
 type Saved = Vec<(u32, FileValue)>;
 
-/// Maps each object to its index in the file.
+/// Saved objects in the order of the file.
 struct FileIndexes<'a> {
     world: &'a World,
-    indexes: FxHashMap<ObjectHandle, u32>,
+    living: Vec<ObjectHandle>,
+    /// Index in the file, plus one, by the index of the object's slot. Zero for an object that is not saved.
+    by_slot: Vec<u32>,
+}
+
+impl<'a> FileIndexes<'a> {
+    fn new(world: &'a World) -> Self {
+        let mut living = world.objects.living();
+        living.retain(|object| world.objects.class(*object).is_none_or(|class| !is_closure(&class)));
+        let slots = living.iter().map(|object| object.index() as usize + 1).max().unwrap_or_default();
+        let mut by_slot = vec![0; slots];
+        for (object, number) in living.iter().zip(1..) {
+            by_slot[object.index() as usize] = number;
+        }
+        Self { world, living, by_slot }
+    }
+
+    fn of(&self, object: ObjectHandle) -> Option<u32> {
+        let index = self.by_slot.get(object.index() as usize)?.checked_sub(1)?;
+        (self.living[index as usize] == object).then_some(index)
+    }
 }
 
 impl ToFile for FileIndexes<'_> {
     fn reference(&self, object: ObjectHandle) -> FileReference {
-        match self.indexes.get(&object) {
-            Some(index) => FileReference::In(*index),
+        match self.of(object) {
+            Some(index) => FileReference::In(index),
             None => self.world.path_of(object).map_or(FileReference::None, FileReference::Path),
         }
     }
@@ -54,168 +84,231 @@ fn is_closure(class: &Class) -> bool {
     &*class.package == "Core" && class.name.starts_with(CLOSURE)
 }
 
-/// Converts the whole world. Fails if a kept field cannot be serialized.
-pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
-    let world = &core.world;
-    let mut living = world.objects.living();
-    living.retain(|object| world.objects.class(*object).is_none_or(|class| !is_closure(&class)));
-    let indexes = living.iter().copied().zip(0..).collect();
+/// Name and outer of an object in the file.
+struct Entry {
+    name: Name,
+    outer: Option<u32>,
+    /// Name of the default subobject in the outer.
+    part: Option<Rc<str>>,
+    /// Set if the outer of the object is not saved.
+    is_orphan: bool,
+}
+
+impl Entry {
+    fn of(indexes: &FileIndexes<'_>, object: ObjectHandle) -> Self {
+        let objects = &indexes.world.objects;
+        let owner = objects.outer(object).filter(|outer| !outer.is_none());
+        let outer = owner.and_then(|outer| indexes.of(outer));
+        let is_part = objects.flags(object).is_some_and(|flags| flags & object_flags::SUBOBJECT != 0);
+        let owner_of_part = owner.filter(|_| outer.is_some() && is_part);
+        let part = owner_of_part.and_then(|owner| objects.parts(owner).into_iter().find(|(_, child)| *child == object));
+        Self {
+            name: objects.name(object).unwrap_or_default(),
+            outer,
+            part: part.map(|(part, _)| part),
+            is_orphan: owner.is_some() && outer.is_none(),
+        }
+    }
+}
+
+/// Writes all alive objects to `to`, and returns their number. The caller seals the file. `path` is the path of the file, for errors. Fails
+/// if a kept field cannot be serialized.
+pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64, WorldError> {
+    let indexes = FileIndexes::new(&core.world);
+    let mut entries: Vec<_> = indexes.living.iter().map(|object| Entry::of(&indexes, *object)).collect();
+    name_apart(&core.world, &mut entries);
+    let mut records = Records::new(to, entries.len() as u32).map_err(unwritten(path))?;
     let mut gathering = Gathering {
         core,
-        indexes: FileIndexes { world, indexes },
-        classes: FxHashMap::default(),
+        indexes: &indexes,
+        notes: FxHashMap::default(),
+        last: None,
+        classes: Vec::new(),
         structs: BTreeMap::new(),
-        file: WorldFile::default(),
         share: KeptShare::default(),
+        are_own: Vec::new(),
     };
-    let mut orphans = FxHashSet::default();
-    for (at, object) in living.into_iter().enumerate() {
-        let record = gathering.object(object)?;
-        if record.outer.is_none() && world.objects.outer(object).is_some_and(|outer| !outer.is_none()) {
-            orphans.insert(at);
-        }
-        gathering.file.objects.push(record);
+    // Uses one record for all objects. The record keeps its memory.
+    let mut record = ObjectRecord::default();
+    for (object, entry) in indexes.living.iter().zip(&entries) {
+        gathering.object(*object, entry, &mut record)?;
+        records.object(&record).map_err(unwritten(path))?;
     }
-    let Gathering { structs, mut file, .. } = gathering;
-    name_apart(&mut file, &orphans);
-    file.structs = structs.into_values().collect();
-    Ok(file)
+    let structs: Vec<_> = gathering.structs.into_values().collect();
+    records.finish(&gathering.classes, &structs).map_err(unwritten(path))?;
+    Ok(entries.len() as u64)
 }
 
 /// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed is saved without an outer;
 /// another object without an outer may have this name. Second, a class may have gained a subobject with the name of an existing object. In
-/// both cases the object gets a new name in the file. Subobjects keep their names. `orphans` are the objects whose outer is not saved.
-/// Orphans are named last, because no saved reference uses their path.
-fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
-    let mut used_names: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
-    let parts = file.objects.iter().filter(|record| record.part.is_some());
-    used_names.extend(parts.map(|record| (record.outer, record.name.clone())));
+/// both cases the object gets a new name in the file. Subobjects keep their names. Orphans are named last, because no saved reference uses
+/// their path.
+fn name_apart(world: &World, entries: &mut [Entry]) {
+    let mut used_names: FxHashSet<(Option<u32>, Name)> = FxHashSet::default();
+    used_names.reserve(entries.len());
+    used_names.extend(entries.iter().filter(|entry| entry.part.is_some()).map(|entry| (entry.outer, entry.name)));
     let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
     let mut apart = Vec::new();
-    let others = (0..file.objects.len()).filter(|at| file.objects[*at].part.is_none());
-    let (last, first): (Vec<_>, Vec<_>) = others.partition(|at| orphans.contains(at));
-    for at in first.into_iter().chain(last) {
-        let record = &file.objects[at];
-        let is_name = name_problem(&record.name, record.outer.is_none()).is_none();
-        if !is_name || !used_names.insert((record.outer, record.name.clone())) {
-            apart.push(at);
+    for is_orphan in [false, true] {
+        let is_next = |entry: &Entry| entry.part.is_none() && entry.is_orphan == is_orphan;
+        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| is_next(entry)) {
+            let is_name = name_problem(&world.names.text(entry.name), entry.outer.is_none()).is_none();
+            if !is_name || !used_names.insert((entry.outer, entry.name)) {
+                apart.push(at);
+            }
         }
     }
     for at in apart {
-        let ObjectRecord { name, outer, .. } = &mut file.objects[at];
-        let stem = name.strip_prefix(DEFAULT_PREFIX).filter(|rest| !rest.is_empty()).unwrap_or(name);
+        let Entry { name, outer, .. } = &mut entries[at];
+        let text = world.names.text(*name);
+        let stem = text.strip_prefix(DEFAULT_PREFIX).filter(|rest| !rest.is_empty()).unwrap_or(&text);
         let stem = stem[..stem.floor_char_boundary(1000)].to_owned();
         let number = numbers.entry((*outer, stem.clone())).or_default();
         while {
             *number += 1;
-            *name = format!("{stem}_{number}");
-            !used_names.insert((*outer, name.clone()))
+            *name = world.names.intern(&format!("{stem}_{number}"));
+            !used_names.insert((*outer, *name))
         } {}
     }
 }
 
 struct Gathering<'a> {
     core: &'a Core,
-    indexes: FileIndexes<'a>,
-    /// Cached data by class of the body. The key of a dormant object also contains the path of its missing class.
-    classes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
+    indexes: &'a FileIndexes<'a>,
+    /// Plans by class of the body. The key of a dormant object also contains the path of its missing class.
+    notes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
+    /// Plan of the last object that is not dormant. Adjacent objects mostly have one class.
+    last: Option<Rc<ClassNotes>>,
+    classes: Vec<ClassRecord>,
     structs: BTreeMap<Rc<str>, StructRecord>,
-    file: WorldFile,
     share: KeptShare,
+    /// Buffer for the comparisons of one object.
+    are_own: Vec<bool>,
 }
 
 impl Gathering<'_> {
-    fn object(&mut self, object: ObjectHandle) -> Result<ObjectRecord, WorldError> {
+    /// Fills the record of one object.
+    fn object(&mut self, object: ObjectHandle, entry: &Entry, record: &mut ObjectRecord) -> Result<(), WorldError> {
         let (core, world) = (self.core, &self.core.world);
         let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
         let kept = core.plugins().save_kept(object, &mut self.share).map_err(failed)?;
-        let name = world.objects.name(object).map(|name| world.names.text(name).to_string()).unwrap_or_default();
-        let failed = |error| WorldError::Object { object: name.clone(), error };
+        let name = world.names.text(entry.name);
+        let failed = |error| WorldError::Object { object: name.to_string(), error };
         let notes = self.notes(object).map_err(failed)?;
-        let read = world.objects.with_body(object, |body| self.values(object, body, &notes)).map_err(failed)?;
-        let (values, asleep) = read.map_err(failed)?;
-        let outer = world.objects.outer(object).filter(|outer| self.indexes.indexes.contains_key(outer));
-        let part = outer.and_then(|outer| {
-            let parts = world.objects.parts(outer);
-            parts.into_iter().find(|(_, child)| *child == object).map(|(part, _)| part.to_string())
-        });
-        Ok(ObjectRecord {
-            class: notes.index,
-            outer: outer.map(|outer| self.indexes.indexes[&outer]),
-            part,
-            root: world.objects.is_root(object),
-            lazy: world.lazy.find(object).map(|id| (id.high, id.low)),
-            values,
-            kept: kept.into_iter().chain(asleep).map(kept_record).collect(),
-            name,
-        })
+        record.values.clear();
+        let values = &mut record.values;
+        let read = world.objects.with_body(object, |body| self.values(object, body, &notes, values));
+        let asleep = read.map_err(failed)?.map_err(failed)?;
+        record.class = notes.index;
+        record.name.clear();
+        record.name.push_str(&name);
+        record.outer = entry.outer;
+        record.part = entry.part.as_deref().map(str::to_owned);
+        record.root = world.objects.is_root(object);
+        record.lazy = world.lazy.find(object).map(|id| (id.high, id.low));
+        record.kept.clear();
+        record.kept.extend(kept.into_iter().chain(asleep).map(kept_record));
+        Ok(())
     }
 
     fn notes(&mut self, object: ObjectHandle) -> Result<Rc<ClassNotes>, CallError> {
-        let key = self.core.world.objects.with_body(object, |body| {
+        let objects = &self.core.world.objects;
+        let class = objects.class_id(object).filter(|_| !objects.is_dormant(object));
+        if let Some(notes) = self.last.as_ref().filter(|notes| Some(notes.class.id) == class) {
+            return Ok(Rc::clone(notes));
+        }
+        let key = objects.with_body(object, |body| {
             let waits_for = body.dormant.as_ref().map(|dormant| Rc::clone(&dormant.class));
             (Rc::clone(body.class()), waits_for, body.dormant.as_ref().map(|dormant| dormant.bases.clone()))
         });
         let (class, waits_for, bases) = key?;
-        let key = (class.id, waits_for.clone());
-        if let Some(notes) = self.classes.get(&key) {
-            return Ok(Rc::clone(notes));
+        let is_dormant = waits_for.is_some();
+        let key = (class.id, waits_for);
+        let notes = match self.notes.get(&key) {
+            Some(notes) => Rc::clone(notes),
+            None => {
+                let notes = Rc::new(self.new_notes(class, key.1.as_deref(), bases)?);
+                self.notes.insert(key, Rc::clone(&notes));
+                notes
+            }
+        };
+        if !is_dormant {
+            self.last = Some(Rc::clone(&notes));
         }
+        Ok(notes)
+    }
+
+    /// Plans the objects of a class, and adds the record of the class.
+    fn new_notes(
+        &mut self,
+        class: Rc<Class>,
+        waits_for: Option<&str>,
+        bases: Option<Vec<Rc<str>>>,
+    ) -> Result<ClassNotes, CallError> {
         let mut properties = Vec::new();
         for property in class.properties.iter().filter(|property| !is_transient(property) && !is_subobject(property)) {
             let default = self.core.world.objects.with_body(class.cdo.get(), |cdo| cdo.view().read(property))??;
             properties.push((Rc::clone(property), PropertyDefault::of(self.core, &class, &default)));
             describe_structs(&property.ty, &mut self.structs);
         }
+        let is_plain = properties.iter().all(|(_, default)| matches!(default, PropertyDefault::Value));
+        let rules = properties.iter().map(|(property, _)| Rule::Follow { from: &**property, to: &**property });
+        let compare = is_plain.then(|| Transfer::new((class.schema(), class.schema()), rules)).transpose()?;
         let bases = bases.unwrap_or_else(|| {
             let chain = class.module_chain();
             chain.iter().map(|class| Rc::clone(&class.path)).filter(|path| *path != class.path).collect()
         });
         let record = ClassRecord {
-            path: waits_for.as_deref().unwrap_or(&class.path).to_owned(),
+            path: waits_for.unwrap_or(&class.path).to_owned(),
             bases: bases.iter().map(ToString::to_string).collect(),
             native: native_ancestor(&class).to_string(),
             properties: properties.iter().map(|(property, _)| property_record(property)).collect(),
         };
-        let index = self.file.classes.len() as u32;
-        self.file.classes.push(record);
-        let notes = Rc::new(ClassNotes { index, class, properties });
-        self.classes.insert(key, Rc::clone(&notes));
-        Ok(notes)
+        let index = self.classes.len() as u32;
+        self.classes.push(record);
+        Ok(ClassNotes { index, class, properties, compare })
     }
 
-    /// Returns the values that differ from the default, and the kept fields of a dormant object.
+    /// Adds the values that differ from the default. Returns the kept fields of a dormant object.
     fn values(
         &mut self,
         object: ObjectHandle,
         body: &Body,
         notes: &ClassNotes,
-    ) -> Result<(Saved, Vec<KeptField>), CallError> {
-        let world = &self.core.world;
-        let mut values = Vec::new();
-        world.objects.with_body(notes.class.cdo.get(), |cdo| {
-            for ((property, default), index) in notes.properties.iter().zip(0..) {
-                let (own, cdo_and_default) = ((object, body.view()), (notes.class.cdo.get(), cdo.view()));
-                let is_default = default.is_had(self.core, property, own, cdo_and_default)?;
-                if !is_default {
-                    let [own, default] = [body, cdo].map(|body| body.view().read(property));
-                    let [own, default] = [own?, default?].map(|it| FileValue::of(&it, &world.names, &self.indexes));
-                    // A reference to a destroyed object equals an empty reference.
-                    if own != default {
-                        values.push((index, own));
-                    }
+        values: &mut Saved,
+    ) -> Result<Vec<KeptField>, CallError> {
+        let (core, indexes, are_own) = (self.core, self.indexes, &mut self.are_own);
+        let (world, cdo, own) = (&core.world, notes.class.cdo.get(), body.view());
+        world.objects.with_body(cdo, |template| {
+            let default = template.view();
+            let is_compared =
+                notes.compare.as_ref().is_some_and(|compare| compare.compare(own, (default, default), are_own));
+            for ((property, kind), index) in notes.properties.iter().zip(0..) {
+                let is_default = match is_compared {
+                    true => !are_own[index as usize],
+                    false => kind.is_had(core, property, (object, own), (cdo, default))?,
+                };
+                if is_default {
+                    continue;
+                }
+                let value = FileValue::of(&own.read(property)?, &world.names, indexes);
+                // A reference to a destroyed object equals an empty reference.
+                if !property.ty.names_objects()
+                    || value != FileValue::of(&default.read(property)?, &world.names, indexes)
+                {
+                    values.push((index, value));
                 }
             }
             Ok::<_, CallError>(())
         })??;
-        let Some(dormant) = body.dormant.as_deref() else { return Ok((values, Vec::new())) };
+        let Some(dormant) = body.dormant.as_deref() else { return Ok(Vec::new()) };
         values.extend(self.asleep(dormant, notes.index as usize));
-        Ok((values, dormant.fields.clone()))
+        Ok(dormant.fields.clone())
     }
 
     /// Returns the dormant values by name. The types are derived from the values, because the class of the object is missing.
     fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
-        let record = &mut self.file.classes[class];
+        let record = &mut self.classes[class];
         let mut values = Vec::new();
         for (name, value) in &dormant.values {
             let known = record.properties.iter().position(|property| property.name == **name);
@@ -224,7 +317,7 @@ impl Gathering<'_> {
                 record.properties.push(PropertyRecord { name: name.to_string(), ty: String::new() });
             }
             if let KeptValue::Own(value) = value {
-                values.push((index as u32, FileValue::of(value, &self.core.world.names, &self.indexes)));
+                values.push((index as u32, FileValue::of(value, &self.core.world.names, self.indexes)));
             }
         }
         values
@@ -233,7 +326,7 @@ impl Gathering<'_> {
 
 fn kept_record(field: KeptField) -> KeptRecord {
     let KeptField { class, name, data } = field;
-    KeptRecord { class: class.to_string(), name: name.to_string(), data }
+    KeptRecord { class, name, data }
 }
 
 fn property_record(property: &Property) -> PropertyRecord {

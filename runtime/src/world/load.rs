@@ -26,7 +26,7 @@ use crate::world::report::WorldLoadReport;
 /// Replaces the current world by the world in a file. Must be called at a safe point. After an error the world is unchanged.
 pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, WorldError> {
     let bytes = disk::read(path)?;
-    let file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
+    let mut file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
     drop(bytes);
     let objects = &core.world.objects;
     let mut report = WorldLoadReport::default();
@@ -35,7 +35,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     objects.abandon_mark();
     objects.begin_shadow();
     core.world.mode.set(mode::STAGING);
-    let made = catch_panics(|| Ok(bring(core, &file, &mut report)));
+    let made = catch_panics(|| Ok(bring(core, &mut file, &mut report)));
     let made = made.unwrap_or_else(|error| Err(WorldError::Object { object: "an object".to_owned(), error }));
     if let Err(error) = made {
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
@@ -56,11 +56,14 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
 }
 
 /// Runs all steps that may fail. The caller then commits.
-fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoadReport) -> Result<(), WorldError> {
+fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) -> Result<(), WorldError> {
+    // Moves the kept fields out of the records, because the objects receive them.
+    let kept = file.objects.iter_mut().map(|record| std::mem::take(&mut record.kept)).collect();
+    let file = &*file;
     let plans = file.classes.iter().map(|class| plan_class(core, class, report));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
     report.classes = class_changes(file, &plans);
-    let mut bringing = Bringing::new(core, file, &plans, report);
+    let mut bringing = Bringing::new(core, (file, kept), &plans, report);
     bringing.make()?;
     core.world.mode.set(mode::REBUILDING);
     bringing.build_plugin_parts()?;

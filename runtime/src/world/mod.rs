@@ -2,6 +2,7 @@
 //! converted by the rules of a reload. The old world is destroyed only after the new world is complete.
 
 mod bring;
+mod canonical;
 mod check;
 mod disk;
 mod error;
@@ -19,15 +20,40 @@ pub use report::WorldLoadReport;
 
 pub(crate) use load::load;
 
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use crate::bridge::core::Core;
 
 /// Saves all alive objects and returns their number. Replaces the file atomically. Must be called at a safe point. Fails if a
 /// kept field cannot be serialized or the file cannot be written.
 pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
-    let file = gather::gather(core)?;
-    let bytes = file.encode().map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
-    disk::write(path, &bytes)?;
-    Ok(file.objects.len() as u64)
+    disk::replace(path, |file| {
+        let objects = gather::gather(core, path, file)?;
+        format::seal(file).map_err(disk::unwritten(path))?;
+        Ok(objects)
+    })
+}
+
+/// State of all alive objects at one safe point. Any thread can write the snapshot to its file.
+pub(crate) struct Snapshot {
+    path: PathBuf,
+    records: Vec<u8>,
+}
+
+/// Copies the state of all alive objects for the file `path`. Must be called at a safe point. Fails if a kept field cannot be serialized.
+pub(crate) fn snapshot(core: &Core, path: &Path) -> Result<Snapshot, WorldError> {
+    let mut records = Vec::new();
+    gather::gather(core, path, &mut records)?;
+    Ok(Snapshot { path: path.to_owned(), records })
+}
+
+impl Snapshot {
+    /// Replaces the file atomically. Fails if the file cannot be written.
+    pub(crate) fn write(&self) -> Result<(), WorldError> {
+        disk::replace(&self.path, |file| {
+            let written = file.write_all(&self.records).and_then(|()| format::seal(file));
+            written.map_err(disk::unwritten(&self.path))
+        })
+    }
 }

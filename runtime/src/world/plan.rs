@@ -8,13 +8,13 @@ use rustc_hash::FxHashMap;
 use crate::bridge::core::Core;
 use crate::emit::conversions::types_of;
 use crate::emit::diff::{self, ClassShape, PropertyDiff, PropertyShape, TypeKey};
-use crate::object::class::Class;
+use crate::object::class::{Class, Subobject};
 use crate::object::construction::make_cdo;
 use crate::object::fixed;
 use crate::object::function::Function;
 use crate::object::origin::Origin;
 use crate::object::path::short;
-use crate::object::property::Property;
+use crate::object::property::{Property, PropertyType};
 use crate::object::types::OldNames;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
@@ -27,8 +27,9 @@ use crate::world::report::WorldLoadReport;
 
 /// Destination of a saved value. `change` is the index of the property in the report.
 pub(super) enum Target {
-    /// The value is written to a property. `conversion` is the function of a plugin author that converts the value, if any.
-    Property { to: Rc<Property>, change: Option<usize>, conversion: Option<Rc<Function>> },
+    /// The value is written to a property. `conversion` is the function of a plugin author that converts the value, if any. If `is_plain` is
+    /// set, a value of the property's type is written unchanged.
+    Property { to: Rc<Property>, change: Option<usize>, conversion: Option<Rc<Function>>, is_plain: bool },
     /// The value becomes dormant: the object keeps the value by name until its class returns.
     Sleep,
     /// The value is dropped, because its property was removed.
@@ -47,6 +48,8 @@ pub(super) struct ClassPlan {
     pub(super) defaults: Vec<(Rc<Property>, PropertyDefault)>,
     /// Indices in the report of properties that were added since the save.
     pub(super) added: Vec<usize>,
+    /// Default subobjects that the class and its base classes declare.
+    pub(super) subobjects: Vec<Subobject>,
     /// Current names of default subobjects, by saved name.
     part_names: FxHashMap<String, Rc<str>>,
 }
@@ -66,14 +69,11 @@ impl ClassPlan {
 
 /// Returns the current name of each default subobject, by its former names. If several subobjects had one former name, the subobject with
 /// the fewest renames since then is used.
-fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
-    let chain = class.chain();
-    let subobjects: Vec<&Rc<str>> =
-        chain.iter().flat_map(|class| &class.subobjects).map(|subobject| &subobject.name).collect();
-    let in_use: Vec<&str> = subobjects.iter().copied().map(|name| &**name).collect();
+fn part_names(subobjects: &[Subobject], redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
+    let in_use: Vec<&str> = subobjects.iter().map(|subobject| &*subobject.name).collect();
     let current_names = OldNames::new(redirects).resolve(&in_use);
     let mut names: FxHashMap<String, Rc<str>> = FxHashMap::default();
-    for current in subobjects {
+    for current in subobjects.iter().map(|subobject| &subobject.name) {
         names.extend(current_names.of(current).iter().map(|name| ((*name).to_owned(), Rc::clone(current))));
     }
     names
@@ -108,8 +108,9 @@ pub(super) fn plan_class(
     let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
     let (targets, added) = targets(core, record, &class, &redirects, is_dormant, report);
     let defaults = defaults(core, &class);
-    let part_names = part_names(&class, &redirects);
-    Ok(ClassPlan { class, object_plan, targets, defaults, added, part_names })
+    let subobjects: Vec<_> = class.lineage().flat_map(|class| class.subobjects.iter().cloned()).collect();
+    let part_names = part_names(&subobjects, &redirects);
+    Ok(ClassPlan { class, object_plan, targets, defaults, added, subobjects, part_names })
 }
 
 fn targets(
@@ -161,7 +162,8 @@ fn targets(
         let change = change.map(|words| note(&property.text, words));
         if let Some(at) = record.properties.iter().position(|saved| saved.name == *from) {
             let conversion = conversion(property, &record.properties[at].ty);
-            targets[at] = Target::Property { to: Rc::clone(property), change, conversion };
+            let is_plain = change.is_none() && conversion.is_none() && is_plain(&property.ty);
+            targets[at] = Target::Property { to: Rc::clone(property), change, conversion, is_plain };
         }
     }
     if !is_dormant {
@@ -173,6 +175,13 @@ fn targets(
         }
     }
     (targets, added)
+}
+
+/// Checks for a type whose values contain neither references nor names of declarations.
+fn is_plain(ty: &PropertyType) -> bool {
+    use PropertyType as T;
+    let is_integer = matches!(ty, T::U8 | T::U16 | T::U32 | T::U64 | T::I8 | T::I16 | T::I32 | T::I64);
+    is_integer || matches!(ty, T::F32 | T::F64 | T::Bool | T::Text | T::Name)
 }
 
 fn added_words(core: &Core, class: &Class, property: &Property) -> String {

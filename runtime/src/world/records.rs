@@ -1,5 +1,7 @@
 //! Records of a world file, and their errors.
 
+use std::rc::Rc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::world::file_value::FileValue;
@@ -69,12 +71,29 @@ pub(crate) struct ObjectRecord {
 /// Saved field of a plugin part.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptRecord {
-    /// Path of the class that declares the field.
-    pub(crate) class: String,
-    pub(crate) name: String,
+    /// Path of the class that declares the field. Objects share the strings of their fields.
+    #[serde(with = "shared")]
+    pub(crate) class: Rc<str>,
+    #[serde(with = "shared")]
+    pub(crate) name: Rc<str>,
     /// Field value in CBOR.
     #[serde(with = "serde_bytes")]
     pub(crate) data: Vec<u8>,
+}
+
+/// Serializes shared strings as strings.
+mod shared {
+    use std::rc::Rc;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(text: &Rc<str>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Rc<str>, D::Error> {
+        String::deserialize(from).map(Rc::from)
+    }
 }
 
 /// Error of an invalid world file. The caller adds the path of the file.

@@ -216,7 +216,7 @@ fn a_world() -> WorldFile {
         native: "/Script/Engine.Actor".into(),
         properties: types.iter().enumerate().map(|(at, ty)| property(&format!("p{at}"), ty)).collect(),
     };
-    let kept = KeptRecord { class: class.path.clone(), name: "greetings".into(), data: vec![0x18, 0x2a] };
+    let kept = KeptRecord { class: class.path.as_str().into(), name: "greetings".into(), data: vec![0x18, 0x2a] };
     let cube = ObjectRecord {
         name: "Cube_1".into(),
         root: true,

@@ -2,6 +2,8 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+#[path = "../../../src/world/canonical.rs"]
+mod canonical;
 #[path = "../../../src/world/check.rs"]
 mod check;
 #[path = "../../../src/world/file_value.rs"]

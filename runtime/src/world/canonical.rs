@@ -1,0 +1,256 @@
+//! Reads the body of a world file in the form in which Alcedo writes it: lengths are definite, tags are absent, and all keys are known.
+//! This reader copies strings directly from the bytes, and shares the names of kept fields. Other programs may write another form of the
+//! body. For another form, the result is `None`, and the general reader of `ciborium` reads the body or describes the defect.
+
+use std::rc::Rc;
+use std::str;
+
+use rustc_hash::FxHashSet;
+use serde::de::DeserializeOwned;
+
+use crate::world::file_value::FileValue;
+use crate::world::records::{KeptRecord, ObjectRecord, WorldFile};
+
+/// Major types of CBOR items.
+const UNSIGNED: u8 = 0;
+const BYTES: u8 = 2;
+const TEXT: u8 = 3;
+const ARRAY: u8 = 4;
+const MAP: u8 = 5;
+/// First byte of the items `false` and `true`.
+const FALSE: u8 = 0xf4;
+const TRUE: u8 = 0xf5;
+
+/// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
+const MIN_OBJECT: usize = 14;
+
+/// Reads a whole body. Returns `None` if the body has another form, or is invalid.
+pub(super) fn read(body: &[u8]) -> Option<WorldFile> {
+    let mut reader = Reader { rest: body, scratch: vec![0; 4096], names: FxHashSet::default() };
+    let (mut structs, mut classes, mut objects) = (None, None, None);
+    reader.header(MAP, 3)?;
+    for _ in 0..3 {
+        match reader.text()? {
+            "structs" => structs = Some(reader.other()?),
+            "classes" => classes = Some(reader.other()?),
+            "objects" => objects = Some(reader.objects()?),
+            _ => return None,
+        }
+    }
+    let is_end = reader.rest.is_empty();
+    is_end.then_some(WorldFile { structs: structs?, classes: classes?, objects: objects? })
+}
+
+struct Reader<'a> {
+    rest: &'a [u8],
+    /// Buffer of the general reader.
+    scratch: Vec<u8>,
+    /// Class paths and names of kept fields. Objects of one class share the strings.
+    names: FxHashSet<Rc<str>>,
+}
+
+impl<'a> Reader<'a> {
+    fn objects(&mut self) -> Option<Vec<ObjectRecord>> {
+        let len = self.length(ARRAY)?;
+        let mut objects = Vec::with_capacity(len.min(self.rest.len() / MIN_OBJECT));
+        for _ in 0..len {
+            objects.push(self.object()?);
+        }
+        Some(objects)
+    }
+
+    fn object(&mut self) -> Option<ObjectRecord> {
+        let mut record = ObjectRecord::default();
+        let mut keys = 0;
+        for _ in 0..self.number(MAP)? {
+            let key: u8;
+            match self.text()? {
+                "class" => (record.class, key) = (self.index()?, 1),
+                "name" => (record.name, key) = (self.text()?.to_owned(), 2),
+                "outer" => (record.outer, key) = (Some(self.index()?), 4),
+                "part" => (record.part, key) = (Some(self.text()?.to_owned()), 8),
+                "root" => (record.root, key) = (self.flag()?, 16),
+                "lazy" => (record.lazy, key) = (Some(self.lazy()?), 32),
+                "values" => (record.values, key) = (self.list(Self::value)?, 64),
+                "kept" => (record.kept, key) = (self.list(Self::kept)?, 128),
+                _ => return None,
+            }
+            if keys & key != 0 {
+                return None;
+            }
+            keys |= key;
+        }
+        // `class` and `name` are required.
+        (keys & 3 == 3).then_some(record)
+    }
+
+    fn lazy(&mut self) -> Option<(u64, u64)> {
+        self.header(ARRAY, 2)?;
+        Some((self.number(UNSIGNED)?, self.number(UNSIGNED)?))
+    }
+
+    fn value(&mut self) -> Option<(u32, FileValue)> {
+        self.header(ARRAY, 2)?;
+        Some((self.index()?, self.other()?))
+    }
+
+    fn kept(&mut self) -> Option<KeptRecord> {
+        self.header(MAP, 3)?;
+        let class = self.key("class").and_then(|()| self.shared())?;
+        let name = self.key("name").and_then(|()| self.shared())?;
+        let len = self.key("data").and_then(|()| self.length(BYTES))?;
+        Some(KeptRecord { class, name, data: self.take(len)?.to_vec() })
+    }
+
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        // Each item takes several bytes of the file, so `collect` does not reserve memory by the length alone.
+        (0..self.length(ARRAY)?).map(|_| item(self)).collect()
+    }
+
+    /// Reads an item of another type with the general reader.
+    fn other<T: DeserializeOwned>(&mut self) -> Option<T> {
+        ciborium::de::from_reader_with_buffer(&mut self.rest, &mut self.scratch).ok()
+    }
+
+    fn shared(&mut self) -> Option<Rc<str>> {
+        let text = self.text()?;
+        if let Some(known) = self.names.get(text) {
+            return Some(Rc::clone(known));
+        }
+        let name: Rc<str> = text.into();
+        self.names.insert(Rc::clone(&name));
+        Some(name)
+    }
+
+    fn header(&mut self, major: u8, number: u64) -> Option<()> {
+        (self.number(major)? == number).then_some(())
+    }
+
+    fn key(&mut self, key: &str) -> Option<()> {
+        (self.text()? == key).then_some(())
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        match self.take(1)? {
+            [FALSE] => Some(false),
+            [TRUE] => Some(true),
+            _ => None,
+        }
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let len = self.length(TEXT)?;
+        str::from_utf8(self.take(len)?).ok()
+    }
+
+    fn index(&mut self) -> Option<u32> {
+        self.number(UNSIGNED)?.try_into().ok()
+    }
+
+    fn length(&mut self, major: u8) -> Option<usize> {
+        self.number(major)?.try_into().ok()
+    }
+
+    /// Reads the header of an item of this major type, and returns its number: a value, or a definite length.
+    #[inline]
+    fn number(&mut self, major: u8) -> Option<u64> {
+        let first = self.take(1)?[0];
+        if first >> 5 != major {
+            return None;
+        }
+        let size = match first & 0x1f {
+            small @ 0..24 => return Some(small.into()),
+            24 => 1,
+            25 => 2,
+            26 => 4,
+            27 => 8,
+            _ => return None,
+        };
+        Some(self.take(size)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    #[inline]
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.rest.split_at_checked(len)?;
+        self.rest = rest;
+        Some(taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+    use crate::world::file_value::{FileReference, FileValue};
+    use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecord, StructRecord, WorldFile};
+
+    fn file() -> WorldFile {
+        let property = |name: &str, ty: &str| PropertyRecord { name: name.into(), ty: ty.into() };
+        let class = ClassRecord {
+            path: "/Script/Game.Cube".into(),
+            bases: vec!["/Script/Game.Base".into()],
+            native: "/Script/Engine.Actor".into(),
+            properties: vec![property("speed", "f64")],
+        };
+        let kept = |name: &str, len| KeptRecord {
+            class: "/Script/Game.Cube".into(),
+            name: name.into(),
+            data: (0..len).map(|at| at as u8).collect(),
+        };
+        let object = |number: u32| ObjectRecord {
+            class: number,
+            name: format!("Cube_{number}"),
+            outer: number.checked_sub(1),
+            part: (number % 3 == 1).then(|| "mesh".to_owned()),
+            root: number % 2 == 0,
+            lazy: (number % 3 == 2).then(|| (u64::MAX, number.into())),
+            values: vec![
+                (0, FileValue::F64(f64::from(number) / 3.0)),
+                (number, FileValue::Array(vec![FileValue::Object(FileReference::In(number))])),
+            ],
+            kept: vec![kept("greetings", 3), kept("mood", number as usize)],
+        };
+        let structs = vec![StructRecord { path: "/Script/Game.P".into(), fields: vec![property("x", "u8")] }];
+        WorldFile { structs, classes: vec![class], objects: [0, 23, 24, 255, 256, 70_000].map(object).into() }
+    }
+
+    fn body(file: &WorldFile) -> Vec<u8> {
+        let bytes = file.encode().expect("records are written");
+        bytes[crate::world::format::HEAD..bytes.len() - 8].to_vec()
+    }
+
+    #[test]
+    fn both_readers_read_equal_records() {
+        for file in [WorldFile::default(), file()] {
+            let body = body(&file);
+            assert_eq!(read(&body).as_ref(), Some(&file));
+            assert_eq!(ciborium::from_reader::<WorldFile, _>(body.as_slice()).expect("it is valid"), file);
+        }
+    }
+
+    #[test]
+    fn a_changed_body_is_read_as_by_the_general_reader_or_left_to_it() {
+        let small = WorldFile { objects: file().objects[..2].to_vec(), ..file() };
+        let whole = body(&small);
+        for bit in 0..whole.len() * 8 {
+            let mut bytes = whole.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let Some(found) = read(&bytes) else { continue };
+            // Compares the text: a changed number may be a NaN.
+            let expected = ciborium::from_reader::<WorldFile, _>(bytes.as_slice()).expect("both readers accept it");
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "bit {bit}");
+        }
+        for end in 0..whole.len() {
+            assert_eq!(read(&whole[..end]), None, "{end}");
+        }
+        assert_eq!(read(&[&whole[..], &[0]].concat()), None);
+    }
+
+    #[test]
+    fn a_body_with_an_unknown_key_is_left_to_the_general_reader() {
+        let mut whole = body(&file());
+        let at = whole.windows(4).position(|four| four == b"root").expect("a root");
+        whole[at] = b'R';
+        assert_eq!(read(&whole), None);
+        assert!(ciborium::from_reader::<WorldFile, _>(whole.as_slice()).is_ok());
+    }
+}
