@@ -6,11 +6,12 @@ use std::net::Shutdown;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::autosave::Autosave;
+use super::autosave::{Autosave, Due};
 use super::builds::running_builds;
 use super::link::{FromHost, HangOf, SOCKET, Status, ToHost, VERSION, receive, send};
 use super::stream::{Stream, connect};
@@ -118,6 +119,7 @@ impl Invitation {
             autosave: autosave.map(|file| (file, Cell::default())),
             last_status: Cell::new(Duration::ZERO),
             ticks: RefCell::default(),
+            writing: Cell::default(),
             cannot_save: Cell::new(false),
             loaded: RefCell::default(),
             has_sent_end: Cell::new(false),
@@ -170,6 +172,8 @@ pub(crate) struct Agent {
     last_status: Cell<Duration>,
     /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
+    /// Thread that writes the last autosave. Returns the message of an error.
+    writing: Cell<Option<JoinHandle<Result<(), String>>>>,
     cannot_save: Cell<bool>,
     /// Libraries of the last load request that succeeded.
     loaded: RefCell<Vec<PathBuf>>,
@@ -223,11 +227,13 @@ impl Agent {
                 ticks: self.ticks.borrow().len() as u64,
             }));
         }
-        if let Some((file, autosave)) = &self.autosave
-            && runtime.generation() != 0
-            && autosave.get().is_due(now)
-        {
-            self.save(runtime, file, autosave);
+        let is_writing = self.is_writing();
+        if let Some((file, autosave)) = self.autosave.as_ref().filter(|_| runtime.generation() != 0) {
+            match autosave.get().due(now) {
+                Some(Due::Now) => self.save(runtime, file, autosave),
+                Some(Due::Later) if !is_writing => self.save_later(runtime, file, autosave),
+                _ => {}
+            }
         }
     }
 
@@ -237,6 +243,7 @@ impl Agent {
         if self.has_sent_end.replace(true) {
             return;
         }
+        self.wait_for_write();
         self.voice.send(&FromHost::Ended { left });
     }
 
@@ -245,7 +252,10 @@ impl Agent {
             // `greet` has already processed the settings.
             ToHost::Settings { .. } => {}
             ToHost::Load { libraries } => self.load(runtime, &libraries),
-            ToHost::Restore { world } => self.voice.send(&restore(runtime, &world)),
+            ToHost::Restore { world } => {
+                self.wait_for_write();
+                self.voice.send(&restore(runtime, &world));
+            }
             ToHost::Save => {
                 if let Some((file, autosave)) = self.autosave.as_ref().filter(|_| runtime.generation() != 0) {
                     self.save(runtime, file, autosave);
@@ -291,20 +301,64 @@ impl Agent {
         }));
     }
 
+    /// Saves the world. The file is complete when the function returns.
     fn save(&self, runtime: &Runtime, file: &Path, autosave: &Cell<Autosave>) {
+        self.wait_for_write();
         let begun = self.begun.elapsed();
         let saved = runtime.worlds().save(file);
+        self.note_save(begun, autosave);
+        self.report_save(saved.map(|_objects| ()).map_err(|error| error.to_string()));
+    }
+
+    /// Copies the state of the world, and starts a thread that writes the file.
+    fn save_later(&self, runtime: &Runtime, file: &Path, autosave: &Cell<Autosave>) {
+        let begun = self.begun.elapsed();
+        let started = runtime.worlds().snapshot(file).map_err(|error| error.to_string()).and_then(|snapshot| {
+            let write = move || snapshot.write().map_err(|error| error.to_string());
+            let thread = std::thread::Builder::new().name("alcedo-autosave".into()).spawn(write);
+            thread.map_err(|error| format!("starting the thread that writes the world: {error}"))
+        });
+        self.note_save(begun, autosave);
+        match started {
+            Ok(thread) => self.writing.set(Some(thread)),
+            Err(error) => self.report_save(Err(error)),
+        }
+    }
+
+    /// Checks if a thread is writing an autosave. Reports the result of a thread that has finished.
+    fn is_writing(&self) -> bool {
+        let thread = self.writing.take();
+        let is_writing = thread.as_ref().is_some_and(|thread| !thread.is_finished());
+        self.writing.set(thread);
+        if !is_writing {
+            self.wait_for_write();
+        }
+        is_writing
+    }
+
+    fn wait_for_write(&self) {
+        if let Some(thread) = self.writing.take() {
+            let panicked = |_| Err("the thread that writes the world panicked".to_owned());
+            self.report_save(thread.join().unwrap_or_else(panicked));
+        }
+    }
+
+    /// Records the time that a save took on the game thread.
+    fn note_save(&self, begun: Duration, autosave: &Cell<Autosave>) {
         let now = self.begun.elapsed();
         let mut next = autosave.get();
         next.note(now, now.saturating_sub(begun));
         autosave.set(next);
-        let failed = saved.is_err();
+    }
+
+    /// Reports a failed save to the tool, unless the previous save failed too.
+    fn report_save(&self, saved: Result<(), String>) {
+        let has_failed = self.cannot_save.replace(saved.is_err());
         if let Err(error) = saved
-            && !self.cannot_save.get()
+            && !has_failed
         {
-            self.voice.send(&FromHost::NotSaved { error: error.to_string() });
+            self.voice.send(&FromHost::NotSaved { error });
         }
-        self.cannot_save.set(failed);
     }
 }
 
@@ -362,6 +416,28 @@ mod tests {
         let is_it =
             |message: &FromHost| matches!(message, FromHost::NotSaved { error } if error.contains("worlds/world"));
         assert!(messages.len() == 2 && messages.iter().all(is_it), "{messages:?}");
+    }
+
+    #[test]
+    fn a_world_is_written_by_another_thread_and_a_failure_is_reported() {
+        let runtime = Runtime::builder().build().expect("a host without natives");
+        runtime.objects().spawn("/Script/Core.Object").expect("an object");
+        let (agent, mut tool) = agent(&runtime);
+        let dir = tempfile::tempdir().expect("a folder");
+        let file = dir.path().join("world");
+        let save = |file: &std::path::Path| {
+            agent.save_later(&runtime, file, &Cell::default());
+            agent.wait_for_write();
+            assert!(!agent.is_writing());
+        };
+        save(&file);
+        assert_eq!(runtime.worlds().load(&file).expect("a whole world").objects, 1);
+        save(&dir.path().join("none/world"));
+        drop(agent);
+        tool.shutdown(Shutdown::Write).expect("it is open");
+        let messages: Vec<FromHost> = std::iter::from_fn(|| receive(&mut tool).expect("whole messages")).collect();
+        let [FromHost::NotSaved { error }] = &messages[..] else { panic!("{messages:?}") };
+        assert!(error.contains("none/world"), "{error}");
     }
 
     #[cfg(feature = "script")]

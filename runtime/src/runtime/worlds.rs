@@ -6,7 +6,7 @@ use std::path::Path;
 use super::Runtime;
 use crate::error::Error;
 use crate::reload::digest::{self, WorldDigest};
-use crate::world::{self, WorldLoadReport};
+use crate::world::{self, Snapshot, WorldLoadReport};
 
 /// Operations on the whole world of a host; see [`Runtime::worlds`]. Game thread only.
 ///
@@ -46,6 +46,12 @@ impl Worlds<'_> {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
         let _busy = self.0.at_safe_point("saving the world")?;
         Ok(world::save(&self.0.inner.core, path.as_ref())?)
+    }
+
+    /// Copies the state of all live objects. Another thread can write the copy to the file `path`.
+    pub(crate) fn snapshot(&self, path: &Path) -> Result<Snapshot, Error> {
+        let _busy = self.0.at_safe_point("saving the world")?;
+        Ok(world::snapshot(&self.0.inner.core, path)?)
     }
 
     /// Destroys all live objects, and creates the objects in a file. Red constructors build the plugin parts of the loaded objects, as in a
