@@ -201,7 +201,7 @@ mod tests {
             name: format!("Cube_{number}"),
             outer: number.checked_sub(1),
             part: (number % 3 == 1).then(|| "mesh".to_owned()),
-            root: number % 2 == 0,
+            root: number.is_multiple_of(2),
             lazy: (number % 3 == 2).then(|| (u64::MAX, number.into())),
             values: vec![
                 (0, FileValue::F64(f64::from(number) / 3.0)),

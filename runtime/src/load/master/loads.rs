@@ -23,7 +23,6 @@ use crate::load::events::MasterEvent;
 use crate::load::master::unloads::Unloads;
 use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
-use crate::load::permissions::PermissionPolicy;
 use crate::load::record::Recorder;
 use crate::object::mode::ComingUp;
 use crate::unload::policy::UnloadPolicy;
