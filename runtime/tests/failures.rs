@@ -170,7 +170,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
 
     // The finalizer and the exit hook of this build panic after the next build is live.
     drop(record);
-    let record = support::record("alcedo_runtime::unload::generation");
+    let record = support::record("alcedo_runtime::load::master::generation");
     let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
     assert_eq!((report.generation, report.parked), (2, vec![]));
     let log = record.take();

@@ -131,7 +131,7 @@ fn a_host_lease_blocks_the_unload_and_is_named() {
 #[test]
 fn a_blocked_unload_is_logged_once_and_not_before_a_second() {
     let second = Duration::from_secs(1);
-    let record = support::record("alcedo_runtime::unload::in_progress");
+    let record = support::record("alcedo_runtime::load::master::in_progress");
     let builder = support::builder().unloads(|policy| policy.grace = Duration::ZERO);
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[support::plugin("magic-cube", &[])]).unwrap_or_else(|error| panic!("{error}"));

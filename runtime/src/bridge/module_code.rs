@@ -183,17 +183,21 @@ where
     })
 }
 
-fn code_of<T: 'static>(core: &Rc<Core>, code: *const (), target: T) -> BlackCode {
-    // SAFETY: the code has the form for this number of arguments. Arguments and result fit in slots: `Callees::of_module` ensures this for
-    // methods, and modules have direct trampolines only for such functions. The core that the context refers to also stores the context in
-    // its table.
+/// Creates the code with a context for `target`.
+///
+/// # Safety
+/// `code` is the code for contexts of `T` and the number of arguments of the target. Its arguments and result fit in slots.
+unsafe fn code_of<T: 'static>(core: &Rc<Core>, code: *const (), target: T) -> BlackCode {
+    // SAFETY: the caller ensures the form of the code. The core that the context refers to also stores the context in its table.
     unsafe { BlackCode::new(code, Some(Rc::new(Context::new(core, target)))) }
 }
 
 /// Returns the code by which plugins call an object function directly. Returns `None` if direct calls are impossible.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let callees = Callees::of_module(function, dispatch)?;
-    Some(code_of(core, code::<CodeOf<Callees>>(function.arguments().len())?, callees))
+    let code = code::<CodeOf<Callees>>(function.arguments().len())?;
+    // SAFETY: the code is that for `Callees` and this number of arguments. `Callees::of_module` ensures that all values fit in slots.
+    Some(unsafe { code_of(core, code, callees) })
 }
 
 /// Returns the code by which plugins call a static function of a module directly. Returns `None` if direct calls are impossible.
@@ -202,5 +206,8 @@ pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> O
     let count = parameters(export)?;
     let (version, fast_path) = (Cell::new(u64::MAX), Cell::new(None));
     let target = StaticTarget { version, fast_path, export: export.clone(), what: Rc::clone(what), count };
-    Some(code_of(core, code::<CodeOf<StaticTarget>>(count)?, target))
+    let code = code::<CodeOf<StaticTarget>>(count)?;
+    // SAFETY: the code is that for `StaticTarget` and this number of arguments. Modules have direct trampolines only for functions whose
+    // values fit in slots.
+    Some(unsafe { code_of(core, code, target) })
 }

@@ -8,7 +8,7 @@ use std::process::{abort, exit};
 use std::rc::Rc;
 use std::thread;
 
-use alcedo_sys::{Demands, Image, ImageFile, StagedFile, Use, UseSnapshot};
+use alcedo_sys::{Demands, Image, ImageFile, StagedFile, Use, UseSnapshot, plain_file};
 
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
@@ -135,7 +135,7 @@ fn load(
 /// Checks if the permissions of a module cover the resources that its initializers and its attachment have created.
 fn check_uses(path: &Path, uses: &[Use]) -> Result<(), String> {
     // Reads the bytes directly, because the host has checked the copy and has the copy open for writing.
-    let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+    let bytes = plain_file::read(path, u64::MAX).map_err(|error| error.to_string())?;
     let demands = Demands { largest: bytes.len() as u64, ..Demands::default() };
     let image = ImageFile::from_bytes_for(path, bytes, &demands).map_err(|error| error.to_string())?;
     let info = open::admit_image(&image, path, false).map_err(|error| error.to_string())?;

@@ -22,8 +22,8 @@ pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
     Fence, Lease, Mapping, REPAIRS, Records, Snapshot, are_panics_reported, at_exit, checkpoint, clock, coarse_clock,
     fds, forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring, read_memory,
-    report_crashes, report_panics, reported_name, rss_kib, thread_names, thread_number, thread_stack, threads,
-    unshare_folder, wake_all, write_panic,
+    report_crashes, report_panics, rss_kib, thread_names, thread_number, thread_stack, threads, unshare_folder,
+    wake_all, write_panic,
 };
 
 /// Size in bytes of the inaccessible memory on each side of a fenced buffer's pages. Accesses beyond the inaccessible memory are not
@@ -38,4 +38,17 @@ pub(crate) enum Writers {
     Some,
     /// The system does not report writers.
     Unknown,
+}
+
+/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of this form. Threads that a module started appear by id, because
+/// only the standard library of the module stores their names.
+#[must_use]
+pub fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
+    let reported = if name.is_none() { number.and_then(chosen::reported_name) } else { None };
+    match (name.or(reported.as_deref()), number) {
+        (Some(name), Some(number)) => format!("{name:?} ({number})"),
+        (Some(name), None) => format!("{name:?}"),
+        (None, Some(number)) => format!("({number})"),
+        (None, None) => "unknown".to_owned(),
+    }
 }

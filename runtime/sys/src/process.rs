@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::elf::StaticTls;
+pub use crate::imp::describe_thread;
 use crate::{imp, plain_file};
 
 /// Returns the files below `stage_dir` that are mapped into this process, sorted and without duplicates. Deleted files are included.
@@ -118,19 +119,6 @@ pub fn coarse_clock() -> std::time::Duration {
 #[must_use]
 pub fn thread_stack() -> Option<std::ops::Range<usize>> {
     imp::thread_stack()
-}
-
-/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of this form. Threads that a module started appear by id, because
-/// only the standard library of the module stores their names.
-#[must_use]
-pub fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
-    let reported = if name.is_none() { number.and_then(imp::reported_name) } else { None };
-    match (name.or(reported.as_deref()), number) {
-        (Some(name), Some(number)) => format!("{name:?} ({number})"),
-        (Some(name), None) => format!("{name:?}"),
-        (None, Some(number)) => format!("({number})"),
-        (None, None) => "unknown".to_owned(),
-    }
 }
 
 /// Formats the calling thread like [`describe_thread`].

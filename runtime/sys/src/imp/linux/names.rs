@@ -60,7 +60,7 @@ pub(super) fn is_nameless(started: &Started) -> bool {
 pub(super) fn describe_thread(tid: i32) -> String {
     let is_nameless = started::of_number(tid).is_some_and(|started| is_nameless(&started));
     let name = if is_nameless { None } else { thread_name(tid) };
-    crate::process::describe_thread(name.as_deref(), Some(tid))
+    crate::imp::describe_thread(name.as_deref(), Some(tid))
 }
 
 /// Returns the full name of an image's thread that starts with the system's name.
