@@ -234,7 +234,7 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     let lines = lines.take();
     let has_line = |part: &str| lines.iter().any(|target| target.ends_with(part));
     assert!(
-        has_line("attack") && has_line("conjugate::owned_values") && has_line("unload::in_progress"),
+        has_line("attack") && has_line("conjugate::owned_values") && has_line("master::in_progress"),
         "the scene has lines: {lines:?}"
     );
     let mut problems = problems.take();
