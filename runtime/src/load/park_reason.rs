@@ -48,6 +48,8 @@ pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
 struct Facts<'a> {
     /// Functions that bypass the hooks, each with its library if a symbol version names the library.
     bypasses: Vec<(String, Option<&'a str>)>,
+    /// Reason why the platform never unmaps an image.
+    platform: Option<&'static str>,
     /// Set if the module was built without hooks.
     has_no_hooks: bool,
     is_marked: bool,
@@ -67,6 +69,7 @@ pub(crate) fn of(image: &ImageFile) -> Option<ParkReason> {
     });
     judge(&Facts {
         bypasses: with_library.collect(),
+        platform: alcedo_sys::keeps_images(),
         has_no_hooks,
         is_marked: image.is_marked_to_stay(),
         unique: image.unique_symbols(),
@@ -76,6 +79,10 @@ pub(crate) fn of(image: &ImageFile) -> Option<ParkReason> {
 }
 
 fn judge(facts: &Facts<'_>) -> Option<ParkReason> {
+    if let Some(why) = facts.platform {
+        let help = "run the host on Linux with glibc, where images are unmapped".to_owned();
+        return Some(ParkReason { why: why.to_owned(), help });
+    }
     let mut parts = Vec::new();
     if facts.has_no_hooks {
         let help = "build it with `module!`, for a platform that has hooks";
@@ -338,6 +345,15 @@ mod tests {
         ] {
             assert_eq!(has_code_of(names.as_bytes(), "openssl-sys"), expected, "{names}");
         }
+    }
+
+    #[test]
+    fn a_platform_that_never_unmaps_is_the_only_reason() {
+        let platform = Some("the loader of musl never unmaps a library");
+        let facts = Facts { platform, has_no_hooks: true, is_marked: true, ..Facts::default() };
+        let message =
+            "the loader of musl never unmaps a library: run the host on Linux with glibc, where images are unmapped";
+        assert_eq!(judge(&facts).expect("it stays").message(), message);
     }
 
     #[test]

@@ -20,11 +20,14 @@ pub(crate) use chosen::file_at;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) use chosen::hooks;
 pub(crate) use chosen::{
-    Fence, Lease, Mapping, REPAIRS, Records, Snapshot, are_panics_reported, at_exit, checkpoint, clock, coarse_clock,
-    fds, forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring, read_memory,
-    report_crashes, report_panics, rss_kib, thread_names, thread_number, thread_stack, threads, unshare_folder,
-    wake_all, write_panic,
+    Fence, KEEPS_IMAGES, Lease, Mapping, REPAIRS, Records, Snapshot, are_panics_reported, at_exit, checkpoint, clock,
+    coarse_clock, fds, forbids_code, keys_in_use, mapped_files, note_for_all, open_fds, opened_libraries, own_ring,
+    read_memory, report_crashes, report_panics, rss_kib, thread_names, thread_number, thread_stack, threads,
+    unshare_folder, wake_all, write_panic,
 };
+
+/// `true` if this process is linked statically. The C library of such a process has no loader.
+pub(crate) const IS_STATIC: bool = cfg!(all(target_os = "linux", target_feature = "crt-static"));
 
 /// Size in bytes of the inaccessible memory on each side of a fenced buffer's pages. Accesses beyond the inaccessible memory are not
 /// detected.

@@ -6,6 +6,11 @@
 //! of the content of libraries. A single private module contains all platform-specific code. Linux with glibc is fully supported. On other
 //! platforms, a portable fallback leaves every image mapped and reports each image as parked.
 
+#![cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu")),
+    allow(dead_code, reason = "code that only platforms with hooks and unmapped images use")
+)]
+
 pub mod crash;
 mod demands;
 mod elf;
@@ -67,6 +72,12 @@ pub use user_library::{UserLibrary, UserLibraryError};
 /// If the platform does not support exit handlers, or rejects the handler.
 pub fn at_exit(handler: extern "C" fn()) -> std::io::Result<()> {
     imp::at_exit(handler)
+}
+
+/// Returns the reason why every image stays mapped on this platform. Returns `None` on platforms that unmap images.
+#[must_use]
+pub fn keeps_images() -> Option<&'static str> {
+    imp::KEEPS_IMAGES
 }
 
 /// Runs the pending thread-local destructors of this thread for all images that are ending, last registered first. Returns the number of

@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::crash;
 use crate::end_report::EndPolicy;
 use crate::ending::{EndState, Ending, LedgerShare};
-use crate::imp::Mapping;
+use crate::imp::{self, Mapping};
 use crate::ledger::Ledger;
 use crate::notes;
 use crate::stage::StagedFile;
@@ -63,6 +63,16 @@ pub enum MapError {
         /// Message of the loader.
         reason: String,
     },
+    /// The host is linked statically. The C library of such a host has no loader.
+    #[error(
+        "cannot map {}: this host is linked statically, and such a program has no loader; build it with \
+         `-C target-feature=-crt-static`",
+        path.display()
+    )]
+    StaticHost {
+        /// Path of the staged copy.
+        path: PathBuf,
+    },
     /// The staged copy is not the copy that was checked.
     #[error(
         "will not run {}: {reason}; find the program that writes to the staging folder, or set TMPDIR to another folder",
@@ -99,10 +109,14 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MapError::Open`] with the message of the loader, or [`MapError::Changed`] if the copy differs from the checked copy. After an
-    /// error, the library is not mapped, and the copy is removed.
+    /// [`MapError::Open`] with the message of the loader, [`MapError::Changed`] if the copy differs from the checked copy, or
+    /// [`MapError::StaticHost`]. After an error, the library is not mapped, and the copy is removed.
     pub unsafe fn map(mut staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
         let mut share = LedgerShare::new(ledger);
+        if imp::IS_STATIC {
+            share.release();
+            return Err(MapError::StaticHost { path: staged.path().to_owned() });
+        }
         let changed =
             |path: &Path, error: io::Error| MapError::Changed { path: path.to_owned(), reason: error.to_string() };
         if let Err(error) = staged.prepare() {

@@ -164,7 +164,10 @@ mod tests {
     #[test]
     fn library_names_have_an_optional_platform_prefix_and_suffix() {
         let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-        assert_eq!(spellings("z"), ["z".to_owned(), format!("{prefix}z{suffix}"), format!("z{suffix}")]);
+        let mut expected = vec!["z".to_owned(), format!("{prefix}z{suffix}"), format!("z{suffix}")];
+        // Names on Windows have no prefix, so two spellings are equal.
+        expected.dedup();
+        assert_eq!(spellings("z"), expected);
     }
 
     #[test]

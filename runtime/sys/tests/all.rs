@@ -16,6 +16,7 @@ mod folders;
 mod leftovers;
 mod mapping;
 mod notes;
+mod portable;
 mod refusal;
 mod rings;
 mod sources;

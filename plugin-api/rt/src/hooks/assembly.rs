@@ -3,7 +3,9 @@
 #![expect(unsafe_code, reason = "naked functions are `unsafe`, as the C functions that they are")]
 
 use core::arch::naked_asm;
-use core::ffi::{c_char, c_int, c_void};
+#[cfg(target_arch = "x86_64")]
+use core::ffi::c_int;
+use core::ffi::{c_char, c_void};
 
 #[cfg(target_arch = "x86_64")]
 use super::blocks::{__vasprintf_chk, vasprintf};

@@ -124,7 +124,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         for entry in &entries[..end] {
             let (tag, value) = (entry.d_tag.get(LE), entry.d_val.get(LE));
             // Accepts tags that the machine defines, for example those for branch protection on AArch64.
-            let own = HOST != EM_X86_64 && (0x7000_0000..0x7fff_ffff).contains(&tag.0);
+            let own = HOST != EM_X86_64 && (0x7000_0000..0x7000_0010).contains(&tag.0);
             ensure(KNOWN.contains(&tag) || own, || format!("dynamic tag {:#x} is unknown", tag.0))?;
             if tag == DT_NEEDED {
                 dynamic.needed.push(value);

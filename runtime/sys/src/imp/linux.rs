@@ -87,6 +87,9 @@ use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 use crate::lock;
 
+/// This platform unmaps images.
+pub(crate) const KEEPS_IMAGES: Option<&str> = None;
+
 /// Repairs of this platform, in the order in which they free resources. Changes by finalizers are repaired before their memory is freed.
 /// Threads end before the pages of their stacks are freed. Memory is freed before streams are closed.
 pub(crate) const REPAIRS: &[Repair] = &[
@@ -201,7 +204,7 @@ pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
 }
 
 /// Returns the segments of the image that contains this address.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(test, target_arch = "x86_64"))]
 fn ranges_around(address: usize) -> Vec<Range<usize>> {
     ranges_where(|listed| listed.segments().any(|range| range.contains(&address)))
 }

@@ -71,7 +71,7 @@ impl Mapping {
     ///
     /// No requirements: nothing is unmapped.
     pub(crate) unsafe fn close(self, _path: &Path) -> Result<bool, String> {
-        Err("unmapping is not supported on this platform".to_owned())
+        Err(KEEPS_IMAGES.unwrap_or_default().to_owned())
     }
 }
 
@@ -154,6 +154,13 @@ pub(crate) fn wake_all(_word: &AtomicU32) {}
 pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
     0
 }
+
+/// Reason why every image stays mapped on this platform.
+pub(crate) const KEEPS_IMAGES: Option<&str> = Some(if cfg!(target_env = "musl") {
+    "the loader of musl never unmaps a library"
+} else {
+    "this host cannot unmap libraries on this platform"
+});
 
 /// Repairs of this platform. No repair is needed, because no image is unmapped.
 pub(crate) const REPAIRS: &[Repair] = &[];

@@ -51,7 +51,10 @@ mod tests {
         let (context, info) = ([0_usize; 512], [10_usize, 0]);
         let (record, context) = (ptr::from_ref(&info).addr(), ptr::from_ref(&context).addr());
         assert!(are_provided(10, record, context));
-        assert!(are_provided(10, 0x4000 + RECORD_BEHIND_CONTEXT, 0x4000), "as the kernel lays them out");
+        assert!(
+            are_provided(10, 0x4000_usize.wrapping_add(RECORD_BEHIND_CONTEXT), 0x4000),
+            "as the kernel lays them out"
+        );
         for (signal, info, context) in [
             (12, record, context),
             (10, 0, context),

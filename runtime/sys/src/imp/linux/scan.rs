@@ -32,10 +32,8 @@ use std::time::{Duration, Instant};
 use blocks::Blocks;
 use objects::Object;
 
-#[cfg(target_arch = "x86_64")]
-use super::c::loader;
 use super::c::peek::{self, words};
-use super::c::registers;
+use super::c::{loader, registers};
 use super::ranges::Ranges;
 use super::{c_heap, environment, lock, requests, streams, untracked};
 use crate::end_report::ReferenceSearch;
@@ -224,18 +222,6 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     (result, kept)
 }
 
-/// Returns the start of the function at an address; `None` if unknown.
-#[cfg(target_arch = "x86_64")]
-fn function_around(address: usize) -> Option<usize> {
-    loader::enclosing(address)
-}
-
-/// Returns `None`: functions are unknown on this architecture.
-#[cfg(not(target_arch = "x86_64"))]
-fn function_around(_address: usize) -> Option<usize> {
-    None
-}
-
 fn pages(range: &Range<usize>) -> Range<usize> {
     range.start - range.start % 4096..range.end.next_multiple_of(4096)
 }
@@ -254,7 +240,7 @@ impl Targets {
     /// Checks if an address in the image is the start of a function, according to the unwind tables.
     fn is_function(&self, address: usize) -> bool {
         let is_code = self.code.iter().any(|range| range.contains(&address));
-        is_code && function_around(address).is_none_or(|start| start == address)
+        is_code && loader::enclosing(address).is_none_or(|start| start == address)
     }
 
     /// Returns the target of a word if the target is about to be freed or unmapped.

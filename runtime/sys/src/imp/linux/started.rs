@@ -1,5 +1,6 @@
 //! Threads started by images, recorded until they have left their image permanently and were joined.
 
+#[cfg(target_arch = "x86_64")]
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use crate::ledger::Ledger;
 /// All running or unjoined threads of images. One list for all images, because any code with a handle may join the thread.
 pub(super) static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
 
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "only an eviction reads a field"))]
 pub(super) struct Started {
     pub(super) ledger: Arc<Ledger>,
     pub(super) start: Complement,
@@ -98,6 +100,7 @@ impl Started {
     }
 
     /// Returns the segments of the image; empty while it is being mapped.
+    #[cfg(target_arch = "x86_64")]
     pub(super) fn code(&self) -> &[Range<usize>] {
         self.ledger.records.code()
     }
