@@ -22,7 +22,16 @@ static TURN: Mutex<()> = Mutex::new(());
 
 impl Folder {
     fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), built: Vec::new(), turn: None }
+        Self::of(tempfile::tempdir().unwrap())
+    }
+
+    /// Creates a folder inside the workspace of Alcedo, as the commands of the README do.
+    fn inside_the_workspace() -> Self {
+        Self::of(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
+    }
+
+    fn of(dir: TempDir) -> Self {
+        Self { dir, built: Vec::new(), turn: None }
     }
 
     /// Runs `alcedo new` in a subfolder and returns its output.
@@ -102,7 +111,7 @@ fn refused(folder: &Folder, dir: &str, args: &[&str], expected: Expect) {
 #[test]
 #[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
-    let mut folder = Folder::new();
+    let mut folder = Folder::inside_the_workspace();
     expect![[r#"
         made HERE/our-game
           cd our-game && alcedo dev"#]]

@@ -82,6 +82,9 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
     let made = here.join(name.text());
     let mut placeholders = placeholders(name);
     placeholders.extend(sources.placeholders(&made)?);
+    let member = |dir: &str| sources.source(dir, &made.join("glue"));
+    placeholders.insert("member/plugin-api", member("plugin-api")?);
+    placeholders.insert("member/runtime/alcedo", member("runtime/alcedo")?);
     placeholders.insert("rust_version", RUST.to_owned());
     let first = name.with("patrol");
     let first_line = format!(" `{}` is the first.", first.text());
@@ -262,6 +265,8 @@ mod tests {
             "camel",
             "example-plugins/engine-glue",
             "plugin-api",
+            "member/plugin-api",
+            "member/runtime/alcedo",
             "runtime/alcedo",
             "install",
             "sources",

@@ -17,7 +17,7 @@ const DESCRIPTORS: std::ops::Range<c_int> = 0..1024;
 
 /// Success report of a canary: as frames, without the secret numbers, and as lines.
 const FRAMES: &[u8] =
-    b"ACF\n\x03\0\0\0\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa1dDone\x01\0\0\0\0\0\0\0\0\
+    b"ACF\n\x04\0\0\0\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa1dDone\x01\0\0\0\0\0\0\0\0\
     \n\x01alcedo-canary-0000000000000000 done\ndone\n";
 
 extern "C" fn run() {
