@@ -1,6 +1,10 @@
 //! Connects a module to its hooks before the first instruction of the module runs. The host writes the address of a hook context into the
 //! private copy of the module's file. The hook context refers to the hook functions of `alcedo-sys`. These functions record process
 //! resources of the module in the module's ledger.
+#![cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu")),
+    allow(dead_code, unused_imports, reason = "platforms without hooks write no context")
+)]
 
 use std::ffi::c_void;
 use std::mem::offset_of;
