@@ -389,7 +389,8 @@ impl Builder {
         self.unloads(|policy| policy.park_after = Some(after))
     }
 
-    /// Sets the maximum number of parked images. When the runtime has parked more images, loads of modules fail.
+    /// Sets the maximum number of parked images. When the runtime has parked more images, loads of modules fail,
+    /// except the return of a health watch to the last healthy library; see [`Runtime::watch_health`].
     #[must_use]
     pub fn parked_budget(self, images: usize) -> Self {
         self.unloads(|policy| policy.parked_budget = images)

@@ -1,10 +1,14 @@
 //! Tests health windows: healthy code stays, unhealthy code is replaced by the last healthy library, and the status file reports both.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Budget, Error, HealthWatch, HostStatus, ModuleState, ModuleStatus, RejectedBy, Runtime, Value};
+use alcedo_runtime::{
+    Budget, Builder, Error, HealthWatch, HostStatus, ModuleState, ModuleStatus, RejectedBy, Runtime, Value,
+};
 use tempfile::TempDir;
 
 use crate::support;
@@ -19,11 +23,16 @@ struct Host {
 
 impl Host {
     /// Starts a host with build 1. `check` receives the number of the running build.
-    fn start(mut check: impl FnMut(u64) -> Result<(), String> + 'static) -> Self {
+    fn start(check: impl FnMut(u64) -> Result<(), String> + 'static) -> Self {
+        Self::start_with(support::builder(), check)
+    }
+
+    fn start_with(builder: Builder, mut check: impl FnMut(u64) -> Result<(), String> + 'static) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::copy(support::tagged("magic-cube", &[], 1), folder.path().join("libmagic_cube.so"))
             .expect("the first build");
-        let runtime = support::host(&[folder.path().join("libmagic_cube.so")]);
+        let runtime = builder.build().expect("a host");
+        runtime.create_master(&[folder.path().join("libmagic_cube.so")]).expect("the first build loads");
         let watch = HealthWatch::new(WINDOW, move |runtime: &Runtime| check(tag(runtime)));
         let host = Self { runtime, folder };
         host.runtime.watch_health(watch.status_file(host.status_file())).expect("a folder to watch");
@@ -62,6 +71,16 @@ impl Host {
             std::thread::sleep(Duration::from_millis(2));
         }
         panic!("in vain: {what}: {last:?}");
+    }
+
+    /// Replaces the modules by hand, without the watch.
+    fn reload(&self, libraries: &[PathBuf]) {
+        let report = self.runtime.reload(libraries).expect("a Master");
+        assert!(report.is_committed(), "{report}");
+    }
+
+    fn modules(&self) -> Vec<String> {
+        self.runtime.modules().iter().map(|module| module.name.clone()).collect()
     }
 
     fn until_running(&self) -> ModuleStatus {
@@ -199,4 +218,106 @@ fn a_health_watch_needs_a_master_and_ends_with_the_next_watch() {
     assert_eq!(tag(&host.runtime), 2, "no health function is called");
     let gone = host.runtime.shutdown();
     gone.into_result().expect("it ends");
+}
+
+#[test]
+fn a_module_that_the_host_has_added_by_hand_stays() {
+    let host = Host::start(|_| Ok(()));
+    let first = host.until_running();
+    host.reload(&[host.library(), support::tagged("glue-base", &[], 1)]);
+    host.run_for(Duration::from_millis(50));
+    host.deliver_build(2);
+    host.until("the second build", |status| status.digest != first.digest && status.state == ModuleState::Running);
+    assert_eq!(tag(&host.runtime), 2);
+    assert!(host.modules().contains(&"glue_base".to_owned()), "{:?}", host.modules());
+}
+
+#[test]
+fn a_library_that_the_host_has_taken_out_is_absent_and_not_loaded() {
+    let host = Host::start(|_| Ok(()));
+    host.until_running();
+    host.runtime.unload_master().expect("a Master");
+    let absent = host.until("no Master", |status| status.state == ModuleState::Absent);
+    assert_eq!(absent.digest, "");
+    host.runtime.create_master(&[support::tagged("glue-base", &[], 1)]).expect("it loads");
+    let generation = host.runtime.generation();
+    host.deliver_build(2);
+    host.run_for(Duration::from_millis(300));
+    assert_eq!((host.modules(), host.runtime.generation()), (vec!["glue_base".to_owned()], generation));
+    host.until("another Master", |status| status.state == ModuleState::Absent);
+    host.runtime.watch().expect("a folder to watch");
+    assert!(!host.status_file().exists(), "the ended watch leaves no status");
+}
+
+#[test]
+fn a_return_leads_to_the_library_that_was_loaded_by_hand() {
+    let host = Host::start(|build| if build == 2 { Err("no lamp is lit".to_owned()) } else { Ok(()) });
+    let first = host.until_running();
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = folder.path().join("libmagic_cube.so");
+    fs::copy(support::tagged("magic-cube", &[], 3), &other).expect("the third build");
+    host.reload(std::slice::from_ref(&other));
+    let third =
+        host.until("the third build", |status| status.digest != first.digest && status.state == ModuleState::Running);
+    let bytes = fs::read(&other).expect("the third build");
+    assert_eq!(third.digest, alcedo_sys::plain_file::sha256(&bytes));
+    fs::remove_file(&other).expect("it exists");
+    host.deliver_build(2);
+    let after = host.until("a rejected build", |status| status.rejected.is_some());
+    assert_eq!((after.digest, after.state, tag(&host.runtime)), (third.digest, ModuleState::Running, 3));
+}
+
+#[test]
+fn parked_images_do_not_prevent_the_return() {
+    let builder = support::builder().unloads(|policy| policy.grace = Duration::ZERO);
+    let mut calls = 0;
+    let host = Host::start_with(builder.park_after(Duration::ZERO).parked_budget(0), move |build| {
+        calls = if build == 2 { calls + 1 } else { 0 };
+        if calls < 5 { Ok(()) } else { Err("no lamp is lit".to_owned()) }
+    });
+    let first = host.until_running();
+    let _lease = host.runtime.unloads().lease_master("a test").expect("a Master");
+    host.deliver_build(2);
+    let after = host.until("a rejected build", |status| status.rejected.is_some());
+    assert_eq!((after.digest, after.state, tag(&host.runtime)), (first.digest, ModuleState::Running, 1));
+    let reports = host.runtime.take_reloads();
+    let remarks = reports.last().expect("a return").remarks().join("\n");
+    assert!(remarks.contains("`parked_budget` does not limit the return"), "{remarks}");
+}
+
+#[test]
+fn a_failed_return_is_reported_as_failed() {
+    let copies: Rc<RefCell<PathBuf>> = Rc::default();
+    let folder = Rc::clone(&copies);
+    let host = Host::start(move |build| {
+        if build == 1 {
+            return Ok(());
+        }
+        for entry in fs::read_dir(&*folder.borrow()).expect("the folder of copies").flatten() {
+            if entry.file_name().to_string_lossy().starts_with("watched-") {
+                fs::write(entry.path(), "no library").expect("the copy is writable");
+            }
+        }
+        Err("no lamp is lit".to_owned())
+    });
+    *copies.borrow_mut() = host.runtime.stage_dir();
+    host.until_running();
+    host.deliver_build(2);
+    host.until("unhealthy code", |status| matches!(status.state, ModuleState::Unhealthy { .. }));
+    let reports = host.runtime.take_reloads();
+    let report = reports.last().expect("a failed return");
+    let remarks = report.remarks().join("\n");
+    assert!(!report.is_committed() && remarks.contains("did not return to the last healthy library"), "{remarks}");
+    assert!(!remarks.contains("returned to"), "{remarks}");
+    assert_eq!(tag(&host.runtime), 2);
+}
+
+#[test]
+fn a_watched_library_is_refused_as_a_status_file() {
+    let host = Host::start(|_| Ok(()));
+    let watch = HealthWatch::new(WINDOW, |_| Ok(())).status_file(host.library());
+    let error = host.runtime.watch_health(watch).expect_err("the library would be overwritten").to_string();
+    assert!(error.contains("it is the watched library"), "{error}");
+    host.run_for(Duration::from_millis(50));
+    assert_eq!(tag(&host.runtime), 1);
 }

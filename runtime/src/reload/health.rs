@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum size of a status file in bytes.
 const LARGEST_STATUS: u64 = 1 << 20;
+/// Maximum size of a written reason in bytes.
+const LARGEST_REASON: usize = 1 << 12;
+/// Maximum size of one written reason of each module, in total. JSON escapes a byte as at most six bytes, and a module has two reasons.
+const LARGEST_REASONS: usize = 1 << 16;
 
 /// Status of a host with a health watch, as its status file contains it. Names of fields are stable; fields may be added.
 ///
@@ -45,7 +49,8 @@ pub struct HostStatus {
 pub struct ModuleStatus {
     /// File name of the library.
     pub file: String,
-    /// SHA-256 digest of the file whose code runs.
+    /// SHA-256 digest of the file whose code runs. `image:` and the digest of the image, if the host itself has loaded a file that has been
+    /// replaced since. Empty if the library is absent.
     pub digest: String,
     /// State of this code.
     #[serde(flatten)]
@@ -64,9 +69,11 @@ pub enum ModuleState {
     Checking,
     /// The code was healthy during its health window.
     Running,
+    /// The host has unloaded the Master, or has reloaded it without this library. The watch does not load the library.
+    Absent,
     /// The code is unhealthy and still runs, since no earlier library can replace it.
     Unhealthy {
-        /// Error of the health function.
+        /// Error of the health function, cut after 4 KiB.
         reason: String,
     },
 }
@@ -79,7 +86,7 @@ pub struct Rejected {
     pub digest: String,
     /// Step that rejected the file.
     pub by: RejectedBy,
-    /// Error of this step.
+    /// Error of this step, cut after 4 KiB.
     pub reason: String,
 }
 
@@ -118,13 +125,26 @@ impl HostStatus {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Module {
     file: String,
-    /// Digest of the running code.
-    runs: String,
+    /// Digest of the running code. `None` if the Master does not contain the library.
+    runs: Option<String>,
     /// Digest of the last healthy code.
     good: Option<String>,
     /// Reason why the running code is unhealthy.
     unhealthy: Option<String>,
     rejected: Option<Rejected>,
+    /// Digest of the watched file when the host loaded the module from another file. Not loaded until the watched file has other content.
+    passed_over: Option<String>,
+}
+
+/// Code of a watched library after a reload by the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Adopted {
+    /// Digest of the running code.
+    pub digest: String,
+    /// Digest of the watched file. `None` if the file cannot be read.
+    pub file: Option<String>,
+    /// Set if the code was loaded from another file.
+    pub is_elsewhere: bool,
 }
 
 /// Health of the watched libraries. Reads no clock: the caller passes the time.
@@ -151,7 +171,14 @@ pub(crate) enum Verdict {
 impl Health {
     /// Starts with an open window: code that was just loaded is not known to be healthy. `modules` contains names and digests of files.
     pub(crate) fn new(window: Duration, now: Duration, modules: impl IntoIterator<Item = (String, String)>) -> Self {
-        let module = |(file, runs)| Module { file, runs, good: None, unhealthy: None, rejected: None };
+        let module = |(file, runs)| Module {
+            file,
+            runs: Some(runs),
+            good: None,
+            unhealthy: None,
+            rejected: None,
+            passed_over: None,
+        };
         Self { window, modules: modules.into_iter().map(module).collect(), opened: Some(now) }
     }
 
@@ -159,19 +186,21 @@ impl Health {
         self.opened.is_some()
     }
 
-    pub(crate) fn runs(&self, module: usize) -> &str {
-        &self.modules[module].runs
+    /// Returns the digest of the running code, or `None` if the Master does not contain the library.
+    pub(crate) fn runs(&self, module: usize) -> Option<&str> {
+        self.modules[module].runs.as_deref()
     }
 
     /// Returns the digest of the last healthy code, or of the running code if none is known.
-    pub(crate) fn good(&self, module: usize) -> &str {
+    pub(crate) fn good(&self, module: usize) -> Option<&str> {
         let module = &self.modules[module];
-        module.good.as_deref().unwrap_or(&module.runs)
+        module.good.as_deref().or(module.runs.as_deref())
     }
 
     /// Checks if a copy of the file with this digest may still be loaded.
     pub(crate) fn needs(&self, digest: &str) -> bool {
-        self.modules.iter().any(|module| module.runs == digest || module.good.as_deref() == Some(digest))
+        let is_needed = |known: &Option<String>| known.as_deref() == Some(digest);
+        self.modules.iter().any(|module| is_needed(&module.runs) || is_needed(&module.good))
     }
 
     /// Compares the digests of the files on disk, and returns the modules to load. Content that was rejected is not loaded again until the
@@ -179,11 +208,10 @@ impl Health {
     pub(crate) fn found(&mut self, digests: &[String]) -> Vec<usize> {
         let mut load = Vec::new();
         for (at, (module, found)) in self.modules.iter_mut().zip(digests).enumerate() {
-            if module.rejected.as_ref().is_some_and(|rejected| rejected.digest == *found) {
-                continue;
-            }
-            module.rejected = None;
-            if module.runs != *found {
+            let Some(runs) = &module.runs else { continue };
+            module.rejected.take_if(|rejected| rejected.digest != *found);
+            module.passed_over.take_if(|passed| *passed != *found);
+            if module.rejected.is_none() && module.passed_over.is_none() && runs != found {
                 load.push(at);
             }
         }
@@ -194,9 +222,28 @@ impl Health {
     pub(crate) fn committed(&mut self, now: Duration, loaded: &[usize], digests: &[String]) {
         for &at in loaded {
             let module = &mut self.modules[at];
-            module.runs.clone_from(&digests[at]);
-            (module.unhealthy, module.rejected) = (None, None);
+            module.runs = Some(digests[at].clone());
+            (module.unhealthy, module.rejected, module.passed_over) = (None, None, None);
             self.opened = Some(now);
+        }
+    }
+
+    /// Records the Master after a reload by the host. Other code opens the window. `None` is a library that the Master does not contain.
+    pub(crate) fn adopted(&mut self, now: Duration, found: Vec<Option<Adopted>>) {
+        for (module, found) in self.modules.iter_mut().zip(found) {
+            let Some(Adopted { digest, file, is_elsewhere }) = found else {
+                (module.runs, module.unhealthy, module.rejected, module.passed_over) = (None, None, None, None);
+                continue;
+            };
+            let is_replaced = |rejected: &Rejected| file.as_ref().is_some_and(|file| *file != rejected.digest);
+            module.rejected.take_if(|rejected| rejected.digest == digest || is_replaced(rejected));
+            module.passed_over = file.filter(|_| is_elsewhere);
+            if module.runs.as_ref() != Some(&digest) {
+                (module.runs, module.unhealthy, self.opened) = (Some(digest), None, Some(now));
+            }
+        }
+        if self.modules.iter().all(|module| module.runs.is_none()) {
+            self.opened = None;
         }
     }
 
@@ -216,8 +263,8 @@ impl Health {
                 return Verdict::Wait;
             }
             self.opened = None;
-            for module in &mut self.modules {
-                module.good = Some(module.runs.clone());
+            for module in self.modules.iter_mut().filter(|module| module.runs.is_some()) {
+                module.good.clone_from(&module.runs);
                 module.unhealthy = None;
             }
             return Verdict::Keep;
@@ -225,10 +272,11 @@ impl Health {
         self.opened = None;
         let mut back = Vec::new();
         for (at, module) in self.modules.iter_mut().enumerate() {
-            match &module.good {
-                Some(good) if *good == module.runs => {}
-                Some(_) => back.push(at),
-                None => module.unhealthy = Some(reason.clone()),
+            match (&module.runs, &module.good) {
+                (None, _) => {}
+                (Some(runs), Some(good)) if good == runs => {}
+                (Some(_), Some(_)) => back.push(at),
+                (Some(_), None) => module.unhealthy = Some(reason.clone()),
             }
         }
         if back.is_empty() { Verdict::Stuck } else { Verdict::Return(back) }
@@ -240,7 +288,7 @@ impl Health {
             let module = &mut self.modules[at];
             match (outcome, module.good.clone()) {
                 (Ok(()), Some(good)) => {
-                    let digest = std::mem::replace(&mut module.runs, good);
+                    let digest = module.runs.replace(good).unwrap_or_default();
                     module.rejected = Some(Rejected { digest, by: RejectedBy::Health, reason: reason.to_owned() });
                 }
                 (Ok(()), None) => {}
@@ -253,18 +301,33 @@ impl Health {
 
     pub(crate) fn status(&self, process: u32, generation: u64) -> HostStatus {
         let is_open = self.is_open();
+        let most = LARGEST_REASON.min(LARGEST_REASONS / self.modules.len().max(1));
         let status = |module: &Module| ModuleStatus {
             file: module.file.clone(),
-            digest: module.runs.clone(),
+            digest: module.runs.clone().unwrap_or_default(),
             state: match &module.unhealthy {
-                Some(reason) => ModuleState::Unhealthy { reason: reason.clone() },
-                None if is_open && module.good.as_ref() != Some(&module.runs) => ModuleState::Checking,
+                _ if module.runs.is_none() => ModuleState::Absent,
+                Some(reason) => ModuleState::Unhealthy { reason: cut(reason, most) },
+                None if is_open && module.good != module.runs => ModuleState::Checking,
                 None => ModuleState::Running,
             },
-            rejected: module.rejected.clone(),
+            rejected: module.rejected.as_ref().map(|rejected| Rejected {
+                digest: rejected.digest.clone(),
+                by: rejected.by,
+                reason: cut(&rejected.reason, most),
+            }),
         };
         HostStatus { process, generation, modules: self.modules.iter().map(status).collect() }
     }
+}
+
+/// Returns at most `most` bytes of a reason, with a mark at the end if it was cut.
+fn cut(reason: &str, most: usize) -> String {
+    if reason.len() <= most {
+        return reason.to_owned();
+    }
+    let end = (0..=most).rev().find(|&at| reason.is_char_boundary(at)).unwrap_or_default();
+    format!("{}…", reason.get(..end).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -272,13 +335,14 @@ mod tests {
     use std::collections::BTreeSet;
     use std::time::Duration;
 
-    use super::{Health, ModuleState, Verdict};
+    use super::{Adopted, Health, HostStatus, ModuleState, Verdict};
 
     const WINDOW: Duration = Duration::from_secs(2);
 
-    /// Runs steps, one second apart, and returns the state of the modules `a` and `b` after each step. Steps: `a2` finds and commits build 2
-    /// of `a`, `a2!` finds it and the reload is rolled back, `+` and `-` are answers of the health function, `-!` is an answer whose return
-    /// fails.
+    /// Runs steps, one second apart, and returns the state of the modules `a` and `b` after each step. Steps: `a2` finds and commits
+    /// build 2 of `a`, `a2!` finds it and the reload is rolled back, `+` and `-` are answers of the health function, `-!` is an answer
+    /// whose return fails. In `a:x`, the host itself loads code `x` as `a` from another file, and in `a:`, it takes `a` out of the
+    /// Master.
     fn run(steps: &str) -> Vec<String> {
         let mut health =
             Health::new(WINDOW, Duration::ZERO, ["a", "b"].map(|file| (file.to_owned(), format!("{file}1"))));
@@ -294,6 +358,17 @@ mod tests {
                         let outcome = if fails { Err("no".to_owned()) } else { Ok(()) };
                         health.returned(&back, "sick", &outcome);
                     }
+                }
+                by_hand if by_hand.contains(':') => {
+                    let (file, code) = by_hand.split_once(':').unwrap_or_default();
+                    let adopted = |(at, name): (usize, &str)| {
+                        let is_elsewhere = name == file;
+                        let runs = if is_elsewhere { Some(code) } else { health.runs(at) };
+                        let digest = runs.filter(|runs| !runs.is_empty())?.to_owned();
+                        Some(Adopted { digest, file: Some(disk[at].clone()), is_elsewhere })
+                    };
+                    let found = ["a", "b"].into_iter().enumerate().map(adopted).collect();
+                    health.adopted(now, found);
                 }
                 build => {
                     disk[usize::from(build.starts_with('b'))] = build.to_owned();
@@ -313,6 +388,7 @@ mod tests {
             let mark = match module.state {
                 ModuleState::Checking => "?",
                 ModuleState::Running => "",
+                ModuleState::Absent => "~",
                 ModuleState::Unhealthy { .. } => "!",
             };
             let rejected = module.rejected.as_ref().map(|rejected| format!("-{}", rejected.digest)).unwrap_or_default();
@@ -354,6 +430,41 @@ mod tests {
         check("+ + a2 - a1", "a1 b1");
         check("+ + a2 - a1 a2", "a2? b1");
         check("+ + a2 - b2", "a1-a2 b2?");
+    }
+
+    #[test]
+    fn code_that_the_host_loads_itself_becomes_the_last_healthy_code() {
+        check("+ + a:x", "x? b1");
+        check("+ + a:x + + a2 -", "x-a2 b1");
+        check("+ + a2 - a:x", "x?-a2 b1");
+        check("+ + a2 - a:a2", "a2? b1");
+    }
+
+    #[test]
+    fn the_choice_of_the_host_lasts_until_the_watched_file_changes() {
+        check("+ + a:x + + b2", "x b2?");
+        check("+ + a: a2", "~ b1");
+        check("+ + a: b2 -", "~ b1-b2");
+        check("+ + a: a:a1", "a1 b1");
+    }
+
+    #[test]
+    fn the_status_stays_readable_with_long_reasons() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("status.json");
+        let reason = format!("\u{1}é{}", "\0".repeat(1 << 21));
+        for count in [1, 100] {
+            let modules = (0..count).map(|at| (format!("lib{at}.so"), "one".to_owned()));
+            let mut health = Health::new(WINDOW, Duration::ZERO, modules);
+            let all: Vec<_> = (0..count).collect();
+            health.refused(&all, &vec!["two".to_owned(); count], &reason);
+            assert_eq!(health.judge(Duration::ZERO, &Err(reason.clone())), Verdict::Stuck);
+            health.status(1, 1).write(&path).expect("the folder is writable");
+            let status = HostStatus::read(&path).expect("it is small enough").expect("it was written");
+            let rejected = status.modules[0].rejected.as_ref().expect("it is rejected");
+            assert!(rejected.reason.ends_with('…') && rejected.reason.len() <= super::LARGEST_REASON + 3);
+        }
+        assert_eq!([2, 3, 4].map(|most| super::cut("aéb", most)), ["a…", "aé…", "aéb"]);
     }
 
     /// Walks all sequences of up to six steps.

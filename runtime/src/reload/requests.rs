@@ -33,6 +33,15 @@ pub enum ReloadScope {
     All,
 }
 
+/// Effect of `Builder::parked_budget` on a reload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BudgetUse {
+    /// The reload fails if more images are parked than the host allows.
+    Limited,
+    /// The reload replaces unhealthy code, which more parked images must not keep alive.
+    Exempt,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
     /// A single reload that replaces all requests.

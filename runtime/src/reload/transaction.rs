@@ -30,7 +30,7 @@ use crate::reload::class_mapping::{self, ClassMapping};
 use crate::reload::migrate::{self, Migration};
 use crate::reload::references;
 use crate::reload::report::ReloadReport;
-use crate::reload::requests::ReloadScope;
+use crate::reload::requests::{BudgetUse, ReloadScope};
 use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::zcall::table::Issued;
@@ -44,9 +44,12 @@ pub(crate) fn reload(
     loads: &Loads,
     paths: &[PathBuf],
     scope: ReloadScope,
+    budget: BudgetUse,
 ) -> Result<(ReloadReport, Option<Instant>), LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
-    loads.check_budget()?;
+    if budget == BudgetUse::Limited {
+        loads.check_budget()?;
+    }
     let generation = loads.next_generation();
     let report = ReloadReport::begin(old.generation.0, &old.modules);
     let replaced = old.modules.clone();

@@ -1,20 +1,25 @@
 //! Watches the libraries of the Master, and returns to the last healthy library if new code is unhealthy. `reload/health.rs` decides.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use alcedo_sys::{ImageError, ImageFile, plain_file};
 
+use self::copies::KeptCopy;
 use super::Runtime;
 use crate::error::Error;
 use crate::load::error::LoadError;
+use crate::load::module::master::MasterModule;
 use crate::panic_guard;
-use crate::reload::health::{Health, Verdict};
+use crate::reload::health::{Adopted, Health, Verdict};
 use crate::reload::report::{Outcome, ReloadReport};
 use crate::reload::requests::ReloadScope;
 use crate::reload::watch::FileWatch;
+
+mod copies;
+mod paths;
 
 /// Time between attempts to write the status file.
 const RETRY: Duration = Duration::from_secs(1);
@@ -44,13 +49,14 @@ pub struct HealthWatch {
 
 impl HealthWatch {
     /// Creates a watch whose health window has this duration. The host calls `check` at each safe point of the window, on the game thread.
-    /// An error or a panic of `check` means that the new code is unhealthy.
+    /// An error or a panic of `check` means that the new code is unhealthy. If `check` itself reloads or unloads the Master, its result is
+    /// dropped, because the result concerns the earlier code.
     pub fn new(window: Duration, check: impl FnMut(&Runtime) -> Result<(), String> + 'static) -> Self {
         Self { window, check: Box::new(check), status_file: None }
     }
 
     /// Writes a [`HostStatus`](crate::HostStatus) to this file whenever the status changes, for `alcedo follow` and other programs. The file is replaced
-    /// atomically. Its folder must exist.
+    /// atomically, and removed when another watch replaces this one. Its folder must exist. The file must not be a watched library.
     pub fn status_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.status_file = Some(path.into());
         self
@@ -70,11 +76,17 @@ impl Runtime {
     /// the window.
     ///
     /// The host keeps private copies of the running and of the last healthy libraries. An unhealthy library is not loaded again until its
-    /// file is replaced. Only libraries have a health window; script packages are reloaded without one. Replaces an earlier watch. Under
-    /// `alcedo dev`, which restores broken builds itself, this method is [`Runtime::watch_changed`].
+    /// file is replaced. Old images that stay mapped do not prevent the return: `Builder::parked_budget` does not limit it, and the report
+    /// has a warning.
+    ///
+    /// The watch keeps the modules that the host chooses by hand. A library of the watch that the Master no longer contains is not loaded.
+    /// Code that the host loads by hand also has a window, and becomes the last healthy code. Only libraries have a health window; script
+    /// packages are reloaded without one. Replaces an earlier watch. Under `alcedo dev`, which restores broken builds itself, this method
+    /// is [`Runtime::watch_changed`].
     ///
     /// # Errors
-    /// If no Master is loaded, if a library has changed since it was loaded, or if a library cannot be read, copied or watched.
+    /// If no Master is loaded, if a library has changed since it was loaded, if a library cannot be read, copied or watched, or if the
+    /// status file has an empty path, no folder, or the path of a watched library.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -103,8 +115,11 @@ impl Runtime {
             return self.watch_changed();
         }
         let watching = Box::new(Watching::start(self, watch)?);
+        let status_file = watching.status_file.clone();
         let earlier = (self.inner.watch.take(), self.inner.health.replace(Some(watching)));
-        drop(earlier);
+        if let Some(earlier) = &earlier.1 {
+            earlier.withdraw(status_file.as_deref());
+        }
         Ok(())
     }
 
@@ -117,6 +132,16 @@ impl Runtime {
             self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some();
         if !is_replaced {
             let _none = self.inner.health.replace(Some(watching));
+        } else if !self.inner.has_ended.get() {
+            let next = self.inner.health.borrow().as_ref().and_then(|next| next.status_file.clone());
+            watching.withdraw(next.as_deref());
+        }
+    }
+
+    /// Ends the health watch, because another watch replaces it.
+    pub(super) fn end_health_watch(&self) {
+        if let Some(watching) = self.inner.health.take() {
+            watching.withdraw(None);
         }
     }
 
@@ -136,8 +161,12 @@ pub(super) struct Watching {
     watch: FileWatch,
     /// Paths of the Master.
     paths: Vec<PathBuf>,
-    /// Libraries among `paths`, in the order of the modules of `health`.
+    /// Watched libraries, in the order of the modules of `health`.
     files: Vec<PathBuf>,
+    /// Names of the modules of `files`.
+    names: Vec<String>,
+    /// Indices of the modules of `files` in `paths`. `None` if the Master does not contain the module.
+    slots: Vec<Option<usize>>,
     copies: Vec<KeptCopy>,
     /// Folder of the copies.
     folder: PathBuf,
@@ -152,42 +181,6 @@ pub(super) struct Watching {
     start: Instant,
 }
 
-/// Private copy of a library. Programs that clean the temporary folder may remove the file, so the copy also stays open.
-struct KeptCopy {
-    digest: String,
-    path: PathBuf,
-    file: File,
-}
-
-impl KeptCopy {
-    fn new(folder: &Path, file: &Path, digest: &str, bytes: &[u8]) -> io::Result<Self> {
-        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let short = digest.split_once(':').map_or(digest, |(_, digits)| digits).get(..16).unwrap_or(digest);
-        let path = folder.join(format!("watched-{short}-{name}"));
-        fs::write(&path, bytes)?;
-        let (file, _) = plain_file::open(&path)?;
-        Ok(Self { digest: digest.to_owned(), path, file })
-    }
-
-    /// Returns the path of the copy, after writing the file again if it was removed.
-    fn path(&self) -> io::Result<PathBuf> {
-        if !self.path.is_file() {
-            let (mut file, mut bytes) = (&self.file, Vec::new());
-            file.seek(SeekFrom::Start(0))?;
-            file.read_to_end(&mut bytes)?;
-            fs::write(&self.path, bytes)?;
-        }
-        Ok(self.path.clone())
-    }
-}
-
-impl Drop for KeptCopy {
-    fn drop(&mut self) {
-        // The file may have been removed.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
 impl Watching {
     fn start(runtime: &Runtime, HealthWatch { window, check, status_file }: HealthWatch) -> Result<Self, Error> {
         let master = runtime.inner.loads.master().ok_or(LoadError::NoMaster)?;
@@ -195,19 +188,28 @@ impl Watching {
             let doing = format!("watching {}", path.display());
             move |source| Error::System { doing, source }
         };
+        let libraries = || master.paths.iter().enumerate().filter(|(_, path)| !path.is_dir());
+        let status_file = status_file
+            .map(|path| paths::checked_status_file(&path, libraries().map(|(_, path)| &**path)))
+            .transpose()?;
         let watch = FileWatch::new(&master.paths)?;
         let folder = runtime.stage_dir();
         let (mut files, mut modules, mut copies) = (Vec::new(), Vec::new(), Vec::new());
-        for path in master.paths.iter().filter(|path| !path.is_dir()) {
+        let (mut names, mut slots) = (Vec::new(), Vec::new());
+        for (slot, path) in libraries() {
             let bytes = plain_file::read(path, largest(runtime)).map_err(failed(path))?;
             let digest = plain_file::sha256(&bytes);
             copies.push(KeptCopy::new(&folder, path, &digest, &bytes).map_err(failed(path))?);
+            let image = ImageFile::from_bytes(path, bytes).ok().map(|image| image.digest());
+            // An earlier health watch has loaded the module from a copy.
             let loaded = master.modules.iter().find(|module| module.info().origin.as_deref() == Some(path.as_path()));
-            let is_same = |image: ImageFile| loaded.is_none_or(|module| module.info().digest == image.digest());
-            if !ImageFile::from_bytes(path, bytes).is_ok_and(is_same) {
+            let loaded = loaded.or_else(|| master.modules.iter().find(|module| image == Some(module.info().digest)));
+            let Some(module) = loaded.filter(|module| image == Some(module.info().digest)) else {
                 let reason = "the file has changed since it was loaded: create the Master again, and watch at once";
                 return Err(failed(path)(io::Error::other(reason)));
-            }
+            };
+            names.push(module.name().to_owned());
+            slots.push(Some(slot));
             modules.push((name_of(path), digest));
             files.push(path.clone());
         }
@@ -215,8 +217,10 @@ impl Watching {
             health: Health::new(window, Duration::ZERO, modules),
             check,
             watch,
-            paths: master.paths,
+            paths: master.paths.clone(),
             files,
+            names,
+            slots,
             copies,
             folder,
             generation: runtime.generation(),
@@ -230,11 +234,12 @@ impl Watching {
 
     fn attend(&mut self, runtime: &Runtime) {
         self.is_due |= self.watch.is_quiet();
-        if runtime.generation() == 0 {
-            return;
-        }
         if runtime.generation() != self.generation {
             self.adopt(runtime);
+        }
+        if runtime.generation() == 0 {
+            self.publish(runtime);
+            return;
         }
         if self.health.is_open() {
             self.ask(runtime);
@@ -276,10 +281,10 @@ impl Watching {
         let names = names.join(", ");
         tracing::warn!(reason, "the new code of {names} is unhealthy: the earlier code is loaded again");
         let digests: Vec<_> = (0..self.files.len())
-            .map(|at| if modules.contains(&at) { self.health.good(at) } else { self.health.runs(at) }.to_owned())
+            .map(|at| if modules.contains(&at) { self.health.good(at) } else { self.health.runs(at) })
+            .map(|digest| digest.map(str::to_owned))
             .collect();
-        let warning = format!("{names} returned to the last healthy library: {reason}");
-        let outcome = self.reload(runtime, &digests, Some(warning));
+        let outcome = self.reload(runtime, &digests, modules, Some((names.as_str(), reason)));
         if let Err(error) = &outcome {
             tracing::error!(error, "the earlier code of {names} was not loaded again");
         }
@@ -291,7 +296,7 @@ impl Watching {
     fn load(&mut self, runtime: &Runtime) {
         let Some((bytes, digests)) = self.read(runtime) else { return };
         let changed = self.health.found(&digests);
-        if changed.is_empty() && self.files.len() == self.paths.len() {
+        if changed.is_empty() && !self.paths.iter().any(|path| path.is_dir()) {
             return;
         }
         let is_written = |at: &usize| matches!(ImageFile::read(&self.files[*at]), Err(ImageError::StillWritten { .. }));
@@ -304,9 +309,10 @@ impl Watching {
             .try_for_each(|&at| self.keep(at, &digests[at], &bytes[at]))
             .map_err(|error| format!("no copy can be made in {}: {error}; make room there", self.folder.display()));
         let sources: Vec<_> = (0..self.files.len())
-            .map(|at| if changed.contains(&at) { digests[at].as_str() } else { self.health.runs(at) }.to_owned())
+            .map(|at| if changed.contains(&at) { Some(digests[at].as_str()) } else { self.health.runs(at) })
+            .map(|digest| digest.map(str::to_owned))
             .collect();
-        match outcome.and_then(|()| self.reload(runtime, &sources, None)) {
+        match outcome.and_then(|()| self.reload(runtime, &sources, &changed, None)) {
             Ok(()) => self.health.committed(self.start.elapsed(), &changed, &digests),
             Err(reason) => {
                 tracing::warn!(reason, "the changed files were not loaded, and the old code continues");
@@ -316,23 +322,65 @@ impl Watching {
         self.forget_copies();
     }
 
-    /// Records a reload that the host itself has made.
+    /// Records a reload or an unload that the host itself has made.
     fn adopt(&mut self, runtime: &Runtime) {
         self.generation = runtime.generation();
-        let Some((bytes, digests)) = self.read(runtime) else { return };
-        let changed = self.health.found(&digests);
-        for &at in &changed {
-            if let Err(error) = self.keep(at, &digests[at], &bytes[at]) {
-                tracing::warn!(%error, "{} is not copied, so the host cannot return to it", self.files[at].display());
-            }
+        let master = runtime.inner.loads.master();
+        let (paths, modules) = master.map(|master| (master.paths, master.modules)).unwrap_or_default();
+        let mut found = Vec::new();
+        for at in 0..self.files.len() {
+            let located = paths::locate(&paths, &modules, &self.files[at], &self.names[at]);
+            self.slots[at] = located.as_ref().map(|(slot, _)| *slot);
+            let Some((slot, module)) = located else {
+                if self.health.runs(at).is_some() {
+                    tracing::warn!("{} is absent from the Master, and is not loaded", self.files[at].display());
+                }
+                found.push(None);
+                continue;
+            };
+            module.name().clone_into(&mut self.names[at]);
+            let file = plain_file::read(&self.files[at], largest(runtime)).ok();
+            found.push(Some(Adopted {
+                digest: self.digest_of(runtime, at, &module, &paths[slot]),
+                file: file.map(|bytes| plain_file::sha256(&bytes)),
+                is_elsewhere: paths[slot] != self.files[at],
+            }));
         }
-        self.health.committed(self.start.elapsed(), &changed, &digests);
+        self.paths = paths;
+        self.health.adopted(self.start.elapsed(), found);
+        self.forget_copies();
     }
 
-    /// Reads the files. Returns `None` if a file cannot be read: it may be absent for a moment.
+    /// Returns the digest of the file whose code runs as `module`, and keeps a copy of the file. If the file was replaced, the digest of
+    /// the image identifies the code, and the host cannot return to it.
+    fn digest_of(&mut self, runtime: &Runtime, at: usize, module: &MasterModule, path: &Path) -> String {
+        let image = module.info().digest;
+        let origin = module.info().origin.clone();
+        for file in origin.as_deref().into_iter().chain([path]) {
+            let Ok(bytes) = plain_file::read(file, largest(runtime)) else { continue };
+            let digest = plain_file::sha256(&bytes);
+            if ImageFile::from_bytes(file, bytes.clone()).is_ok_and(|read| read.digest() == image) {
+                if let Err(error) = self.keep(at, &digest, &bytes) {
+                    tracing::warn!(%error, "{} is not copied, so the host cannot return to it", file.display());
+                }
+                return digest;
+            }
+        }
+        if let Some(copy) = self.copies.iter().find(|copy| copy.image == Some(image)) {
+            return copy.digest.clone();
+        }
+        tracing::warn!("the file of the running {} was replaced, so the host cannot return to it", module.name());
+        format!("image:{image}")
+    }
+
+    /// Reads the files of the modules in the Master. Returns `None` if a file cannot be read: it may be absent for a moment.
     fn read(&self, runtime: &Runtime) -> Option<(Vec<Vec<u8>>, Vec<String>)> {
         let mut bytes = Vec::new();
-        for file in &self.files {
+        for (file, slot) in self.files.iter().zip(&self.slots) {
+            if slot.is_none() {
+                bytes.push(Vec::new());
+                continue;
+            }
             match plain_file::read(file, largest(runtime)) {
                 Ok(content) => bytes.push(content),
                 Err(error) => {
@@ -358,20 +406,41 @@ impl Watching {
         self.copies.retain(|copy| health.needs(&copy.digest));
     }
 
-    /// Reloads the Master from the copies with these digests, one for each library. The report names the watched files.
-    fn reload(&mut self, runtime: &Runtime, digests: &[String], warning: Option<String>) -> Result<(), String> {
-        let mut sources = Vec::new();
-        for digest in digests {
-            let copy = self.copies.iter().find(|copy| copy.digest == *digest);
-            let copy = copy.ok_or_else(|| format!("the copy of {digest} is missing"))?;
-            sources.push(copy.path().map_err(|error| format!("{} cannot be read: {error}", copy.path.display()))?);
+    /// Reloads the present set of the Master from the copies with these digests, one for each library. The watched files take the places of
+    /// the modules in `replaced`. The report names the watched files. A return passes the names of the libraries and the reason.
+    fn reload(
+        &mut self,
+        runtime: &Runtime,
+        digests: &[Option<String>],
+        replaced: &[usize],
+        back: Option<(&str, &str)>,
+    ) -> Result<(), String> {
+        let (mut sources, mut paths) = (self.paths.clone(), self.paths.clone());
+        let (mut names, mut is_known) = (Vec::new(), true);
+        for (at, digest) in digests.iter().enumerate() {
+            let (Some(digest), Some(slot)) = (digest, self.slots[at]) else { continue };
+            let is_replaced = replaced.contains(&at);
+            let Some(copy) = self.copies.iter().find(|copy| copy.digest == *digest) else {
+                if is_replaced {
+                    let file = self.files[at].display();
+                    return Err(format!("no copy of {digest} was kept, so no return is possible: replace {file}"));
+                }
+                // The path may have other content now.
+                is_known = false;
+                continue;
+            };
+            sources[slot] = copy.path().map_err(|error| format!("{} cannot be read: {error}", copy.path.display()))?;
+            if is_replaced {
+                paths[slot].clone_from(&self.files[at]);
+            }
+            names.push((shown(&sources[slot]), shown(&paths[slot])));
         }
-        let names: Vec<_> = sources.iter().zip(&self.files).map(|(copy, file)| (shown(copy), shown(file))).collect();
         let named = |text: String| names.iter().fold(text, |text, (copy, file)| text.replace(copy, file));
-        sources.extend(self.paths.iter().filter(|path| !self.files.contains(path)).cloned());
-        let mut report: ReloadReport =
-            runtime.reload_for(&sources, ReloadScope::Changed, 1).map_err(|error| named(error.to_string()))?;
-        report.warnings.extend(warning);
+        let reloaded = match back {
+            Some(_) => runtime.reload_back(&sources),
+            None => runtime.reload_for(&sources, ReloadScope::Changed, 1),
+        };
+        let mut report: ReloadReport = reloaded.map_err(|error| named(error.to_string()))?;
         let outcome = match &mut report.outcome {
             Outcome::Committed => Ok(()),
             Outcome::RolledBack { phase, error } => {
@@ -379,10 +448,41 @@ impl Watching {
                 Err(format!("{phase}: {error}"))
             }
         };
+        report.warnings.extend(back.map(|(names, reason)| match &outcome {
+            Ok(()) => format!("{names} returned to the last healthy library: {reason}"),
+            Err(_) => format!("{names} did not return to the last healthy library, and is still unhealthy: {reason}"),
+        }));
         runtime.inner.reloads.push(report);
+        if outcome.is_ok() {
+            self.rename(runtime, replaced, &sources);
+            self.paths = paths;
+        }
         runtime.name_files(&self.paths);
-        self.generation = runtime.generation();
+        // The next safe point reads the Master again if a module was not loaded from a copy.
+        self.generation = if is_known { runtime.generation() } else { u64::MAX };
         outcome
+    }
+
+    /// Updates the names of modules that were loaded from `sources`: a new build may have another name.
+    fn rename(&mut self, runtime: &Runtime, replaced: &[usize], sources: &[PathBuf]) {
+        let modules = runtime.inner.loads.master().map(|master| master.modules).unwrap_or_default();
+        for &at in replaced {
+            let source = self.slots[at].map(|slot| sources[slot].as_path());
+            if let Some(module) = modules.iter().find(|module| module.info().origin.as_deref() == source) {
+                module.name().clone_into(&mut self.names[at]);
+            }
+        }
+    }
+
+    /// Removes the status file of a watch that ends, because the file is not updated any more. `next` is the status file of the next watch.
+    fn withdraw(&self, next: Option<&Path>) {
+        let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };
+        if next == Some(path) {
+            return;
+        }
+        if let Err(error) = fs::remove_file(path) {
+            tracing::warn!(%error, "{} belongs to a watch that has ended, and cannot be removed", path.display());
+        }
     }
 
     fn publish(&mut self, runtime: &Runtime) {
@@ -399,7 +499,7 @@ impl Watching {
             Ok(()) => self.written = Some((generation, self.health.clone())),
             Err(error) => {
                 self.next_write = now + RETRY;
-                tracing::warn!(%error, "the status cannot be written to {}: is its folder there?", path.display());
+                tracing::warn!("the status cannot be written to {}: {error}; the next attempt follows", path.display());
             }
         }
     }

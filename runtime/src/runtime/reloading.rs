@@ -8,7 +8,7 @@ use crate::load::error::LoadError;
 use crate::load::master::{self, Unload};
 use crate::reload::changes::Pause;
 use crate::reload::report::ReloadReport;
-use crate::reload::requests::{ReloadScope, Request};
+use crate::reload::requests::{BudgetUse, ReloadScope, Request};
 use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
 
@@ -97,9 +97,29 @@ impl Runtime {
         scope: ReloadScope,
         answers: u64,
     ) -> Result<ReloadReport, Error> {
+        self.reload_within(libraries, scope, (answers, BudgetUse::Limited))
+    }
+
+    /// Reloads the last healthy libraries, even if more images are parked than the host allows.
+    pub(crate) fn reload_back(&self, libraries: &[PathBuf]) -> Result<ReloadReport, Error> {
+        let over_budget = self.inner.loads.check_budget().err();
+        let mut report = self.reload_within(libraries, ReloadScope::Changed, (1, BudgetUse::Exempt))?;
+        let warning =
+            |error: LoadError| format!("`parked_budget` does not limit the return to a healthy library: {error}");
+        report.warnings.extend(over_budget.map(warning));
+        Ok(report)
+    }
+
+    fn reload_within(
+        &self,
+        libraries: &[PathBuf],
+        scope: ReloadScope,
+        (answers, budget): (u64, BudgetUse),
+    ) -> Result<ReloadReport, Error> {
         let _busy = self.at_safe_point(A_RELOAD)?;
         let modules = self.with_scripts(libraries);
-        let (mut report, paused_since) = transaction::reload(&self.inner.core, &self.inner.loads, &modules, scope)?;
+        let (core, loads) = (&self.inner.core, &self.inner.loads);
+        let (mut report, paused_since) = transaction::reload(core, loads, &modules, scope, budget)?;
         report.requests = answers;
         let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
         count.set(count.get() + 1);
@@ -184,7 +204,7 @@ impl Runtime {
     }
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
-        drop(self.inner.health.take());
+        self.end_health_watch();
         if self.inner.agent.get().is_some() {
             // `alcedo dev` builds the plugins and reports complete builds. These builds do not include the scripts that the host itself
             // loads.
