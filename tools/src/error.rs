@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use alcedo_runtime::printable;
 pub(crate) use anyhow::Error;
 use anyhow::anyhow;
 
@@ -29,4 +30,9 @@ pub(crate) fn terminal(doing: &'static str) -> impl FnOnce(io::Error) -> Error {
 /// Formats paths for a sentence.
 pub(crate) fn paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Escapes text of a file or a file name, for one line of a message.
+pub(crate) fn one_line(text: &str) -> String {
+    printable(&text.replace('\n', "\\n")).into_owned()
 }

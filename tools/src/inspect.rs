@@ -10,11 +10,12 @@ use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
     DeclaredStruct, ManifestInfo, Permission, ScriptCheck, printable,
 };
+use anyhow::anyhow;
 use serde::Serialize;
 
 use crate::args::{HostArgs, PATIENCE};
 use crate::check::{check, counted, package_with};
-use crate::error::{Error, file};
+use crate::error::{Error, file, one_line};
 use crate::screen::{print_progress, print_result};
 
 /// Prints the manifest and the declarations of a plugin's library, without running its code.
@@ -47,7 +48,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         let path = path.canonicalize().map_err(file("find", &path))?;
         return run_scripts(&path, args);
     }
-    let (manifest, declared) = ManifestInfo::peek_declared(&path)?;
+    let (manifest, declared) =
+        ManifestInfo::peek_declared(&path).map_err(|error| anyhow!(one_line(&error.to_string())))?;
     let text = if args.json {
         // The value contains only strings and numbers, so its serialization cannot fail.
         serde_json::to_string_pretty(&Inspected::of(&path, &manifest, &declared)).unwrap_or_default()
@@ -78,7 +80,7 @@ fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
                 text.push_str(&serde_json::to_string_pretty(&inspected).unwrap_or_default());
             }
             Ok(declared) => {
-                let path_text = printable(&path.display().to_string()).to_string();
+                let path_text = one_line(&path.display().to_string());
                 let _ = writeln!(text, "{} {}   {path_text}", found.package, found.version);
                 let _ = writeln!(text, "  scripts    {}", counted(found.files));
                 for (name, versions) in &found.dependencies {
@@ -177,7 +179,7 @@ struct Report<'a> {
 impl Display for Report<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, manifest, declared } = self;
-        writeln!(f, "{} {}   {}", manifest.name, manifest.version, printable(&path.display().to_string()))?;
+        writeln!(f, "{} {}   {}", manifest.name, manifest.version, one_line(&path.display().to_string()))?;
         writeln!(f, "  build      {:032x}", manifest.build_id)?;
         writeln!(f, "  compiler   {}", printable(&manifest.compiler))?;
         writeln!(f, "  ABI        {}, host API {} to {}", manifest.abi, manifest.api.start(), manifest.api.end())?;

@@ -112,7 +112,7 @@ pub fn run() -> ExitCode {
     };
     ended.unwrap_or_else(|error| {
         // Ignores the error if standard error is closed.
-        let _ = writeln!(std::io::stderr(), "alcedo: {error}");
+        let _ = writeln!(std::io::stderr(), "alcedo: {}", paint::for_terminal(&error.to_string()));
         ExitCode::FAILURE
     })
 }

@@ -131,3 +131,15 @@ fn files_other_than_plugin_libraries_are_rejected_with_the_reason() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn control_characters_of_a_file_name_are_escaped() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("lib\u{1b}[31mred\nline.so");
+    fs::write(&file, "only words").unwrap();
+    let messages = String::from_utf8(inspect(&file, false).stderr).unwrap();
+    assert!(messages.contains("lib\\u{1b}[31mred\\nline.so") && messages.lines().count() == 1, "{messages}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    let messages = String::from_utf8(command.arg("check-abi").args([&file, &file]).output().unwrap().stderr).unwrap();
+    assert!(messages.contains("lib\\u{1b}[31mred\\nline.so") && messages.lines().count() == 1, "{messages}");
+}

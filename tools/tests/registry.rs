@@ -17,7 +17,7 @@ use alcedo_runtime::{SecretKey, sign_file};
 
 use crate::support::{Scratch, target};
 use fleet::Fleet;
-use server::{Lie, Registry, is_installed, lying_proxy};
+use server::{Lie, Registry, endless_registry, is_installed, lying_proxy};
 
 /// Number of hosts.
 const HOSTS: usize = 8;
@@ -113,6 +113,44 @@ fn pinned(reference: &str) -> &str {
 #[ignore = "a host of the other tests in this file, which start it as a process"]
 fn host_process() {
     fleet::run_host();
+}
+
+/// Writes a new public key to a folder.
+fn key_in(folder: &Path) -> PathBuf {
+    let path = folder.join("release.pub");
+    fs::write(&path, SecretKey::generate().unwrap().public().to_pem()).unwrap();
+    path
+}
+
+#[test]
+fn an_invalid_document_makes_no_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    let key = key_in(dir.path());
+    fs::write(dir.path().join("empty.toml"), "").unwrap();
+    for name in ["missing.toml", "empty.toml"] {
+        let output = alcedo(&["follow", "--once", dir.path().join(name).to_str().unwrap()], &key);
+        assert!(!output.status.success(), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).starts_with("refused "), "{output:?}");
+        assert!(!dir.path().join(format!("{name}.state")).exists(), "{name}");
+    }
+}
+
+#[test]
+#[ignore = "needs the certificates of the system: `.ci/registry` runs it"]
+fn an_endless_answer_of_a_registry_is_cut_and_escaped() {
+    let dir = tempfile::tempdir().unwrap();
+    let key = key_in(dir.path());
+    for (head, expected) in [
+        ("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", "the answer is longer than 4194304 bytes"),
+        ("HTTP/1.1 500 Wrong\r\nConnection: close\r\n\r\n", "status 500: \\u{1b}[2Jx"),
+        ("HTTP/1.1 429 Slow\r\nConnection: close\r\n\r\n", "the registry limits the requests: try later"),
+    ] {
+        let address = endless_registry(head, "\u{1b}[2Jx\n");
+        let reference = format!("{address}/plugins/lamp:1.0.0");
+        let error = error_of(&alcedo(&["pull", &reference, "--out", dir.path().to_str().unwrap()], &key));
+        assert!(error.starts_with(&format!("alcedo: could not read {reference}: ")), "{error}");
+        assert!(error.contains(expected) && !error.contains('\u{1b}') && error.len() < 2000, "{error}");
+    }
 }
 
 #[test]

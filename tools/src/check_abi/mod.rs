@@ -12,7 +12,7 @@ use alcedo_runtime::{ContextError, LoadError, ManifestInfo, printable};
 use anyhow::anyhow;
 use serde::Serialize;
 
-use crate::error::{Error, file};
+use crate::error::{Error, file, one_line};
 use crate::inspect::Inspected;
 use crate::screen::{print_progress, print_result};
 
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let found = match findings(args) {
         Ok(found) => found,
         Err(error) => {
-            print_progress(&format!("alcedo: {error}"));
+            print_progress(&format!("alcedo: {}", one_line(&error.to_string())));
             return ExitCode::from(UNREADABLE);
         }
     };

@@ -13,6 +13,7 @@ use oci_client::manifest::{
 };
 use serde_json::json;
 
+use super::foreign;
 use crate::error::Error;
 
 /// Type of the artifact of a module.
@@ -121,7 +122,7 @@ pub(super) fn merge(earlier: Option<OciImageIndex>, new: ImageIndexEntry) -> Res
     let target = value(new.annotations.as_ref(), TARGET).to_owned();
     let mut manifests = earlier.map(|index| index.manifests).unwrap_or_default();
     if let Some(other) = manifests.iter().find(|entry| value(entry.annotations.as_ref(), NAME) != name) {
-        let other = value(other.annotations.as_ref(), NAME);
+        let other = foreign(value(other.annotations.as_ref(), NAME));
         bail!(
             "the tag has the module `{other}`, and `{name}` would replace it: push each module to a repository of its own"
         );
@@ -149,7 +150,7 @@ pub(super) fn select<'a>(index: &'a OciImageIndex, target: &str) -> Result<&'a s
         let found: Vec<_> = index.manifests.iter().map(|entry| value(entry.annotations.as_ref(), TARGET)).collect();
         anyhow!(
             "it has no library for {target}, only for {}: push a build of that target, or pass `--target`",
-            if found.is_empty() { "no target at all".to_owned() } else { found.join(", ") }
+            if found.is_empty() { "no target at all".to_owned() } else { foreign(&found.join(", ")) }
         )
     })
 }
@@ -163,7 +164,8 @@ pub(super) fn ensure_digest(digest: &str) -> Result<(), Error> {
     let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
     if digits.len() != 64 || !digits.bytes().all(is_digit) {
         bail!(
-            "`{digest}` is not a SHA-256 digest: write `sha256:` and 64 lower-case digits, as `alcedo push` prints them"
+            "`{}` is not a SHA-256 digest: write `sha256:` and 64 lower-case digits, as `alcedo push` prints them",
+            foreign(digest)
         );
     }
     Ok(())
@@ -184,14 +186,16 @@ pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
     let found = manifest.artifact_type.as_deref().unwrap_or("none");
     if found != ARTIFACT {
         bail!(
-            "its artifact type is {found}, and a module has {ARTIFACT}: name a repository that `alcedo push` has written"
+            "its artifact type is {}, and a module has {ARTIFACT}: name a repository that `alcedo push` has written",
+            foreign(found)
         );
     }
     let [layer] = manifest.layers.as_slice() else {
         bail!("it has {} layers, and a module has one: push the module again", manifest.layers.len());
     };
     if layer.media_type != LIBRARY {
-        bail!("its layer is of the type {}, and a library has {LIBRARY}: push the module again", layer.media_type);
+        let found = foreign(&layer.media_type);
+        bail!("its layer is of the type {found}, and a library has {LIBRARY}: push the module again");
     }
     ensure_digest(&layer.digest)?;
     match u64::try_from(layer.size) {
@@ -209,6 +213,7 @@ pub(super) fn check(manifest: &OciImageManifest, info: &ManifestInfo, target: &s
     for (key, expected) in signed {
         let found = value(manifest.annotations.as_ref(), &key);
         if found != expected {
+            let found = foreign(found);
             bail!(
                 "its annotation {key} is `{found}`, and the signed library has `{expected}`: the registry describes another module, so \
                  push the library again"
@@ -273,6 +278,9 @@ mod tests {
             manifest.layers[0].size = size;
             assert!(refused(&manifest).contains("bytes"), "{}", refused(&manifest));
         }
+        manifest.artifact_type = Some("\u{1b}[2J".to_owned());
+        assert!(refused(&manifest).starts_with("its artifact type is \\u{1b}[2J,"), "{}", refused(&manifest));
+        manifest.artifact_type = Some(ARTIFACT.to_owned());
         manifest.layers[0].size = 7;
         assert_eq!(layer(&manifest).expect("a library").size, 7);
     }

@@ -1,10 +1,5 @@
 //! Requests to OCI registries. Each answer is compared with the digest that was requested, so a registry cannot pass off another content.
 
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::time::Duration;
-
 use alcedo_runtime::development::plain_file::sha256;
 use anyhow::{anyhow, bail};
 use oci_client::client::{ClientConfig, ClientProtocol};
@@ -12,12 +7,10 @@ use oci_client::errors::OciDistributionError;
 use oci_client::manifest::{OCI_IMAGE_INDEX_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE, OciManifest};
 use oci_client::secrets::RegistryAuth;
 use oci_client::{Client, Reference};
-use tokio::io::AsyncWrite;
 
+use super::answer::{Answer, LARGEST_MANIFEST, PATIENCE, Reader, advice};
+use super::foreign;
 use crate::error::Error;
-
-/// Time limit for a connection, and for each part of an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Environment variables with the name and the password of a user.
 const USER: &str = "ALCEDO_REGISTRY_USER";
@@ -37,7 +30,10 @@ pub(crate) struct Access {
 /// Client of registries.
 pub(super) struct Registry {
     runtime: tokio::runtime::Runtime,
+    /// Client for uploads.
     client: Client,
+    /// Client for downloads.
+    reader: Reader,
     auth: RegistryAuth,
 }
 
@@ -50,26 +46,30 @@ impl Registry {
         // Fails if a provider is installed already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let local = references.into_iter().map(|reference| reference.resolve_registry().to_owned());
-        let plain = local.filter(|registry| is_local(registry)).chain(access.plain_http.iter().cloned()).collect();
+        let plain: Vec<_> =
+            local.filter(|registry| is_local(registry)).chain(access.plain_http.iter().cloned()).collect();
+        let auth = match (std::env::var(USER), std::env::var(PASSWORD)) {
+            (Ok(user), Ok(password)) => RegistryAuth::Basic(user, password),
+            _ => RegistryAuth::Anonymous,
+        };
+        let no_client = |error: Error| {
+            anyhow!(
+                "could not start the client of registries: {error:#}; install the system's certificates (`ca-certificates`)"
+            )
+        };
+        let reader = Reader::new(plain.clone(), auth.clone()).map_err(|error| no_client(error.into()))?;
         let config = ClientConfig {
             protocol: ClientProtocol::HttpsExcept(plain),
             connect_timeout: Some(PATIENCE),
             read_timeout: Some(PATIENCE),
             ..ClientConfig::default()
         };
-        let client = Client::try_from(config).map_err(|error| {
-            let error = Error::from(error);
-            anyhow!("could not start the client of registries: {error:#}; install the system's certificates (`ca-certificates`)")
-        })?;
+        let client = Client::try_from(config).map_err(|error| no_client(error.into()))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| {
             anyhow!("could not start the client of registries: {error}; raise the limit of open files (`ulimit -n`)")
         })?;
-        let auth = match (std::env::var(USER), std::env::var(PASSWORD)) {
-            (Ok(user), Ok(password)) => RegistryAuth::Basic(user, password),
-            _ => RegistryAuth::Anonymous,
-        };
-        Ok(Self { runtime, client, auth })
+        Ok(Self { runtime, client, reader, auth })
     }
 
     /// Returns the manifest or index that the reference names, with its digest.
@@ -77,19 +77,8 @@ impl Registry {
     /// # Errors
     /// The registry cannot be reached, does not have it, or returns another content.
     pub(super) fn manifest(&self, reference: &Reference) -> Result<(OciManifest, String), Error> {
-        let types = [OCI_IMAGE_INDEX_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE];
-        let pulled = self.runtime.block_on(self.client.pull_manifest_raw(reference, &self.auth, &types));
-        let (bytes, _) = pulled.map_err(failed("read", reference))?;
-        let digest = sha256(&bytes);
-        if let Some(expected) = reference.digest().filter(|expected| *expected != digest) {
-            bail!(
-                "could not read {reference}: the registry returned {digest} instead of {expected}; nothing of it is used"
-            );
-        }
-        let manifest = serde_json::from_slice(&bytes).map_err(|error| {
-            anyhow!("could not read {reference}: it is not a manifest ({error}); name a module that `alcedo push` has written")
-        })?;
-        Ok((manifest, digest))
+        let answer = self.manifest_answer(reference)?;
+        parsed(answer, reference)
     }
 
     /// Returns the manifest or index of a tag like [`Registry::manifest`], or `None` if the tag does not exist.
@@ -97,12 +86,18 @@ impl Registry {
     /// # Errors
     /// Returns the errors of [`Registry::manifest`].
     pub(super) fn existing(&self, reference: &Reference) -> Result<Option<OciManifest>, Error> {
-        let digest = self.client.fetch_manifest_digest(reference, &self.auth);
-        match self.runtime.block_on(digest) {
-            Ok(_) => self.manifest(reference).map(|(manifest, _)| Some(manifest)),
-            Err(error) if is_unknown(&error) => Ok(None),
-            Err(error) => Err(failed("read", reference)(error)),
+        match self.manifest_answer(reference)? {
+            Answer::Refused { status: 404, .. } => Ok(None),
+            answer => parsed(answer, reference).map(|(manifest, _)| Some(manifest)),
         }
+    }
+
+    fn manifest_answer(&self, reference: &Reference) -> Result<Answer, Error> {
+        let name = reference.digest().or_else(|| reference.tag()).unwrap_or("latest");
+        let types = format!("{OCI_IMAGE_INDEX_MEDIA_TYPE}, {OCI_IMAGE_MEDIA_TYPE}");
+        let path = format!("manifests/{name}");
+        let answer = self.reader.get(reference, &path, &types, LARGEST_MANIFEST);
+        self.runtime.block_on(answer).map_err(|error| anyhow!("could not read {reference}: {error}"))
     }
 
     /// Returns a blob of this digest and size.
@@ -110,17 +105,16 @@ impl Registry {
     /// # Errors
     /// The registry cannot be reached, does not have the blob, or returns another content.
     pub(super) fn blob(&self, reference: &Reference, digest: &str, size: u64) -> Result<Vec<u8>, Error> {
-        let mut bytes = Bounded { bytes: Vec::new(), most: size };
-        let pulled = self.runtime.block_on(async {
-            self.client.store_auth_if_needed(reference.resolve_registry(), &self.auth).await;
-            self.client.pull_blob(reference, digest, &mut bytes).await
-        });
-        pulled.map_err(failed("read the library of", reference))?;
-        let bytes = bytes.bytes;
+        let doing = "read the library of";
+        let path = format!("blobs/{digest}");
+        let answer = self.reader.get(reference, &path, "*/*", size);
+        let answer =
+            self.runtime.block_on(answer).map_err(|error| anyhow!("could not {doing} {reference}: {error}"))?;
+        let bytes = content(answer, doing, reference)?;
         let (len, found) = (bytes.len(), sha256(&bytes));
         if len as u64 != size || found != digest {
             bail!(
-                "could not read the library of {reference}: the registry returned {len} bytes of {found} instead of {size} bytes of \
+                "could not {doing} {reference}: the registry returned another content, {len} bytes of {found} instead of {size} bytes of \
                  {digest}; nothing of it is used"
             );
         }
@@ -157,7 +151,43 @@ impl Registry {
     }
 }
 
-/// Converts an error of a registry, for `map_err`.
+/// Returns the content of an answer.
+///
+/// # Errors
+/// The registry has refused the request.
+fn content(answer: Answer, doing: &str, reference: &Reference) -> Result<Vec<u8>, Error> {
+    match answer {
+        Answer::Content(bytes) => Ok(bytes),
+        Answer::Refused { status, body } => bail!(
+            "could not {doing} {reference}: the registry answered with status {status}: {}; {}",
+            foreign(&String::from_utf8_lossy(&body)),
+            advice(status)
+        ),
+    }
+}
+
+/// Returns the manifest or index in an answer, with its digest.
+///
+/// # Errors
+/// The registry has refused the request, or returned another content.
+fn parsed(answer: Answer, reference: &Reference) -> Result<(OciManifest, String), Error> {
+    let bytes = content(answer, "read", reference)?;
+    let digest = sha256(&bytes);
+    if let Some(expected) = reference.digest().filter(|expected| *expected != digest) {
+        bail!(
+            "could not read {reference}: the registry returned another content, {digest} instead of {expected}; nothing of it is used"
+        );
+    }
+    let manifest = serde_json::from_slice(&bytes).map_err(|error| {
+        let error = foreign(&error.to_string());
+        anyhow!(
+            "could not read {reference}: it is not a manifest ({error}); name a module that `alcedo push` has written"
+        )
+    })?;
+    Ok((manifest, digest))
+}
+
+/// Converts an error of an upload, for `map_err`.
 fn failed(doing: &'static str, reference: &Reference) -> impl FnOnce(OciDistributionError) -> Error {
     let reference = reference.to_string();
     move |error| {
@@ -166,26 +196,12 @@ fn failed(doing: &'static str, reference: &Reference) -> impl FnOnce(OciDistribu
                 "is the registry running, and is it accessed by TLS or by `--plain-http`?"
             }
             OciDistributionError::UnauthorizedError { .. } | OciDistributionError::AuthenticationFailure(_) => {
-                "set ALCEDO_REGISTRY_USER and ALCEDO_REGISTRY_PASSWORD"
+                advice(401)
             }
-            OciDistributionError::DigestError(_) => "the registry returned another content; nothing of it is used",
-            _ => "check the name and the digest with `alcedo push`, which prints both",
+            OciDistributionError::ServerError { code, .. } => advice(*code),
+            _ => advice(404),
         };
-        anyhow!("could not {doing} {reference}: {:#}; {help}", Error::from(error))
-    }
-}
-
-/// Checks if a registry answered that it does not know a tag or a repository.
-fn is_unknown(error: &OciDistributionError) -> bool {
-    match error {
-        OciDistributionError::ImageManifestNotFoundError(_) => true,
-        OciDistributionError::ServerError { code, .. } => *code == 404,
-        OciDistributionError::RequestError(error) => error.status().is_some_and(|status| status.as_u16() == 404),
-        OciDistributionError::RegistryError { envelope, .. } => envelope.errors.iter().any(|error| {
-            use oci_client::errors::OciErrorCode::{ManifestUnknown, NameUnknown, NotFound};
-            [ManifestUnknown, NameUnknown, NotFound].contains(&error.code)
-        }),
-        _ => false,
+        anyhow!("could not {doing} {reference}: {}; {help}", foreign(&format!("{:#}", Error::from(error))))
     }
 }
 
@@ -198,34 +214,20 @@ fn is_local(registry: &str) -> bool {
     host == "localhost" || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
 }
 
-/// Buffer for at most `most` bytes, so that a registry cannot fill the memory.
-struct Bounded {
-    bytes: Vec<u8>,
-    most: u64,
-}
-
-impl AsyncWrite for Bounded {
-    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, part: &[u8]) -> Poll<io::Result<usize>> {
-        if (self.bytes.len() + part.len()) as u64 > self.most {
-            let most = self.most;
-            return Poll::Ready(Err(io::Error::other(format!("the answer is longer than {most} bytes"))));
-        }
-        self.bytes.extend_from_slice(part);
-        Poll::Ready(Ok(part.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::is_local;
+    use oci_client::Reference;
+
+    use super::{Answer, is_local, parsed};
+
+    #[test]
+    fn a_refusal_is_escaped_and_cut() {
+        let reference: Reference = "localhost:5000/plugins/weather:1.2.0".parse().expect("a reference");
+        let body = format!("\u{1b}[2J\nalcedo: all fine{}", "x".repeat(1 << 20)).into_bytes();
+        let error = parsed(Answer::Refused { status: 500, body }, &reference).err().expect("refused").to_string();
+        assert!(error.len() < 1000 && error.contains("status 500: \\u{1b}[2J\\nalcedo: all fine"), "{error}");
+        assert!(error.ends_with("the registry has failed: check its state, or try later"), "{error}");
+    }
 
     #[test]
     fn registries_on_this_machine_need_no_tls() {

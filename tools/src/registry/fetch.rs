@@ -8,7 +8,7 @@ use oci_client::manifest::OciManifest;
 
 use super::artifact;
 use super::client::Registry;
-use crate::error::Error;
+use crate::error::{Error, one_line};
 
 /// Library whose digest, signature and manifest were checked.
 pub(super) struct Fetched {
@@ -70,5 +70,5 @@ pub(super) fn fetch(
 /// No trusted key has signed the library, or no host of this version can load it.
 pub(super) fn admit(name: &str, bytes: &[u8], trusted: &[PublicKey]) -> Result<ManifestInfo, Error> {
     ManifestInfo::peek_signed(name, bytes, trusted)
-        .map_err(|error| anyhow!("{name} is refused: {error} (digest {})", sha256(bytes)))
+        .map_err(|error| anyhow!("{name} is refused: {} (digest {})", one_line(&error.to_string()), sha256(bytes)))
 }

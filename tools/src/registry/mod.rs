@@ -1,6 +1,7 @@
 //! Modules as artifacts of OCI registries: `alcedo push` uploads a signed library, `alcedo pull` downloads one, and `alcedo follow` brings
 //! hosts to the modules of a document. Hosts know no registry: they watch files.
 
+mod answer;
 mod artifact;
 mod client;
 mod fetch;
@@ -15,10 +16,13 @@ use alcedo_runtime::PublicKey;
 use alcedo_runtime::development::plain_file;
 use anyhow::anyhow;
 
-use crate::error::{Error, file};
+use crate::error::{Error, one_line};
 
 /// Maximum size of a key file in bytes.
 const LARGEST_KEY: u64 = 1 << 16;
+
+/// Maximum number of bytes of foreign text in a message.
+const LONGEST: usize = 400;
 
 /// Keys that the hosts trust.
 #[derive(clap::Args, Clone, Debug)]
@@ -34,7 +38,12 @@ pub(crate) struct Trust {
 /// A file cannot be read, or is not a public key.
 fn read_keys(trust: &Trust) -> Result<Vec<PublicKey>, Error> {
     let read = |path: &PathBuf| {
-        let text = plain_file::read_text(path, LARGEST_KEY).map_err(file("read", path))?;
+        let text = plain_file::read_text(path, LARGEST_KEY).map_err(|error| {
+            anyhow!(
+                "could not read the key {}: {error}; pass the public key that `alcedo keygen` has written",
+                path.display()
+            )
+        })?;
         text.parse::<PublicKey>().map_err(|error| anyhow!("could not read {}: {error}", path.display()))
     };
     trust.keys.iter().map(read).collect()
@@ -43,4 +52,33 @@ fn read_keys(trust: &Trust) -> Result<Vec<PublicKey>, Error> {
 /// Returns the file name of a module's library, as cargo forms it.
 fn file_name(module: &str) -> String {
     format!("{DLL_PREFIX}{}{DLL_SUFFIX}", module.replace('-', "_"))
+}
+
+/// Escapes and cuts text of a registry or of a document, for one line of a message.
+fn foreign(text: &str) -> String {
+    let end = text.floor_char_boundary(LONGEST);
+    let escaped = one_line(&text[..end]);
+    if end < text.len() { format!("{escaped}… ({} bytes)", text.len()) } else { escaped }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Trust, foreign, read_keys};
+
+    #[test]
+    fn foreign_text_is_one_short_line() {
+        assert_eq!(foreign("a\u{1b}]0;b\u{7}\nc"), "a\\u{1b}]0;b\\u{7}\\nc");
+        let long = foreign(&"ü".repeat(50_000));
+        assert!(long.len() < 500 && long.ends_with("… (100000 bytes)"), "{long}");
+    }
+
+    #[test]
+    fn an_unreadable_key_is_named() {
+        let trust = Trust { keys: vec![PathBuf::from("/nothing/release.pub")] };
+        let error = read_keys(&trust).err().expect("no such file").to_string();
+        assert!(error.starts_with("could not read the key /nothing/release.pub: "), "{error}");
+        assert!(!error.contains("disk"), "{error}");
+    }
 }

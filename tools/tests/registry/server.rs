@@ -172,6 +172,24 @@ fn serve(mut client: TcpStream, registry: SocketAddr, lie: &Lie) {
     let _ = client.write_all(&body);
 }
 
+/// Starts a registry that answers each request with `head`, and then with `part` without end. It runs until the process ends.
+pub(super) fn endless_registry(head: &'static str, part: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || {
+                let _request = client.read(&mut [0; 4096]);
+                let _ = client.write_all(head.as_bytes());
+                // The client closes the connection.
+                let body = part.repeat(1000);
+                while client.write_all(body.as_bytes()).is_ok() {}
+            });
+        }
+    });
+    address
+}
+
 /// Checks that the program is installed.
 pub(super) fn is_installed() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();

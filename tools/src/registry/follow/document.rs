@@ -1,7 +1,7 @@
 //! Desired state: a TOML document that names the content of each module by digest, and the hosts that load the modules.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use alcedo_runtime::development::plain_file::sha256;
@@ -10,7 +10,7 @@ use oci_client::Reference;
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::registry::{artifact, fetch};
+use crate::registry::{artifact, fetch, foreign};
 
 /// Time for which a host may leave new files unreported, if the document does not state it.
 const PATIENCE: u64 = 60;
@@ -60,13 +60,15 @@ impl Document {
     /// Parses and checks a document.
     ///
     /// # Errors
-    /// The text is not a document, a module has no digest, or a host is listed twice.
+    /// The text is not a document, a module has no digest, or two hosts have one folder or one status file.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let error = error.to_string();
+            // The error prints a line of the document, which may be long.
+            let lines: Vec<_> = error.trim_end().lines().map(foreign).collect();
             anyhow!(
                 "the document is invalid: {}; it has `[modules]` and one `[[hosts]]` for each host",
-                error.trim_end()
+                lines.join("\n")
             )
         })?;
         let Written { step, patience, modules, hosts } = written;
@@ -77,14 +79,7 @@ impl Document {
         if modules.is_empty() || hosts.is_empty() {
             bail!("the document names {} modules and {} hosts: name at least one of each", modules.len(), hosts.len());
         }
-        for (at, host) in hosts.iter().enumerate() {
-            if !host.plugins.is_absolute() || !host.status.is_absolute() {
-                bail!("the paths of the host {} are relative: write absolute paths", host.name());
-            }
-            if hosts[..at].iter().any(|other| other.plugins == host.plugins) {
-                bail!("the host {} is listed twice: remove one entry", host.name());
-            }
-        }
+        ensure_distinct(&hosts)?;
         let lines: String = modules.iter().map(|(name, reference)| format!("{name} {reference}\n")).collect();
         let pinned = |(name, text): (String, String)| {
             let reference = fetch::parse(&text)?;
@@ -100,6 +95,47 @@ impl Document {
         let modules = modules.into_iter().map(pinned).collect::<Result<_, Error>>()?;
         Ok(Self { id: sha256(lines.as_bytes()), modules, hosts, step, patience: Duration::from_secs(patience) })
     }
+}
+
+/// Checks that each host has its own files.
+///
+/// # Errors
+/// A path is relative, or two hosts have one folder or one status file.
+fn ensure_distinct(hosts: &[Host]) -> Result<(), Error> {
+    let (mut folders, mut files) = (BTreeMap::new(), BTreeMap::new());
+    for host in hosts {
+        if !host.plugins.is_absolute() || !host.status.is_absolute() {
+            bail!("the paths of the host {} are relative: write absolute paths", host.name());
+        }
+        if let Some(other) = folders.insert(resolved(&host.plugins), host) {
+            bail!("the host {} is listed twice (also as {}): remove one entry", host.name(), other.name());
+        }
+        if let Some(other) = files.insert(resolved(&host.status), host) {
+            let (one, two, status) = (other.name(), host.name(), host.status.display());
+            bail!("the hosts {one} and {two} have one status file, {status}: write the file of each host");
+        }
+    }
+    Ok(())
+}
+
+/// Returns an absolute path without links, `.` and `..`, as far as it exists. Two paths of one file are then equal.
+fn resolved(path: &Path) -> PathBuf {
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    let mut found = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                found.pop();
+            }
+            part => {
+                found.push(part);
+                found = found.canonicalize().unwrap_or(found);
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]
@@ -133,15 +169,39 @@ mod tests {
         let (module, twice) =
             (format!("localhost:5000/plugins/weather@{DIGEST}"), format!("{host}\n[[hosts]]\n{host}"));
         let module = module.as_str();
+        let dotted = format!("{host}\n[[hosts]]\n{}", host.replace("/srv/a/", "/srv/nothing/../a/"));
+        let one_status = format!("{host}\n[[hosts]]\n{}", host.replace("/srv/a/plugins", "/srv/b/plugins"));
         for (module, host, expected) in [
             ("localhost:5000/plugins/weather:1.2.0", host, "the module `weather` has no digest"),
             ("Weather", host, "`Weather` is not a reference"),
             (module, "plugins = \"plugins\"\nstatus = \"/s\"", "the paths of the host plugins are relative"),
             (module, twice.as_str(), "the host /srv/a/plugins is listed twice"),
+            (module, dotted.as_str(), "the host /srv/nothing/../a/plugins is listed twice (also as /srv/a/plugins)"),
+            (module, one_status.as_str(), "the hosts /srv/a/plugins and /srv/b/plugins have one status file"),
             (module, "folder = \"/srv/a\"", "the document is invalid: "),
         ] {
             let error = document(module, host).expect_err(expected);
             assert!(error.starts_with(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn a_linked_folder_is_one_host() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (real, link) = (dir.path().join("real"), dir.path().join("link"));
+        std::fs::create_dir(&real).expect("a folder");
+        std::os::unix::fs::symlink(&real, &link).expect("a link");
+        let host = |folder: &std::path::Path, status: &str| {
+            format!("plugins = {:?}\nstatus = {:?}", folder.join("plugins"), folder.join(status))
+        };
+        let module = format!("localhost:5000/plugins/weather@{DIGEST}");
+        let error = document(&module, &format!("{}\n[[hosts]]\n{}", host(&real, "a"), host(&link, "b")));
+        assert!(error.expect_err("one host").contains("is listed twice"));
+    }
+
+    #[test]
+    fn a_long_line_of_an_invalid_document_is_cut() {
+        let error = Document::parse(&format!("a={}", "[".repeat(100_000))).expect_err("invalid").to_string();
+        assert!(error.len() < 2000 && error.starts_with("the document is invalid: TOML parse error"), "{error}");
     }
 }

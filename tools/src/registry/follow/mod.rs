@@ -6,6 +6,7 @@ mod document;
 mod event;
 mod rollout;
 mod state;
+mod status;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use document::{Document, Host};
 use event::{Event, Output};
 use rollout::{Files, Next, Progress, check_age, next, observe};
 use state::{Failure, Library, State, Store};
+use status::Report;
 
 /// Time between two readings of status files.
 const POLL: Duration = Duration::from_millis(200);
@@ -38,7 +40,7 @@ const LARGEST_DOCUMENT: u64 = 1 << 20;
 ///
 /// The document names the content of each module by digest. All libraries are downloaded and checked before the first file of a host is
 /// replaced. A host reports the result by the status file of its health watch (`Runtime::watch_health`). Runs until it is ended, and follows
-/// each change of the document.
+/// each change of the document. Runs on the machine of its hosts, since it checks that the process of each status file runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The document, a TOML file with `[modules]` and `[[hosts]]`. State is kept in a folder next to it, with `.state` appended to the name.
@@ -83,20 +85,35 @@ enum Outcome {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let path = std::path::absolute(&args.document).map_err(file("find", &args.document))?;
     let keys = read_keys(&args.trust)?;
+    let out = Output { json: args.json };
+    // The folder of the state is made only for a valid document.
+    let mut reported = String::new();
+    while let Err(error) = read(&path).and_then(|text| Document::parse(&text)) {
+        let error = format!("{error:#}");
+        if error != reported {
+            out.print(&Event::Refused { error: &error });
+        }
+        if args.once {
+            return Ok(ExitCode::FAILURE);
+        }
+        reported = error;
+        thread::sleep(POLL);
+    }
     let store = Store::open(&path)?;
     let mut state = store.state()?;
     if args.retry {
         state.failed = None;
     }
     let target = args.target.clone().unwrap_or_else(artifact::own_target);
-    let out = Output { json: args.json };
     let mut follower = Follower { args, path, keys, target, store, state, out };
     let mut wait = RETRY.0;
     loop {
-        let text = plain_file::read_text(&follower.path, LARGEST_DOCUMENT);
-        let outcome = match &text {
-            Ok(text) => Document::parse(text).and_then(|document| follower.follow(&document, text)),
-            Err(error) => Err(anyhow!("could not read {}: {error}; write the document there", follower.path.display())),
+        let (text, outcome) = match read(&follower.path) {
+            Ok(text) => {
+                let outcome = Document::parse(&text).and_then(|document| follower.follow(&document, &text));
+                (text, outcome)
+            }
+            Err(error) => (String::new(), Err(error)),
         };
         if let Err(error) = &outcome {
             follower.out.print(&Event::Refused { error: &format!("{error:#}") });
@@ -104,7 +121,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         if args.once {
             return Ok(if matches!(outcome, Ok(Outcome::Done)) { ExitCode::SUCCESS } else { ExitCode::FAILURE });
         }
-        let text = text.unwrap_or_default();
         match outcome {
             Ok(Outcome::Superseded) => wait = RETRY.0,
             Ok(Outcome::Done | Outcome::Failed) => {
@@ -126,6 +142,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             }
         }
     }
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// The file cannot be read.
+fn read(path: &Path) -> Result<String, Error> {
+    plain_file::read_text(path, LARGEST_DOCUMENT)
+        .map_err(|error| anyhow!("could not read {}: {error}; write the document there", path.display()))
 }
 
 struct Follower<'a> {
@@ -271,7 +296,8 @@ impl Follower<'_> {
         let mut targets = Vec::new();
         for host in &document.hosts {
             let name = host.name();
-            let status = HostStatus::read(&host.status).unwrap_or_default();
+            let report = Report::read(&host.status);
+            let status = report.running();
             let mut has_all = true;
             for library in libraries {
                 let file_name = file_name(&library.module);
@@ -288,7 +314,7 @@ impl Follower<'_> {
                     .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
                 let known = self.state.good.get(&name).and_then(|files| files.get(&file_name));
                 // An operator may have replaced the file by hand, and the host reports it as healthy.
-                let is_healthy = status.as_ref().is_some_and(|status| runs(status, &file_name, &digest));
+                let is_healthy = status.is_some_and(|status| runs(status, &file_name, &digest));
                 if known.is_none_or(|known| self.store.get(known).is_none()) || is_healthy {
                     self.store.put(&digest, &bytes)?;
                     self.state.good.entry(name.clone()).or_default().insert(file_name, digest);
@@ -308,8 +334,8 @@ impl Follower<'_> {
 
     /// Replaces the files of a host. A failure makes the host unhealthy.
     fn write(&self, target: &mut Target, expected: &Files) {
-        let status = HostStatus::read(&target.host.status).ok().flatten();
-        target.written = Some((Instant::now(), status.map(|status| status.process)));
+        let report = Report::read(&target.host.status);
+        target.written = Some((Instant::now(), report.running().map(|status| status.process)));
         match self.replace(&target.host, expected) {
             Ok(_) => self.out.print(&Event::Written { host: &target.name }),
             Err(error) => target.failure = Some(error.to_string()),
@@ -358,10 +384,9 @@ impl Follower<'_> {
         let end = Instant::now() + document.patience;
         while !waiting.is_empty() {
             waiting.retain(|(name, host, files)| {
-                let is_back = HostStatus::read(&host.status)
-                    .ok()
-                    .flatten()
-                    .is_some_and(|status| files.iter().all(|(file, digest)| runs(&status, file, digest)));
+                let is_back = Report::read(&host.status)
+                    .running()
+                    .is_some_and(|status| files.iter().all(|(file, digest)| runs(status, file, digest)));
                 if is_back {
                     self.out.print(&Event::Returned { host: name });
                 }
@@ -390,8 +415,7 @@ fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progres
     }
     let Some((since, process)) = target.written else { return Progress::Pending };
     // A damaged status file is replaced by the next status.
-    let status = HostStatus::read(&target.host.status).ok().flatten();
-    observe(expected, status.as_ref(), process, (since.elapsed(), patience))
+    observe(expected, &Report::read(&target.host.status), process, (since.elapsed(), patience))
 }
 
 /// Checks if a host runs the file with this digest, and has rejected no other file in its place.

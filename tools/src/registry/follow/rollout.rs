@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use alcedo_runtime::{HostStatus, ModuleState, Version};
+use alcedo_runtime::{ModuleState, Version};
+
+use super::status::Report;
 
 /// Digests of libraries by file name.
 pub(super) type Files = BTreeMap<String, String>;
@@ -50,10 +52,16 @@ pub(super) fn next(hosts: &[Progress], step: usize) -> Next {
 /// since then.
 pub(super) fn observe(
     expected: &Files,
-    status: Option<&HostStatus>,
+    report: &Report,
     process: Option<u32>,
     (elapsed, patience): (Duration, Duration),
 ) -> Progress {
+    let status = match report {
+        Report::Running(status) => Some(status),
+        // The process that received the files may have reported a reason before its end.
+        Report::Ended(status) => Some(status).filter(|status| process == Some(status.process)),
+        Report::Missing | Report::Unreadable(_) => None,
+    };
     let of = |file: &String| status.and_then(|status| status.modules.iter().find(|module| module.file == *file));
     for (file, digest) in expected {
         let Some(module) = of(file) else { continue };
@@ -71,6 +79,9 @@ pub(super) fn observe(
     {
         return Progress::Unhealthy(format!("the host ended before its health window (process {before}, now {now})"));
     }
+    if let (Report::Ended(_), Some(ended)) = (report, status) {
+        return Progress::Unhealthy(format!("the host ended before its health window (process {})", ended.process));
+    }
     let runs = |(file, digest): (&String, &String)| {
         of(file).is_some_and(|module| module.digest == *digest && module.state == ModuleState::Running)
     };
@@ -81,9 +92,18 @@ pub(super) fn observe(
         return Progress::Waiting;
     }
     let seconds = patience.as_secs();
-    Progress::Unhealthy(match status {
-        None => format!("the host has no status file after {seconds} s: does it run, with `HealthWatch::status_file`?"),
-        Some(_) => format!(
+    Progress::Unhealthy(match report {
+        Report::Missing => {
+            format!("the host has no status file after {seconds} s: does it run, with `HealthWatch::status_file`?")
+        }
+        Report::Unreadable(reason) => {
+            format!("{reason} (after {seconds} s): write the path of `HealthWatch::status_file` in the document")
+        }
+        Report::Ended(status) => format!(
+            "the host does not run after {seconds} s: process {} of its status file has ended on this machine; start the host here",
+            status.process
+        ),
+        Report::Running(_) => format!(
             "the host has not reported healthy code after {seconds} s: did it crash, or is `patience` too short?"
         ),
     })
@@ -115,7 +135,7 @@ mod tests {
     use alcedo_runtime::HostStatus;
     use serde_json::json;
 
-    use super::{Files, Next, Progress, check_age, next, observe};
+    use super::{Files, Next, Progress, Report, check_age, next, observe};
 
     /// Runs a rollout on hosts of which `unhealthy` (a bit each) become unhealthy. Returns the hosts that have the new files at the end, and
     /// the largest number of hosts that received files together.
@@ -177,10 +197,13 @@ mod tests {
     /// Returns the progress of a host with two expected files, whose status has these states after `seconds`.
     fn observed(a: serde_json::Value, b: serde_json::Value, process: u32, seconds: u64) -> String {
         let status = json!({ "process": process, "generation": 2, "modules": [a, b] });
-        let status: HostStatus = serde_json::from_value(status).expect("a status");
+        described(&Report::Running(serde_json::from_value(status).expect("a status")), Some(1), seconds)
+    }
+
+    fn described(report: &Report, process: Option<u32>, seconds: u64) -> String {
         let expected = [("a.so", "new"), ("b.so", "new")].map(|(file, digest)| (file.to_owned(), digest.to_owned()));
         let times = (Duration::from_secs(seconds), Duration::from_secs(10));
-        match observe(&Files::from(expected), Some(&status), Some(1), times) {
+        match observe(&Files::from(expected), report, process, times) {
             Progress::Unhealthy(reason) => reason,
             other => format!("{other:?}"),
         }
@@ -210,10 +233,24 @@ mod tests {
     fn a_host_without_a_status_is_unhealthy_after_the_patience() {
         let at = |seconds| {
             let times = (Duration::from_secs(seconds), Duration::from_secs(10));
-            observe(&Files::from([("a.so".to_owned(), "new".to_owned())]), None, None, times)
+            observe(&Files::from([("a.so".to_owned(), "new".to_owned())]), &Report::Missing, None, times)
         };
         assert_eq!(at(9), Progress::Waiting);
         assert!(matches!(at(10), Progress::Unhealthy(reason) if reason.contains("no status file after 10 s")));
+    }
+
+    #[test]
+    fn the_status_of_an_ended_host_is_not_healthy() {
+        let module = |file: &str| json!({ "file": file, "digest": "new", "state": "running" });
+        let status = json!({ "process": 7, "generation": 2, "modules": [module("a.so"), module("b.so")] });
+        let status: HostStatus = serde_json::from_value(status).expect("a status");
+        let ended = Report::Ended(status.clone());
+        assert_eq!(described(&Report::Running(status), None, 0), "Healthy");
+        assert_eq!(described(&ended, None, 9), "Waiting", "a supervisor may start it");
+        assert!(described(&ended, None, 10).contains("process 7 of its status file has ended"));
+        assert!(described(&ended, Some(7), 0).contains("the host ended before its health window (process 7)"));
+        let folder = Report::Unreadable("/srv/a is not a status: it is a folder".to_owned());
+        assert!(described(&folder, None, 10).starts_with("/srv/a is not a status: it is a folder"));
     }
 
     #[test]

@@ -1,0 +1,278 @@
+//! Reads answers of a registry with limits for their bytes and their time. `oci-client` collects manifests, tokens and the bodies of errors
+//! without a limit, so a registry could fill the memory.
+
+use std::error::Error as StdError;
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, bail};
+use http_auth::parser::ChallengeParser;
+use oci_client::Reference;
+use oci_client::secrets::RegistryAuth;
+use reqwest::header::{ACCEPT, WWW_AUTHENTICATE};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use serde::Deserialize;
+
+use super::foreign;
+use crate::error::Error;
+
+/// Time limit for a connection, for each part of an answer, and for a whole answer without the time of its bytes.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Number of bytes in each millisecond of the slowest accepted answer: 100 kB/s.
+const SLOWEST: u64 = 100;
+
+/// Maximum size of a manifest in bytes, as registries limit it.
+pub(super) const LARGEST_MANIFEST: u64 = 4 << 20;
+
+/// Maximum size of a token in bytes.
+const LARGEST_TOKEN: u64 = 1 << 20;
+
+/// Maximum number of bytes of an error that are read.
+const LARGEST_REFUSAL: u64 = 1 << 12;
+
+/// Answer of a registry.
+pub(super) enum Answer {
+    Content(Vec<u8>),
+    /// HTTP status, and the beginning of the body.
+    Refused {
+        status: u16,
+        body: Vec<u8>,
+    },
+}
+
+/// Token for requests. Registries use one of two names, or both.
+#[derive(Deserialize)]
+struct Token {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+/// Client for bounded requests.
+pub(super) struct Reader {
+    client: Client,
+    /// Registries that are accessed by plain HTTP.
+    plain: Vec<String>,
+    auth: RegistryAuth,
+}
+
+impl Reader {
+    /// Creates a client.
+    ///
+    /// # Errors
+    /// The system has no certificates.
+    pub(super) fn new(plain: Vec<String>, auth: RegistryAuth) -> Result<Self, reqwest::Error> {
+        let client = Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).read_timeout(PATIENCE).build()?;
+        Ok(Self { client, plain, auth })
+    }
+
+    /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The content has at most `most` bytes.
+    ///
+    /// # Errors
+    /// The registry cannot be reached, is too slow, or sends more bytes.
+    pub(super) async fn get(
+        &self,
+        reference: &Reference,
+        path: &str,
+        accept: &str,
+        most: u64,
+    ) -> Result<Answer, Error> {
+        let registry = reference.resolve_registry();
+        let scheme = if self.plain.iter().any(|plain| plain == registry) { "http" } else { "https" };
+        let url = format!("{scheme}://{registry}/v2/{}/{path}", reference.repository());
+        let request = || self.client.get(&url).header(ACCEPT, accept);
+        let mut clock = Clock::new(PATIENCE);
+        let mut response = clock.within(request().send()).await?;
+        if response.status() == StatusCode::UNAUTHORIZED
+            && let Some(authorized) = self.authorized(request(), &response, scheme, reference, &mut clock).await?
+        {
+            response = clock.within(authorized.send()).await?;
+        }
+        let status = response.status();
+        if status != StatusCode::OK {
+            // The status is the error, even if its body cannot be read.
+            let body = collect(&mut clock, LARGEST_REFUSAL, async || response.chunk().await).await;
+            let body = body.map(|(body, _)| body).unwrap_or_default();
+            return Ok(Answer::Refused { status: status.as_u16(), body });
+        }
+        let (content, is_whole) = collect(&mut clock, most, async || response.chunk().await).await?;
+        if !is_whole {
+            bail!(
+                "the answer is longer than {most} bytes; nothing of it is used: push the module again, or use another registry"
+            );
+        }
+        Ok(Answer::Content(content))
+    }
+
+    /// Returns the request with the credentials that the registry requests in `refused`. Returns `None` without credentials of this kind.
+    ///
+    /// # Errors
+    /// The address of the tokens cannot be reached, or is accessed without TLS although the registry is accessed by TLS.
+    async fn authorized(
+        &self,
+        request: RequestBuilder,
+        refused: &Response,
+        scheme: &str,
+        reference: &Reference,
+        clock: &mut Clock,
+    ) -> Result<Option<RequestBuilder>, Error> {
+        let user = match &self.auth {
+            RegistryAuth::Basic(user, password) => Some((user, password)),
+            _ => None,
+        };
+        let mut headers = refused.headers().get_all(WWW_AUTHENTICATE).iter();
+        let Some((realm, service)) = headers.find_map(|header| bearer(header.to_str().ok()?)) else {
+            return Ok(user.map(|(user, password)| request.basic_auth(user, Some(password))));
+        };
+        if scheme == "https" && !realm.starts_with("https://") {
+            bail!("it requests tokens of {} without TLS: use a registry whose tokens are protected", foreign(&realm));
+        }
+        let mut query = vec![("scope", format!("repository:{}:pull", reference.repository()))];
+        query.extend(service.map(|service| ("service", service)));
+        let mut token = self.client.get(&realm).query(&query);
+        if let Some((user, password)) = user {
+            token = token.basic_auth(user, Some(password));
+        }
+        let mut response = clock.within(token.send()).await?;
+        if !response.status().is_success() {
+            return Ok(None);
+        }
+        let (token, _) = collect(clock, LARGEST_TOKEN, async || response.chunk().await).await?;
+        let token = serde_json::from_slice::<Token>(&token).ok().and_then(|found| found.token.or(found.access_token));
+        let token = token.ok_or_else(|| anyhow!("{} has returned no token: check the registry", foreign(&realm)))?;
+        Ok(Some(request.bearer_auth(token)))
+    }
+}
+
+/// Returns the address of tokens, and the service that they are for, from a header `WWW-Authenticate`.
+fn bearer(header: &str) -> Option<(String, Option<String>)> {
+    let mut challenges = ChallengeParser::new(header).filter_map(Result::ok);
+    let challenge = challenges.find(|challenge| challenge.scheme.eq_ignore_ascii_case("Bearer"))?;
+    let value = |name: &str| {
+        let found = challenge.params.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.to_unescaped())
+    };
+    Some((value("realm")?, value("service")))
+}
+
+/// Time and bytes of a request.
+struct Clock {
+    begun: Instant,
+    patience: Duration,
+    received: u64,
+}
+
+impl Clock {
+    fn new(patience: Duration) -> Self {
+        Self { begun: Instant::now(), patience, received: 0 }
+    }
+
+    /// Returns the time limit for the bytes that were received. It grows with them, since their number is not known before.
+    fn limit(&self) -> Duration {
+        self.patience + Duration::from_millis(self.received / SLOWEST)
+    }
+
+    /// Returns the next part of the request.
+    ///
+    /// # Errors
+    /// The part fails, or ends after the limit.
+    async fn within<T, E: StdError + Send + Sync + 'static>(
+        &self,
+        part: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Error> {
+        match tokio::time::timeout(self.limit().saturating_sub(self.begun.elapsed()), part).await {
+            Ok(Ok(part)) => Ok(part),
+            Ok(Err(error)) => bail!(
+                "{}; is the registry running, and is it accessed by TLS or by `--plain-http`?",
+                foreign(&format!("{:#}", Error::from(error)))
+            ),
+            Err(_) => bail!(
+                "the registry is too slow: {} bytes in {:.1} s; check the network, or try later",
+                self.received,
+                self.begun.elapsed().as_secs_f64()
+            ),
+        }
+    }
+}
+
+/// Collects at most `most` bytes from the parts of an answer. Returns `false` as well if the answer has more bytes.
+///
+/// # Errors
+/// A part fails, or the answer is too slow.
+async fn collect<B: AsRef<[u8]>, E: StdError + Send + Sync + 'static>(
+    clock: &mut Clock,
+    most: u64,
+    mut next: impl AsyncFnMut() -> Result<Option<B>, E>,
+) -> Result<(Vec<u8>, bool), Error> {
+    let mut bytes = Vec::new();
+    while let Some(part) = clock.within(next()).await? {
+        let part = part.as_ref();
+        clock.received += part.len() as u64;
+        let room = usize::try_from(most).unwrap_or(usize::MAX).saturating_sub(bytes.len());
+        bytes.extend_from_slice(&part[..part.len().min(room)]);
+        if part.len() > room {
+            return Ok((bytes, false));
+        }
+    }
+    Ok((bytes, true))
+}
+
+/// Returns the way out for an HTTP status.
+pub(super) fn advice(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "set ALCEDO_REGISTRY_USER and ALCEDO_REGISTRY_PASSWORD to a user with access",
+        408 | 429 => "the registry limits the requests: try later",
+        500.. => "the registry has failed: check its state, or try later",
+        _ => "check the name and the digest with `alcedo push`, which prints both",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::time::Duration;
+
+    use super::{Clock, PATIENCE, advice, bearer, collect};
+
+    fn run<T>(part: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(part)
+    }
+
+    #[test]
+    fn an_endless_answer_is_cut() {
+        let endless = async || Ok::<_, Infallible>(Some([b'x'; 1000]));
+        let (bytes, is_whole) = run(collect(&mut Clock::new(PATIENCE), 4096, endless)).expect("a part");
+        assert_eq!((bytes.len(), is_whole), (4096, false));
+        let mut parts = vec!["b", "a"];
+        let short = async || Ok::<_, Infallible>(parts.pop());
+        let whole = run(collect(&mut Clock::new(PATIENCE), 2, short)).expect("an answer");
+        assert_eq!(whole, (b"ab".to_vec(), true));
+    }
+
+    #[test]
+    fn a_slow_answer_ends_although_each_part_is_in_time() {
+        let slow = async || {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            Ok::<_, Infallible>(Some(b"x"))
+        };
+        let error = run(collect(&mut Clock::new(Duration::from_millis(50)), 1 << 20, slow)).expect_err("too slow");
+        assert!(error.to_string().starts_with("the registry is too slow: "), "{error}");
+        let mut clock = Clock::new(PATIENCE);
+        assert_eq!(clock.limit(), Duration::from_secs(20));
+        clock.received = 1_000_000;
+        assert_eq!(clock.limit(), Duration::from_secs(30));
+    }
+
+    #[test]
+    fn the_address_of_tokens_is_read_from_the_header() {
+        let header = "Basic realm=\"a\", Bearer realm=\"https://auth.example/token\",service=\"r\",scope=\"s\"";
+        assert_eq!(bearer(header), Some(("https://auth.example/token".to_owned(), Some("r".to_owned()))));
+        assert_eq!(bearer("Bearer realm=\"https://auth.example\""), Some(("https://auth.example".to_owned(), None)));
+        assert_eq!(bearer("Basic realm=\"a\""), None);
+    }
+
+    #[test]
+    fn a_busy_registry_is_not_a_wrong_name() {
+        assert!(advice(429).contains("try later") && advice(503).contains("try later"));
+        assert!(advice(404).contains("check the name") && advice(401).contains("ALCEDO_REGISTRY_USER"));
+    }
+}
