@@ -17,7 +17,7 @@ use alcedo_runtime::{SecretKey, sign_file};
 
 use crate::support::{Scratch, target};
 use fleet::Fleet;
-use server::{Lie, Registry, endless_registry, is_installed, lying_proxy};
+use server::{Lie, Registry, answering_registry, endless_registry, is_installed, lying_proxy};
 
 /// Number of hosts.
 const HOSTS: usize = 8;
@@ -151,6 +151,28 @@ fn an_endless_answer_of_a_registry_is_cut_and_escaped() {
         assert!(error.starts_with(&format!("alcedo: could not read {reference}: ")), "{error}");
         assert!(error.contains(expected) && !error.contains('\u{1b}') && error.len() < 2000, "{error}");
     }
+}
+
+#[test]
+#[ignore = "needs the certificates of the system: `.ci/registry` runs it"]
+fn a_registry_may_request_a_token() {
+    let dir = tempfile::tempdir().unwrap();
+    let key = key_in(dir.path());
+    let address = answering_registry(|request, address| {
+        let request = request.to_lowercase();
+        let (status, body) = if request.starts_with("get /token?") {
+            ("200 OK", "{\"token\": \"secret\", \"access_token\": \"secret\"}")
+        } else if request.contains("authorization: bearer secret") {
+            ("404 Not Found", "{}")
+        } else {
+            ("401 Unauthorized", "{}")
+        };
+        let realm = format!("WWW-Authenticate: Bearer realm=\"http://{address}/token\",service=\"lamps\"");
+        format!("HTTP/1.1 {status}\r\nConnection: close\r\n{realm}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+    });
+    let reference = format!("{address}/plugins/lamp:1.0.0");
+    let error = error_of(&alcedo(&["pull", &reference, "--out", dir.path().to_str().unwrap()], &key));
+    assert!(error.contains("status 404: {}; check the name and the digest"), "{error}");
 }
 
 #[test]

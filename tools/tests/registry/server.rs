@@ -190,6 +190,23 @@ pub(super) fn endless_registry(head: &'static str, part: &'static str) -> Socket
     address
 }
 
+/// Starts a registry that answers each request, of which it passes head and own address, with the returned text. It runs until the process
+/// ends.
+pub(super) fn answering_registry(answer: impl Fn(&str, SocketAddr) -> String + Send + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut client in listener.incoming().map_while(Result::ok) {
+            let (mut head, mut byte) = (Vec::new(), [0]);
+            while !head.ends_with(b"\r\n\r\n") && matches!(client.read(&mut byte), Ok(1)) {
+                head.push(byte[0]);
+            }
+            let _ = client.write_all(answer(&String::from_utf8_lossy(&head), address).as_bytes());
+        }
+    });
+    address
+}
+
 /// Checks that the program is installed.
 pub(super) fn is_installed() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
