@@ -224,7 +224,7 @@ mod tests {
     fn a_refusal_is_escaped_and_cut() {
         let reference: Reference = "localhost:5000/plugins/weather:1.2.0".parse().expect("a reference");
         let body = format!("\u{1b}[2J\nalcedo: all fine{}", "x".repeat(1 << 20)).into_bytes();
-        let error = parsed(Answer::Refused { status: 500, body }, &reference).err().expect("refused").to_string();
+        let error = parsed(Answer::Refused { status: 500, body }, &reference).expect_err("refused").to_string();
         assert!(error.len() < 1000 && error.contains("status 500: \\u{1b}[2J\\nalcedo: all fine"), "{error}");
         assert!(error.ends_with("the registry has failed: check its state, or try later"), "{error}");
     }

@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn an_unreadable_key_is_named() {
         let trust = Trust { keys: vec![PathBuf::from("/nothing/release.pub")] };
-        let error = read_keys(&trust).err().expect("no such file").to_string();
+        let error = read_keys(&trust).expect_err("no such file").to_string();
         assert!(error.starts_with("could not read the key /nothing/release.pub: "), "{error}");
         assert!(!error.contains("disk"), "{error}");
     }
