@@ -402,8 +402,13 @@ const GROUPS: [(&str, &str); 9] = [
 fn declared() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![root.join("runtime.rs"), root.join("console.rs")];
-    let parts = fs::read_dir(root.join("runtime")).expect("its parts");
-    files.extend(parts.map(|part| part.expect("an entry").path()));
+    let mut folders = vec![root.join("runtime")];
+    while let Some(folder) = folders.pop() {
+        let parts = fs::read_dir(folder).expect("its parts").map(|part| part.expect("an entry").path());
+        let (below, sources): (Vec<_>, Vec<_>) = parts.partition(|part| part.is_dir());
+        folders.extend(below);
+        files.extend(sources);
+    }
     let mut names = Vec::new();
     for file in files {
         let source = fs::read_to_string(&file).expect("a source");
