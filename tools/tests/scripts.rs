@@ -133,8 +133,7 @@ fn dev_reloads_a_saved_package_and_keeps_the_old_one_on_errors() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").arg(&package.folder).args(["--objects", "3"]);
     let mut dev = Dev::run(command);
-    dev.wait_for("generation 1");
-    dev.wait_for("3 objects of Tale.Hero");
+    dev.wait_until_live_with("3 objects of Tale.Hero");
     package.save(&HERO.replace("Health=100", "Health=150"));
     assert!(dev.wait_for("generation 1 → 2").starts_with("Tale  generation"));
     dev.wait_for("default 100 → 150: 3 followed");

@@ -198,12 +198,16 @@ impl Dev {
         Self { stdin: child.stdin.take(), child, lines, received: Vec::new() }
     }
 
-    /// Waits for the first generation and for the objects that the host prints, which arrive independently.
     pub(crate) fn wait_until_live(&mut self) {
+        self.wait_until_live_with("objects of Game.MagicCube");
+    }
+
+    /// Waits for the first generation and for the objects that the host prints, which arrive independently.
+    pub(crate) fn wait_until_live_with(&mut self, objects: &str) {
         let from = self.received.len();
         self.wait_for("generation 1 is live");
-        if !self.received[from..].iter().any(|line| line.contains("objects of Game.MagicCube")) {
-            self.wait_for("objects of Game.MagicCube");
+        if !self.received[from..].iter().any(|line| line.contains(objects)) {
+            self.wait_for(objects);
         }
     }
 
