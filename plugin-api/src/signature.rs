@@ -259,14 +259,14 @@ pub unsafe trait Params: Sized {
 macro_rules! for_each_count {
     ($implement:ident) => {
         $implement!(0:);
-        $implement!(1: 0 A a sa ba);
-        $implement!(2: 0 A a sa ba 1 B b sb bb);
-        $implement!(3: 0 A a sa ba 1 B b sb bb 2 C c sc bc);
-        $implement!(4: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd);
-        $implement!(5: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd 4 E e se be);
-        $implement!(6: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd 4 E e se be 5 F f sf bf);
-        $implement!(7: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd 4 E e se be 5 F f sf bf 6 G g sg bg);
-        $implement!(8: 0 A a sa ba 1 B b sb bb 2 C c sc bc 3 D d sd bd 4 E e se be 5 F f sf bf 6 G g sg bg 7 H h sh bh);
+        $implement!(1: 0 A a sa da);
+        $implement!(2: 0 A a sa da 1 B b sb db);
+        $implement!(3: 0 A a sa da 1 B b sb db 2 C c sc dc);
+        $implement!(4: 0 A a sa da 1 B b sb db 2 C c sc dc 3 D d sd dd);
+        $implement!(5: 0 A a sa da 1 B b sb db 2 C c sc dc 3 D d sd dd 4 E e se de);
+        $implement!(6: 0 A a sa da 1 B b sb db 2 C c sc dc 3 D d sd dd 4 E e se de 5 F f sf df);
+        $implement!(7: 0 A a sa da 1 B b sb db 2 C c sc dc 3 D d sd dd 4 E e se de 5 F f sf df 6 G g sg dg);
+        $implement!(8: 0 A a sa da 1 B b sb db 2 C c sc dc 3 D d sd dd 4 E e se de 5 F f sf df 6 G g sg dg 7 H h sh dh);
     };
 }
 pub(crate) use for_each_count;
