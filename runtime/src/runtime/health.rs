@@ -55,8 +55,9 @@ impl HealthWatch {
         Self { window, check: Box::new(check), status_file: None }
     }
 
-    /// Writes a [`HostStatus`](crate::HostStatus) to this file whenever the status changes, for `alcedo follow` and other programs. The file is replaced
-    /// atomically, and removed when another watch replaces this one. Its folder must exist. The file must not be a watched library.
+    /// Writes a [`HostStatus`](crate::HostStatus) to this file whenever the status changes, for `alcedo follow` and other programs. The
+    /// file is replaced atomically, and removed when another watch replaces this one. Its folder must exist. The file must not be a
+    /// watched library.
     pub fn status_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.status_file = Some(path.into());
         self
