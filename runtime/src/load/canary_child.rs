@@ -134,6 +134,10 @@ fn load(
 
 /// Checks if the permissions of a module cover the resources that its initializers and its attachment have created.
 fn check_uses(path: &Path, uses: &[Use]) -> Result<(), String> {
+    // The host has checked the imports of the file before the canary.
+    if uses.is_empty() {
+        return Ok(());
+    }
     // Reads the bytes directly, because the host has checked the copy and has the copy open for writing.
     let bytes = plain_file::read(path, u64::MAX).map_err(|error| error.to_string())?;
     let demands = Demands { largest: bytes.len() as u64, ..Demands::default() };
