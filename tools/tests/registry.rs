@@ -1,28 +1,39 @@
-//! Tests `push`, `pull` and `follow` with Debian's `docker-registry`, host processes and signed plugins: rollouts over eight hosts, unhealthy
-//! and crashing builds, and a registry that is killed, lies, or has foreign, unsigned and older modules.
+//! Tests `push`, `pull` and `follow` with Debian's `docker-registry`, host processes and signed plugins: rollouts over eight hosts,
+//! requests during rollouts, unhealthy and crashing builds, and a registry that is killed, lies, or has foreign, unsigned and older
+//! modules.
 
 #[path = "registry/fleet.rs"]
 mod fleet;
+#[path = "registry/load.rs"]
+mod load;
 #[path = "registry/server.rs"]
 mod server;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Instant;
 
+use alcedo_build::{Switches, Variants};
 use alcedo_reflect::testing::Dice;
 use alcedo_runtime::development::plain_file::sha256;
 use alcedo_runtime::{SecretKey, sign_file};
 
 use crate::support::{Scratch, target};
-use fleet::Fleet;
-use server::{Lie, Registry, answering_registry, endless_registry, is_installed, lying_proxy};
+use fleet::{CRASH, Fleet};
+use load::{Load, Requests};
+use server::{Lie, Proxy, Registry, answering_registry, endless_registry, is_installed};
 
 /// Number of hosts.
 const HOSTS: usize = 8;
-/// Host that aborts in a red constructor of build 1.3.0. It is in the second step.
+/// Host that aborts in builds with a crash. It is in the second step.
 const CRASHING: usize = 2;
+
+/// Switches of all builds: a lamp that is not lit, which makes the build unhealthy, and crashes.
+const DARK: &str = "dark";
+const INITIALIZER: &str = "abort-in-initializer";
+const CONSTRUCTOR: &str = "abort-in-constructor";
 
 /// Environment variables with the number of random rollouts, and with their seed.
 const ROLLOUTS: &str = "ALCEDO_ROLLOUTS";
@@ -37,6 +48,21 @@ struct Builds {
 impl Builds {
     fn new() -> Self {
         let (scratch, key) = (Scratch::new(), SecretKey::generate().unwrap());
+        let crash = |switch: &str| {
+            let condition = format!("fixture::on!({switch:?}) && std::env::var_os({CRASH:?}).is_some()");
+            format!("    if {condition} {{\n        std::process::abort();\n    }}\n")
+        };
+        // An initializer needs a linker section.
+        scratch.edit("#![forbid(unsafe_code)]\n", "");
+        let main = "fn started(args: &[&str]) {\n";
+        let section =
+            "#[used]\n#[unsafe(link_section = \".init_array\")]\nstatic INITIALIZE: extern \"C\" fn() = initialize;\n";
+        scratch.edit(main, &format!("extern \"C\" fn initialize() {{\n{}}}\n\n{section}\n{main}", crash(INITIALIZER)));
+        let constructor = "fn new(_this: This<Self>) -> Self {\n";
+        scratch.edit(constructor, &format!("{constructor}{}", crash(CONSTRUCTOR)));
+        let tag = "    /// Returns the number of this build.\n";
+        let lamp = format!("#[zmethod]\n    fn lamp_is_lit() -> bool {{\n        !fixture::on!({DARK:?})\n    }}\n");
+        scratch.edit(tag, &format!("    /// Checks the lamp.\n    {lamp}\n{tag}"));
         fs::write(scratch.root().join("release.pub"), key.public().to_pem()).unwrap();
         Self { scratch, key }
     }
@@ -61,17 +87,13 @@ impl Builds {
         copy
     }
 
-    /// Lets later builds abort in their red constructor on the host that is selected for it.
-    fn crash(&self) {
-        self.scratch.edit(
-            "fn new(_this: This<Self>) -> Self {\n",
-            "fn new(_this: This<Self>) -> Self {\n        if std::env::var_os(\"ALCEDO_FOLLOWED_CRASH\").is_some() {\n            \
-             std::process::abort();\n        }\n",
-        );
+    /// Copies an unsigned library with these switches to a folder of this name.
+    fn copy(&self, library: &Path, name: &str, switches: &Switches<'_>) -> PathBuf {
+        Variants::new(self.scratch.root().join("copies")).switched(library, name, switches).unwrap()
     }
 
-    fn signed(&self, version: &str) -> PathBuf {
-        signed_by(&self.unsigned(version), &self.key, "signed")
+    fn sign(&self, library: &Path) -> PathBuf {
+        signed_by(library, &self.key, "signed")
     }
 }
 
@@ -181,7 +203,7 @@ fn a_pushed_module_is_pulled_by_digest_and_target() {
     assert!(is_installed(), "install the package `docker-registry`");
     let (registry, builds) = (Registry::start(), Builds::new());
     let (unsigned, key) = (builds.unsigned("1.0.0"), builds.public_key());
-    let signed = signed_by(&unsigned, &builds.key, "signed");
+    let signed = builds.sign(&unsigned);
     let tag = format!("{}:1.0.0", registry.repository());
 
     let refused = error_of(&alcedo(&["push", unsigned.to_str().unwrap(), &tag], &key));
@@ -228,12 +250,11 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     assert!(is_installed(), "install the package `docker-registry`");
     let (mut registry, builds) = (Registry::start(), Builds::new());
     let key = builds.public_key();
-    let older = builds.signed("1.0.0");
+    let older = builds.sign(&builds.unsigned("1.0.0"));
     let good_unsigned = builds.unsigned("1.1.0");
-    let good = signed_by(&good_unsigned, &builds.key, "signed");
-    let sick = builds.signed("1.2.0");
-    builds.crash();
-    let crashing = builds.signed("1.3.0");
+    let good = builds.sign(&good_unsigned);
+    let copy = |switch| builds.sign(&builds.copy(&good_unsigned, switch, &Switches { on: &[switch], tag: None }));
+    let (sick, crashing) = (copy(DARK), copy(CONSTRUCTOR));
     let mut fleet = Fleet::start(HOSTS, &older, builds.key.public(), CRASHING);
 
     // Writes to one host first, then to three at a time.
@@ -250,16 +271,16 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     fleet.wait_until_running(&digest_of(&good));
 
     // A build that becomes unhealthy reaches one host. The registry is killed before the return, which does not need it.
-    let sick_reference = push(&registry, &sick, "1.2.0", &key);
+    let sick_reference = push(&registry, &sick, DARK, &key);
     fleet.document("plugins.toml", &sick_reference, 60);
     let (is_done, events) = fleet.follow(&document, &key, &[], |event| {
         if event.starts_with("written") {
             registry.kill();
         }
     });
-    let reason = "libmagic_cube.so: 1.2.0 has lost its lamp";
+    let reason = format!("libmagic_cube.so: {}", fleet::IS_DARK);
     let expected = [
-        "fetched 1.2.0".to_owned(),
+        "fetched 1.1.0".to_owned(),
         "written host-0".to_owned(),
         format!("unhealthy host-0 {reason}"),
         "returned host-0".to_owned(),
@@ -273,7 +294,7 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     registry.restart();
 
     // A build that aborts on one host: the second step is stopped, and all hosts return.
-    let crashing_reference = push(&registry, &crashing, "1.3.0", &key);
+    let crashing_reference = push(&registry, &crashing, CONSTRUCTOR, &key);
     fleet.document("plugins.toml", &crashing_reference, 30);
     let (is_done, events) = fleet.follow(&document, &key, &[], |_| ());
     assert!(!is_done, "{events:#?}");
@@ -292,8 +313,8 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     };
     let older_reference = push(&registry, &older, "1.0.0", &key);
     let through = |lie: Lie| {
-        let proxy = lying_proxy(registry.address, lie);
-        sick_reference.replace(&registry.address.to_string(), &proxy.to_string())
+        let proxy = Proxy::start(registry.address, lie);
+        sick_reference.replace(&registry.address.to_string(), &proxy.address.to_string())
     };
     let other_digest = Lie::OtherDigest(pinned(&sick_reference).to_owned(), pinned(&good_reference).to_owned());
     let refusals = [
@@ -324,86 +345,149 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     assert_eq!(fleet.restarts(), restarts, "no host has ended since");
 }
 
-/// Fault during a rollout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Fault that is planted in a rollout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     None,
     /// The registry is killed before the command starts.
     KilledBefore,
     /// The registry is killed when the library was downloaded.
     KilledAfter,
+    /// The registry returns the manifest of the build that runs.
+    OtherDigest,
     OtherLibrary,
     HalfLibrary,
+    /// The registry has a library that another key has signed.
     OtherKey,
+    /// The build is unhealthy after two seconds.
+    Dark,
+    /// Aborts one host in an initializer of the library. The canary rejects the build, and the host continues.
+    CrashInInitializer,
+    /// Aborts one host in a red constructor, which no canary runs. The supervisor starts the host again.
+    CrashInConstructor,
+}
+
+impl Fault {
+    const ALL: [Self; 10] = [
+        Self::None,
+        Self::KilledBefore,
+        Self::KilledAfter,
+        Self::OtherDigest,
+        Self::OtherLibrary,
+        Self::HalfLibrary,
+        Self::OtherKey,
+        Self::Dark,
+        Self::CrashInInitializer,
+        Self::CrashInConstructor,
+    ];
+
+    /// Returns the switches of the build, and the beginning and a part of the last event.
+    fn expected(self) -> (&'static [&'static str], &'static str, &'static str) {
+        match self {
+            Self::None | Self::KilledAfter => (&[], "done", ""),
+            Self::KilledBefore => (&[], "refused", "is the registry running"),
+            Self::OtherDigest | Self::OtherLibrary => (&[], "refused", "the registry returned another content"),
+            Self::HalfLibrary => (&[], "refused", "could not read the library of"),
+            Self::OtherKey => (&[], "refused", "is signed by the unknown key"),
+            Self::Dark => (&[DARK], "failed host-0", fleet::IS_DARK),
+            Self::CrashInInitializer => (&[INITIALIZER], "failed host-2", "ended the process that tried it first"),
+            Self::CrashInConstructor => (&[CONSTRUCTOR], "failed host-2", "the host ended before its health window"),
+        }
+    }
 }
 
 #[test]
-#[ignore = "needs Debian's `docker-registry` and eight hosts, about two minutes: `.ci/registry` runs it"]
-fn random_rollouts_end_on_the_newest_healthy_build() {
+#[ignore = "needs Debian's `docker-registry` and eight hosts, about a minute: `.ci/registry` runs it"]
+fn random_rollouts_end_on_the_newest_healthy_build_and_lose_no_request() {
     assert!(is_installed(), "install the package `docker-registry`");
     let number = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
-    let (rollouts, seed): (u64, u64) = (number(ROLLOUTS, 16), number(SEED, 1));
+    let (rollouts, seed): (u64, u64) = (number(ROLLOUTS, Fault::ALL.len() as u64), number(SEED, 1));
     let mut dice = Dice(seed);
     let (mut registry, builds) = (Registry::start(), Builds::new());
-    let key = builds.public_key();
-    let other_key = builds.scratch.root().join("other.pub");
-    fs::write(&other_key, SecretKey::generate().unwrap().public().to_pem()).unwrap();
-    let mut libraries: Vec<_> = ["1.0.0", "1.1.0", "1.2.0"].map(|version| builds.signed(version)).into();
-    builds.crash();
-    libraries.push(builds.signed("1.3.0"));
-    let digests: Vec<_> = libraries.iter().map(|library| digest_of(library)).collect();
-    let references: Vec<_> = libraries
-        .iter()
-        .enumerate()
-        .map(|(at, library)| push(&registry, library, &format!("1.{at}.0"), &key))
-        .collect();
-    let lying = [Lie::OtherLibrary, Lie::HalfLibrary].map(|lie| lying_proxy(registry.address, lie).to_string());
-    let mut fleet = Fleet::start(HOSTS, &libraries[0], builds.key.public(), CRASHING);
+    let (key, other_key) = (builds.public_key(), SecretKey::generate().unwrap());
+    let base = builds.unsigned("1.0.0");
+    let first = builds.sign(&base);
+    let proxy = Proxy::start(registry.address, Lie::None);
+    let mut fleet = Fleet::start(HOSTS, &first, builds.key.public(), CRASHING);
+    fleet.step = HOSTS - 1;
+    let load = Load::start(fleet.addresses());
 
-    let (mut runs, mut done, mut returned, mut downloaded) = (0, 0, 0, 0);
+    let (mut tag, mut digest, mut refused) = (0, digest_of(&first), BTreeSet::new());
+    let mut newest = push(&registry, &first, "0", &key);
+    let (mut remaining, mut planted) = (Vec::<Fault>::new(), BTreeMap::<Fault, u32>::new());
     let begun = Instant::now();
-    for round in 0..rollouts {
-        use Fault::{HalfLibrary, KilledAfter, KilledBefore, None, OtherKey, OtherLibrary};
-        let build = dice.roll(libraries.len());
-        let fault = [None, None, None, KilledAfter, KilledBefore, OtherLibrary, HalfLibrary, OtherKey][dice.roll(8)];
-        let through = |proxy: &str| references[build].replace(&registry.address.to_string(), proxy);
-        let reference = match fault {
-            OtherLibrary => through(&lying[0]),
-            HalfLibrary => through(&lying[1]),
-            _ => references[build].clone(),
+    for round in 1..=rollouts {
+        // Plants each fault once before a fault is planted again.
+        if remaining.is_empty() {
+            remaining.extend(Fault::ALL);
+        }
+        let fault = remaining.swap_remove(dice.roll(remaining.len()));
+        *planted.entry(fault).or_insert(0) += 1;
+        let (on, end, part) = fault.expected();
+        let unsigned = builds.copy(&base, &round.to_string(), &Switches { on, tag: Some(round) });
+        let library = builds.sign(&unsigned);
+        let pushed = push(&registry, &library, &round.to_string(), &key);
+        let direct = if fault == Fault::OtherKey {
+            let other = fs::read(signed_by(&unsigned, &other_key, "other")).unwrap();
+            format!("{}@{}", registry.repository(), registry.forge(&registry.artifact_of(pinned(&pushed)), &other))
+        } else {
+            pushed
         };
-        let document = fleet.document(&format!("rollout-{round}.toml"), &reference, 30);
-        if fault == KilledBefore {
+        proxy.set(match fault {
+            Fault::OtherDigest => Lie::OtherDigest(pinned(&direct).to_owned(), pinned(&newest).to_owned()),
+            Fault::OtherLibrary => Lie::OtherLibrary,
+            Fault::HalfLibrary => Lie::HalfLibrary,
+            _ => Lie::None,
+        });
+        let reference = direct.replace(&registry.address.to_string(), &proxy.address.to_string());
+        let document = fleet.document("plugins.toml", &reference, 30);
+        let restarts = fleet.restarts();
+        if fault == Fault::KilledBefore {
             registry.kill();
         }
-        let key = if fault == OtherKey { &other_key } else { &key };
-        let (is_done, events) = fleet.follow(&document, key, &["--allow-older"], |event| {
-            if fault == KilledAfter && event.starts_with("fetched") {
+        let (is_done, events) = fleet.follow(&document, &key, &[], |event| {
+            if fault == Fault::KilledAfter && event.starts_with("fetched") {
                 registry.kill();
             }
         });
-        let what = format!("{SEED}={seed}, rollout {round}: build 1.{build}.0, {fault:?}: {events:#?}");
-        let is_refused = !matches!(fault, None | KilledAfter);
-        let is_healthy = build < 2;
-        assert_eq!(is_done, !is_refused && is_healthy, "{what}");
-        assert_eq!(events.iter().any(|event| event.starts_with("refused")), is_refused, "{what}");
+
+        let what = format!("{SEED}={seed}, rollout {round}: {fault:?}: {events:#?}");
+        let last = events.last().map(String::as_str).unwrap_or_default();
+        assert!(last.starts_with(end) && last.contains(part), "{what}");
+        let is_written = events.iter().any(|event| event.starts_with("written"));
+        assert_eq!((is_done, is_written), (end == "done", end != "refused"), "{what}");
         if is_done {
-            runs = build;
+            (tag, digest, newest) = (round, digest_of(&library), direct);
+        } else if !is_written {
+            refused.insert(round);
         }
-        fleet.wait_until_running(&digests[runs]);
-        assert_eq!(fleet.files(), vec![digests[runs].clone(); HOSTS], "{what}");
-        done += u64::from(is_done);
-        returned += u64::from(!is_done && !is_refused);
-        let has_fetched = events.iter().any(|event| event.starts_with("fetched"));
-        downloaded += if has_fetched { fs::metadata(&libraries[build]).unwrap().len() } else { 0 };
-        registry.restart();
-        fs::remove_dir_all(document.with_extension("toml.state")).unwrap();
+        fleet.wait_until_running(&digest);
+        assert_eq!(fleet.files(), vec![digest.clone(); HOSTS], "{what}");
+        let tags: Vec<_> = fleet.addresses().into_iter().map(|host| load::request(host, round).unwrap()).collect();
+        assert_eq!(tags, [tag; HOSTS], "{what}");
+        let now = fleet.restarts();
+        let ended: Vec<_> = (0..HOSTS).filter(|&at| now[at] != restarts[at]).collect();
+        let crashed: &[usize] = if fault == Fault::CrashInConstructor { &[CRASHING] } else { &[] };
+        assert_eq!(ended, crashed, "{what}");
+        if matches!(fault, Fault::KilledBefore | Fault::KilledAfter) {
+            registry.restart();
+        }
+        fs::remove_dir_all(unsigned.parent().unwrap()).unwrap();
     }
-    eprintln!(
-        "{rollouts} rollouts over {HOSTS} hosts in {:.0} s: {done} done, {returned} returned, {} refused, {downloaded} bytes downloaded, {} \
-         restarts of the crashing host",
-        begun.elapsed().as_secs_f64(),
-        rollouts - done - returned,
-        fleet.restarts()[CRASHING],
-    );
+
+    let (requests, seconds) = (load.stop(), begun.elapsed().as_secs_f64());
+    let Requests { sent, lost, tags, longest } = &requests;
+    eprintln!("rollouts        {rollouts} over {HOSTS} hosts in {seconds:.0} s, {SEED}={seed}");
+    for (fault, count) in &planted {
+        eprintln!("                {count} {fault:?}");
+    }
+    eprintln!("newest healthy  {digest}");
+    for (at, file) in fleet.files().iter().enumerate() {
+        eprintln!("host {at}          {file}, {} restarts", fleet.restarts()[at]);
+    }
+    let answered = sent - lost.len() as u64;
+    eprintln!("requests        {sent} sent, {answered} answered, {} lost, {longest:.1?} at most", lost.len());
+    eprintln!("downloaded      {} bytes", proxy.sent());
+    assert!(lost.is_empty(), "{lost:#?}");
+    assert!(tags.is_disjoint(&refused), "hosts have run refused builds: {tags:?}, {refused:?}");
 }

@@ -2,7 +2,9 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -14,42 +16,49 @@ use alcedo_runtime::{Budget, Canary, HealthWatch, HostStatus, ModuleState, Publi
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Environment variables of a host: its folder, the key that it trusts, and a flag that lets build 1.3.0 abort.
+use super::load;
+
+/// Environment variables of a host: its folder, the key that it trusts, and a flag that lets builds with a crash abort.
 const FOLDER: &str = "ALCEDO_FOLLOWED";
 const KEY: &str = "ALCEDO_FOLLOWED_KEY";
-const CRASH: &str = "ALCEDO_FOLLOWED_CRASH";
+pub(super) const CRASH: &str = "ALCEDO_FOLLOWED_CRASH";
 
 /// Library of each host.
 const LIBRARY: &str = "libmagic_cube.so";
 
-const WINDOW: Duration = Duration::from_secs(1);
+const WINDOW: Duration = Duration::from_millis(2500);
 
-/// Version that becomes unhealthy within its window, and the time until then.
-const SICK: (&str, Duration) = ("1.2.0", Duration::from_millis(300));
+/// Time after which a build with a dark lamp is unhealthy, within its window, and the reason.
+const DARK_FOR: Duration = Duration::from_secs(2);
+pub(super) const IS_DARK: &str = "the lamp is dark";
 
 /// Runs a host until the process is killed. Returns at once in an ordinary run of the tests.
 pub(super) fn run_host() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else { return };
     let key: PublicKey = env::var(KEY).unwrap().parse().unwrap();
+    let socket = TcpListener::from(io::stdin().as_fd().try_clone_to_owned().unwrap());
+    socket.set_nonblocking(true).unwrap();
     let builder = Runtime::builder().package("Game").natives(alcedo_engine::natives()).trust(key);
     // Eight canaries may run at a time.
     let builder = builder.canary(Canary::Program(env!("CARGO_BIN_EXE_alcedo").into()));
     let runtime = builder.canary_deadline(Duration::from_secs(60)).build().unwrap();
     runtime.create_master(&[folder.join("plugins").join(LIBRARY)]).unwrap();
     runtime.objects().spawn("/Script/Game.MagicCube").unwrap();
-    let mut sick_since = None;
-    let check = move |runtime: &Runtime| {
-        let version = runtime.modules().first().map(|module| module.version.to_string()).unwrap_or_default();
-        if version != SICK.0 {
-            sick_since = None;
-            return Ok(());
+    let mut dark_since: Option<Instant> = None;
+    let check = move |runtime: &Runtime| -> Result<(), String> {
+        let lit = runtime.calls().call("nm:/magic_cube:MagicCube:lamp_is_lit", &[]);
+        if lit.map_err(|error| error.to_string())? == Some(alcedo_runtime::Value::Bool(true)) {
+            dark_since = None;
+        } else if dark_since.get_or_insert_with(Instant::now).elapsed() >= DARK_FOR {
+            dark_since = None;
+            return Err(IS_DARK.to_owned());
         }
-        let since = *sick_since.get_or_insert_with(Instant::now);
-        if since.elapsed() < SICK.1 { Ok(()) } else { Err(format!("{version} has lost its lamp")) }
+        Ok(())
     };
     runtime.watch_health(HealthWatch::new(WINDOW, check).status_file(folder.join("status.json"))).unwrap();
     loop {
         runtime.tick(Budget::frame());
+        load::answer_all(&socket, &runtime);
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -57,13 +66,15 @@ pub(super) fn run_host() {
 /// Host and its supervisor.
 struct Host {
     folder: PathBuf,
+    /// Socket that each process of the host receives as its standard input. Requests wait in the socket while no process runs.
+    socket: TcpListener,
     process: Child,
     crashes: bool,
     restarts: u32,
 }
 
 impl Host {
-    fn start(folder: &Path, key: PublicKey, crashes: bool) -> Child {
+    fn start(folder: &Path, socket: &TcpListener, key: PublicKey, crashes: bool) -> Child {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["registry::host_process", "--exact", "--ignored", "--nocapture"]);
         // The variable of the harness selects the tests of one file, so that the process runs its test itself.
@@ -72,7 +83,8 @@ impl Host {
             command.env(CRASH, "1");
         }
         let log = fs::File::options().create(true).append(true).open(folder.join("log")).unwrap();
-        command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap()
+        let socket = OwnedFd::from(socket.try_clone().unwrap());
+        command.stdin(Stdio::from(socket)).stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap()
     }
 
     fn status(&self) -> Option<HostStatus> {
@@ -83,23 +95,26 @@ impl Host {
 /// Hosts with a supervisor that starts dead hosts again.
 pub(super) struct Fleet {
     pub(super) dir: TempDir,
+    /// Number of hosts that receive a library together, after the first host.
+    pub(super) step: usize,
     hosts: Vec<Host>,
     key: PublicKey,
 }
 
 impl Fleet {
-    /// Starts hosts with a library, and waits until their first health windows are over. The host at `crashing` aborts in build 1.3.0.
+    /// Starts hosts with a library, and waits until their first health windows are over. Builds with a crash abort the host at
+    /// `crashing`.
     pub(super) fn start(count: usize, library: &Path, key: PublicKey, crashing: usize) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let start = |at: usize| {
             let folder = dir.path().join(format!("host-{at}"));
             fs::create_dir_all(folder.join("plugins")).unwrap();
             fs::copy(library, folder.join("plugins").join(LIBRARY)).unwrap();
-            let crashes = at == crashing;
-            Host { process: Host::start(&folder, key, crashes), folder, crashes, restarts: 0 }
+            let (crashes, socket) = (at == crashing, TcpListener::bind("127.0.0.1:0").unwrap());
+            Host { process: Host::start(&folder, &socket, key, crashes), folder, socket, crashes, restarts: 0 }
         };
         let hosts = (0..count).map(start).collect();
-        let mut fleet = Self { dir, hosts, key };
+        let mut fleet = Self { dir, step: 3, hosts, key };
         fleet.wait_until_running(&sha256(&fs::read(library).unwrap()));
         fleet
     }
@@ -131,9 +146,14 @@ impl Fleet {
                 assert!(host.crashes, "a host has ended: {}", log(&host.folder));
                 host.restarts += 1;
                 thread::sleep(Duration::from_millis(500));
-                host.process = Host::start(&host.folder, self.key, host.crashes);
+                host.process = Host::start(&host.folder, &host.socket, self.key, host.crashes);
             }
         }
+    }
+
+    /// Returns the addresses at which the hosts answer requests.
+    pub(super) fn addresses(&self) -> Vec<SocketAddr> {
+        self.hosts.iter().map(|host| host.socket.local_addr().unwrap()).collect()
     }
 
     /// Returns the number of restarts of each host.
@@ -154,7 +174,8 @@ impl Fleet {
 
     /// Writes a document that names this content for all hosts. Another name begins without saved state.
     pub(super) fn document(&self, name: &str, reference: &str, patience: u64) -> PathBuf {
-        let mut text = format!("step = 3\npatience = {patience}\n\n[modules]\nmagic_cube = \"{reference}\"\n");
+        let step = self.step;
+        let mut text = format!("step = {step}\npatience = {patience}\n\n[modules]\nmagic_cube = \"{reference}\"\n");
         for host in &self.hosts {
             let (plugins, status) = (host.folder.join("plugins"), host.folder.join("status.json"));
             text += &format!("\n[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n");

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -122,6 +124,8 @@ fn split(whole: &[u8]) -> (String, Vec<u8>) {
 /// Lie of a proxy.
 #[derive(Clone, Debug)]
 pub(super) enum Lie {
+    /// Serves each answer unchanged.
+    None,
     /// Serves the manifest of the second digest for the first one, with the headers of the first one.
     OtherDigest(String, String),
     /// Changes the last byte of each library.
@@ -130,21 +134,42 @@ pub(super) enum Lie {
     HalfLibrary,
 }
 
-/// Starts a proxy of a registry. It runs until the process ends.
-pub(super) fn lying_proxy(registry: SocketAddr, lie: Lie) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    thread::spawn(move || {
-        for client in listener.incoming().map_while(Result::ok) {
-            let lie = lie.clone();
-            thread::spawn(move || serve(client, registry, &lie));
-        }
-    });
-    address
+/// Proxy of a registry. It runs until the process ends.
+pub(super) struct Proxy {
+    pub(super) address: SocketAddr,
+    lie: Arc<Mutex<Lie>>,
+    /// Number of bytes of all answers.
+    sent: Arc<AtomicU64>,
+}
+
+impl Proxy {
+    pub(super) fn start(registry: SocketAddr, lie: Lie) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let proxy = Self { address, lie: Arc::new(Mutex::new(lie)), sent: Arc::default() };
+        let (lie, sent) = (Arc::clone(&proxy.lie), Arc::clone(&proxy.sent));
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let (lie, sent) = (lie.lock().unwrap().clone(), Arc::clone(&sent));
+                thread::spawn(move || serve(client, registry, &lie, &sent));
+            }
+        });
+        proxy
+    }
+
+    /// Sets the lie for later requests.
+    pub(super) fn set(&self, lie: Lie) {
+        *self.lie.lock().unwrap() = lie;
+    }
+
+    /// Returns the number of bytes that clients have received.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
 }
 
 /// Forwards one request without a body.
-fn serve(mut client: TcpStream, registry: SocketAddr, lie: &Lie) {
+fn serve(mut client: TcpStream, registry: SocketAddr, lie: &Lie, sent: &AtomicU64) {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
         match client.read(&mut byte) {
@@ -164,12 +189,13 @@ fn serve(mut client: TcpStream, registry: SocketAddr, lie: &Lie) {
         Lie::OtherDigest(requested, served) => head = head.replace(served, requested),
         Lie::OtherLibrary if is_library => body.last_mut().into_iter().for_each(|byte| *byte ^= 1),
         Lie::HalfLibrary if is_library => body.truncate(body.len() / 2),
-        Lie::OtherLibrary | Lie::HalfLibrary => {}
+        Lie::None | Lie::OtherLibrary | Lie::HalfLibrary => {}
     }
+    let whole = [head.as_bytes(), b"\r\n\r\n".as_slice(), body.as_slice()].concat();
     // The client may have closed the connection.
-    let _ = client.write_all(head.as_bytes());
-    let _ = client.write_all(b"\r\n\r\n");
-    let _ = client.write_all(&body);
+    if client.write_all(&whole).is_ok() {
+        sent.fetch_add(whole.len() as u64, Ordering::Relaxed);
+    }
 }
 
 /// Starts a registry that answers each request with `head`, and then with `part` without end. It runs until the process ends.
