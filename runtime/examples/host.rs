@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use alcedo::native::{This, uclass, uenum};
-use alcedo::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printable};
+use alcedo::{Budget, ContextEvent, Error, Runtime, crash_guard, natives, printable};
 
 /// Reaction of an object to a greeting.
 #[uenum(package = "Host")]
@@ -66,7 +66,7 @@ fn run() -> Result<(), Error> {
         .package("Game")
         .natives(natives![Thing, Greeting])
         .development()
-        .on_event(|event: &MasterEvent| eprintln!("[{}]", printable(&event.to_string())))
+        .on_event(|event: &ContextEvent| eprintln!("[{}]", printable(&event.to_string())))
         .build()?;
     runtime.create_master(&libraries)?;
     runtime.watch()?;

@@ -14,8 +14,8 @@ use alcedo_sys::{PublicKey, ReferenceSearch};
 
 use crate::callback::{Registered, Site};
 use crate::load::canary::Canary;
+use crate::load::context::event::ContextEvent;
 use crate::load::context::registry::LoadSettings;
-use crate::load::events::MasterEvent;
 use crate::load::master;
 use crate::load::permissions::PermissionPolicy;
 use crate::native::{Natives, Ticker};
@@ -404,22 +404,23 @@ impl Builder {
         self
     }
 
-    /// Adds a listener for events of the Master. The listener is called on the game thread.
+    /// Adds a listener for events of the Master. The listener is called on the game thread, and can own values of this thread.
+    /// [`Contexts::on_event`](crate::Contexts::on_event) registers listeners for all contexts.
     ///
     /// # Examples
     /// ```rust
-    /// use alcedo_runtime::{MasterEvent, Runtime};
+    /// use alcedo_runtime::{ContextEventKind, Runtime};
     ///
-    /// let builder = Runtime::builder().on_event(|event| match event {
-    ///     MasterEvent::Blocked(..) => eprintln!("old code is still in use: {event}"),
-    ///     other => println!("{other}"),
+    /// let builder = Runtime::builder().on_event(|event| match event.event {
+    ///     ContextEventKind::Blocked(_) => eprintln!("old code is still in use: {event}"),
+    ///     _ => println!("{event}"),
     /// });
     /// # let _runtime = builder.build()?;
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     #[must_use]
     #[track_caller]
-    pub fn on_event(mut self, observer: impl Fn(&MasterEvent) + 'static) -> Self {
+    pub fn on_event(mut self, observer: impl Fn(&ContextEvent) + 'static) -> Self {
         let site = Site::new("listener for events", &observer);
         self.observers.push(Registered { code: Rc::new(observer), site });
         self

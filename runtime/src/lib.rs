@@ -87,7 +87,6 @@ pub use load::declared::{
 pub use load::error::LoadError;
 pub use load::error::canary::CanaryStep;
 pub use load::error::context::{Attempt, ContextError, LoadRequest, LoadStep};
-pub use load::events::MasterEvent;
 pub use load::master::Unload;
 pub use load::module::info::{Dependency, ManifestInfo};
 pub use load::permissions::PermissionPolicy;

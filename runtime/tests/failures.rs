@@ -11,7 +11,7 @@ use alcedo_build::{BuildError, Variants};
 use alcedo_runtime::{
     Budget, CallError, ConstructionStep, Error, LoadError, ObjectHandle, Outcome, Phase, Runtime, Value,
 };
-use alcedo_runtime::{MasterEvent, process};
+use alcedo_runtime::{ContextEvent, process};
 use expect_test::{Expect, expect};
 use support::line_of;
 
@@ -349,7 +349,7 @@ fn a_property_redirected_to_another_class_is_refused() {
 fn a_reload_with_a_bad_declaration_fails_while_staging() {
     let events = Rc::new(RefCell::new(Vec::new()));
     let inner = Rc::clone(&events);
-    let listening = support::builder().on_event(move |event: &MasterEvent| inner.borrow_mut().push(event.to_string()));
+    let listening = support::builder().on_event(move |event: &ContextEvent| inner.borrow_mut().push(event.to_string()));
     let host = listening.build().expect("a host");
     host.create_master(&[broken(&[])]).expect("healthy");
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
@@ -506,7 +506,7 @@ fn a_listener_cannot_interrupt_a_running_operation() {
     assert_eq!((lines.len(), spawns.count()), (7 * 2 + 6, 6), "{lines:#?}");
     assert_eq!(
         lines[0],
-        "Unloading 1: unloading the Master is for a safe point, and `a reload` has not returned: \
+        "Unloading Master 1: unloading the Master is for a safe point, and `a reload` has not returned: \
          do it between ticks, or use `request_unload`"
     );
 }

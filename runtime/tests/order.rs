@@ -81,14 +81,14 @@ fn a_master_runs_mains_base_first_then_creates_class_default_objects() {
     check(
         &record,
         expect![[r#"
-        -- PreStartup 1
+        -- PreStartup Master 1
         main lamps
-        -- Startup 1 lamps
+        -- Startup Master 1 lamps
         main lamps_plus
-        -- Startup 1 lamps_plus
-        -- PostStartup 1
+        -- Startup Master 1 lamps_plus
+        -- PostStartup Master 1
         (class default objects)
-        -- Loaded 1
+        -- Loaded Master 1 lamps, lamps_plus
     "#]],
         expect![[r#""#]],
     );
@@ -172,13 +172,13 @@ fn a_reload_reruns_red_constructors_and_retires_old_code_last() {
     check(
         &record,
         expect![[r#"
-        -- Unloading 1
-        -- PreStartup 2
+        -- Unloading Master 1
+        -- PreStartup Master 2
         main lamps
-        -- Startup 2 lamps
+        -- Startup Master 2 lamps
         main lamps_plus
-        -- Startup 2 lamps_plus
-        -- PostStartup 2
+        -- Startup Master 2 lamps_plus
+        -- PostStartup Master 2
         (class default objects)
         red Game.Fuse  object=SafeFuse_1
         red Game.SlowFuse  object=SafeFuse_1
@@ -187,11 +187,11 @@ fn a_reload_reruns_red_constructors_and_retires_old_code_last() {
         red Game.Fuse  object=fuse
         red Game.SlowFuse  object=fuse
         red Game.SafeFuse  object=fuse
-        -- Loaded 2
+        -- Loaded Master 2 lamps, lamps_plus
         exit lamps_plus
         exit lamps
-        -- Unloaded 1
-        -- Dead 1
+        -- Unloaded Master 1
+        -- Dead Master 1
     "#]],
         expect![[r#"
             finalize Game.Fuse
@@ -232,22 +232,22 @@ fn a_reload_that_panics_drops_the_new_and_resumes_the_old() {
     check(
         &record,
         expect![[r#"
-        -- Unloading 1
-        -- PreStartup 2
+        -- Unloading Master 1
+        -- PreStartup Master 2
         main lamps
-        -- Startup 2 lamps
+        -- Startup Master 2 lamps
         main lamps_plus
-        -- Startup 2 lamps_plus
-        -- PostStartup 2
+        -- Startup Master 2 lamps_plus
+        -- PostStartup Master 2
         (class default objects)
         red Game.Fuse  object=SafeFuse_1
         red Game.SlowFuse  object=SafeFuse_1
         red Game.SafeFuse  object=SafeFuse_1
         exit lamps_plus
         exit lamps
-        -- Unloaded 2
-        -- Dead 2
-        -- Resumed 1
+        -- Unloaded Master 2
+        -- Dead Master 2
+        -- Resumed Master 1
     "#]],
         expect![[r#"
         finalize Game.SlowFuse
@@ -282,11 +282,11 @@ fn an_unload_ends_objects_then_modules_dependents_first_and_waits_for_finalizers
     check(
         &record,
         expect![[r#"
-        -- Unloading 1
+        -- Unloading Master 1
         exit lamps_plus
         exit lamps
-        -- Unloaded 1
-        -- Dead 1
+        -- Unloaded Master 1
+        -- Dead Master 1
     "#]],
         expect![[r#"
         finalize Game.Fuse

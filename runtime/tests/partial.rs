@@ -253,14 +253,14 @@ fn listeners_receive_the_modules_kept_by_a_reload() {
     assert_eq!(
         *events.borrow(),
         [
-            "Unloading 1",
-            "Kept 2: glue_base of generation 1, magic_cube of generation 1",
-            "PreStartup 2",
-            "Startup 2 glue_derived",
-            "PostStartup 2",
-            "Loaded 2",
-            "Unloaded 1",
-            "Dead 1",
+            "Unloading Master 1",
+            "Kept Master 2: glue_base of generation 1, magic_cube of generation 1",
+            "PreStartup Master 2",
+            "Startup Master 2 glue_derived",
+            "PostStartup Master 2",
+            "Loaded Master 2 glue_derived",
+            "Unloaded Master 1",
+            "Dead Master 1",
         ]
     );
 }

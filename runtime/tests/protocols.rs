@@ -9,7 +9,7 @@ use std::rc::Rc;
 use alcedo_runtime::zcall::{
     Answer, Call, Dispatcher, NameError, NameErrorKind, PlainProtocol, Protocol, Reader, Resolved, Resolver, ZCallName,
 };
-use alcedo_runtime::{CallError, Error, MasterEvent, Runtime, Signature, Value, WeakRuntime};
+use alcedo_runtime::{CallError, ContextEvent, Error, Runtime, Signature, Value, WeakRuntime};
 use expect_test::{Expect, expect};
 
 const LINE: &str = "/Script/Game.Line";
@@ -381,7 +381,7 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
 fn only_pure_functions_are_called_before_a_commit() {
     let (host, log) = (Rc::new(RefCell::new(None::<WeakRuntime>)), Rc::new(RefCell::new(Vec::new())));
     let (known, inner) = (Rc::clone(&host), Rc::clone(&log));
-    let listener = move |event: &MasterEvent| {
+    let listener = move |event: &ContextEvent| {
         let Some(host) = known.borrow().as_ref().and_then(WeakRuntime::upgrade) else { return };
         let pure = host.calls().call("console:/say", &[text("a")]).is_ok();
         let other =

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use alcedo_runtime::native::Natives;
-use alcedo_runtime::{Budget, Builder, LocalRegistration, MasterEvent, Registration, Runtime};
+use alcedo_runtime::{Budget, Builder, ContextEvent, ContextEventKind, LocalRegistration, Registration, Runtime};
 
 /// Names of the called callbacks, in order.
 #[derive(Clone, Default)]
@@ -132,16 +132,16 @@ fn a_listener_removes_itself_during_a_running_reload() {
     let calls = Calls::default();
     let slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
     let (recorded, found) = (calls.clone(), Rc::clone(&slot));
-    let once = move |event: &MasterEvent| {
-        if matches!(event, MasterEvent::Unloading(_)) {
+    let once = move |event: &ContextEvent| {
+        if event.event == ContextEventKind::Unloading {
             recorded.note("once");
             let runtime = found.borrow().clone();
             remove(&runtime.expect("it was put there"), "once");
         }
     };
     let recorded = calls.clone();
-    let each = move |event: &MasterEvent| {
-        if matches!(event, MasterEvent::Unloading(_)) {
+    let each = move |event: &ContextEvent| {
+        if event.event == ContextEventKind::Unloading {
             recorded.note("each");
         }
     };

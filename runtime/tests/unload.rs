@@ -123,9 +123,10 @@ fn a_host_lease_blocks_the_unload_and_is_named() {
     assert_eq!(ticket.state(), ContextState::Dead, "{}", ticket.report());
     assert_eq!((host.unloads().generations(), host.unloads().tickets()), (vec![], vec![]));
     assert_nothing_mapped(&host);
-    let blocked = events.borrow().iter().find(|event| event.starts_with("Blocked 1: ")).cloned().expect("reported");
+    let blocked =
+        events.borrow().iter().find(|event| event.starts_with("Blocked Master 1: ")).cloned().expect("reported");
     assert!(blocked.contains("borrowed data    the inspector   thread "), "{blocked}");
-    assert_eq!(unblocked(&events), ["Unloading 1", "Unloaded 1", "Dead 1"]);
+    assert_eq!(unblocked(&events), ["Unloading Master 1", "Unloaded Master 1", "Dead Master 1"]);
 }
 
 #[test]
@@ -215,7 +216,7 @@ fn a_thread_that_never_stops_is_parked_by_name_and_budgeted() {
         [GenerationInfo { number: 1, state: ContextState::Parked }],
         "the parked generation stays listed"
     );
-    assert!(events.borrow().last().is_some_and(|last| last.starts_with("Parked 1: lingering")), "{events:?}");
+    assert!(events.borrow().last().is_some_and(|last| last.starts_with("Parked Master 1: lingering")), "{events:?}");
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), 1, "its code is still there: {mapped:?}");
 
@@ -268,7 +269,8 @@ fn callbacks_run_by_priority_and_panics_are_on_the_ticket() {
     }
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
-    let expected = ["Unloading 1", "first 1", "panics 1", "after it 1", "last 1", "Unloaded 1", "Dead 1"];
+    let expected =
+        ["Unloading Master 1", "first 1", "panics 1", "after it 1", "last 1", "Unloaded Master 1", "Dead Master 1"];
     assert_eq!(unblocked(&events), expected);
     let problems = ticket.end_report().expect("it is gone").problems;
     assert_eq!(problems, ["the unloading callback of priority 0 panicked: \"not today\""]);
@@ -302,7 +304,7 @@ fn any_thread_waits_on_a_ticket_and_events_follow_later() {
     let waiting = std::thread::spawn(move || other.wait(LONG));
     // `Unloaded` is already listed if all finalizers had run when the unload began.
     let before = unblocked(&events);
-    assert_eq!(before, ["Unloading 1", "Unloaded 1"][..before.len().max(1)]);
+    assert_eq!(before, ["Unloading Master 1", "Unloaded Master 1"][..before.len().max(1)]);
     drop(lease);
     // The game thread is idle during the wait.
     let report = waiting.join().expect("it waits").expect("it is gone");
@@ -310,7 +312,7 @@ fn any_thread_waits_on_a_ticket_and_events_follow_later() {
     assert_nothing_mapped(&host);
     assert_eq!(unblocked(&events), before, "no event while the game thread does nothing");
     host.safe_point();
-    assert_eq!(unblocked(&events), ["Unloading 1", "Unloaded 1", "Dead 1"]);
+    assert_eq!(unblocked(&events), ["Unloading Master 1", "Unloaded Master 1", "Dead Master 1"]);
 }
 
 #[test]
@@ -448,7 +450,7 @@ fn exit_hooks_follow_the_last_of_many_finalizers() {
     assert_eq!(record.take(), "woken\n".repeat(MANY), "other threads do not run the exit hook");
     assert_gone(&host, &ticket);
     assert_eq!(record.take(), "exit\ndrop first\n");
-    assert!(events.borrow().ends_with(&["Unloaded 1".to_owned(), "Dead 1".to_owned()]), "{events:?}");
+    assert!(events.borrow().ends_with(&["Unloaded Master 1".to_owned(), "Dead Master 1".to_owned()]), "{events:?}");
 }
 
 #[test]

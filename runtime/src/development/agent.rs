@@ -17,7 +17,7 @@ use super::link::{FromHost, HangOf, SOCKET, Status, ToHost, VERSION, receive, se
 use super::stream::{Stream, connect};
 use crate::cells::RefCell;
 use crate::error::Error;
-use crate::load::events::MasterEvent;
+use crate::load::context::event::{ContextEvent, ContextEventKind};
 use crate::poster::Poster;
 use crate::reload::requests::ReloadScope;
 use crate::runtime::Runtime;
@@ -95,10 +95,10 @@ impl Invitation {
     }
 
     /// Returns an event callback that records the time at which a generation goes live.
-    pub(crate) fn on_event(&self) -> impl Fn(&MasterEvent) + 'static {
+    pub(crate) fn on_event(&self) -> impl Fn(&ContextEvent) + 'static {
         let live = Rc::clone(&self.live);
         move |event| {
-            if matches!(event, MasterEvent::Loaded(_)) {
+            if matches!(event.event, ContextEventKind::Loaded(_)) {
                 live.set(Some(Instant::now()));
             }
         }

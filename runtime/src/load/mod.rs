@@ -9,7 +9,6 @@ pub(crate) mod context_id;
 pub(crate) mod declared;
 pub(crate) mod entries;
 pub(crate) mod error;
-pub(crate) mod events;
 pub(crate) mod hooks;
 pub(crate) mod master;
 pub(crate) mod module;

@@ -14,8 +14,8 @@ use crate::conjugate::build::KeptShare;
 use crate::emit::batch::emit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
+use crate::load::context::event::ContextEventKind;
 use crate::load::error::{LoadError, caught};
-use crate::load::events::MasterEvent;
 use crate::load::master::{self, GenerationUnload, Loads, Master, generation};
 use crate::load::module::master::MasterModule;
 use crate::load::record::{Named, Remainder};
@@ -263,7 +263,7 @@ impl Run<'_> {
             module.gate().close();
         }
         if !self.report.kept_modules.is_empty() {
-            self.loads.raise(&MasterEvent::Kept(self.generation, self.report.kept_modules.clone()));
+            self.loads.raise(self.generation, ContextEventKind::Kept(self.report.kept_modules.clone()));
         }
         faults::at(ReloadStep::ShutGates)?;
         Ok((living, mapping, kept))
@@ -330,7 +330,7 @@ impl Run<'_> {
     /// Unloads the old generation. A failure does not affect the new generation.
     fn unload_old(&mut self, committed: Committed) {
         let core = self.core;
-        self.loads.raise(&MasterEvent::Loaded(self.generation));
+        self.loads.raise_loaded(self.generation);
         let begun = Instant::now();
         let _published = core.red.activities().phase(Phase::Retire.name());
         self.loads.show(self.old.generation, self.replaced.iter());
@@ -419,7 +419,7 @@ impl Run<'_> {
             self.report.warnings.extend(master::resume(core, self.loads, &self.suspended));
             // A failure in `Phase::Stage` occurs before the old generation is suspended. Such a failure raises no `Resumed` event.
             if phase != Phase::Stage {
-                self.loads.raise(&MasterEvent::Resumed(self.old.generation));
+                self.loads.raise(self.old.generation, ContextEventKind::Resumed);
             }
         }
         let objects = core.world.objects.count_living() as u64;

@@ -395,7 +395,7 @@ fn a_listener_may_load_more_modules_into_the_context() {
     let (again, outcomes) = (slim.clone(), Arc::new(Mutex::new(Vec::new())));
     let inner = Arc::clone(&outcomes);
     contexts.on_event(move |event| {
-        if event.event == ContextEventKind::Loaded("reports".into()) {
+        if event.event == ContextEventKind::Loaded(vec!["reports".into()]) {
             let outcome = again.load_name("figures", &any()).map(|module| module.name);
             inner.lock().expect("not poisoned").push(outcome.map_err(|error| error.to_string()));
         }

@@ -272,8 +272,8 @@ fn c_modules_start_after_all_they_need() {
     let started = Requests::default();
     let inner = Arc::clone(&started);
     contexts.on_event(move |event| {
-        if let ContextEventKind::Loaded(module) = &event.event {
-            inner.lock().expect("not poisoned").push(module.clone());
+        if let ContextEventKind::Loaded(modules) = &event.event {
+            inner.lock().expect("not poisoned").extend(modules.iter().cloned());
         }
     });
     let slim = contexts.create_slim("order").expect("the name is free");

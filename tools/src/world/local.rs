@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use alcedo_engine::WORLD;
 use alcedo_runtime::development::link::{FromHost, Status, ToHost};
 use alcedo_runtime::development::running_builds;
-use alcedo_runtime::{Budget, MasterEvent, Runtime};
+use alcedo_runtime::{Budget, ContextEventKind, Runtime};
 use crossbeam_channel::{Receiver, Sender, never, unbounded};
 
 use super::sample::{Populated, builder};
@@ -37,7 +37,7 @@ impl Local {
         let live = Rc::new(Cell::new(None));
         let stamp = Rc::clone(&live);
         let runtime = builder(options).on_event(move |event| {
-            if matches!(event, MasterEvent::Loaded(_)) {
+            if matches!(event.event, ContextEventKind::Loaded(_)) {
                 stamp.set(Some(Instant::now()));
             }
         });

@@ -1,6 +1,7 @@
 //! Events of load contexts, with one type for all kinds of contexts.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::callback::Callbacks;
@@ -39,22 +40,21 @@ pub struct ContextEvent {
     pub(super) owner: Owner,
 }
 
-/// Kinds of events of a load context. The variants have the names of the variants of [`MasterEvent`](crate::MasterEvent). A `MasterEvent`
-/// reports an event of the Master to listeners on the game thread. The generation is stored in [`ContextEvent::id`].
+/// Kinds of events of a load context. The generation is stored in [`ContextEvent::id`].
 ///
-/// | here | [`MasterEvent`](crate::MasterEvent) | raised for | resulting state |
-/// | --- | --- | --- | --- |
-/// | `PreStartup` | `PreStartup` | the Master | `Alive` |
-/// | `Kept(modules)` | `Kept` | the Master | |
-/// | `Startup(module)` | `Startup` | the Master | |
-/// | `PostStartup` | `PostStartup` | the Master | |
-/// | `Loaded(module)`, for each new module | `Loaded`, for all of them | all | |
-/// | `Unloading` | `Unloading` | all | `Unloading` |
-/// | `Resumed` | `Resumed` | the Master | `Alive` |
-/// | `Unloaded` | `Unloaded` | the Master | |
-/// | `Blocked(blockers)` | `Blocked` | the Master | `Blocked` |
-/// | `Dead` | `Dead` | all collectible contexts | `Dead` |
-/// | `Parked(images)` | `Parked` | all collectible contexts | `Parked` |
+/// | kind | raised for | resulting state |
+/// | --- | --- | --- |
+/// | `PreStartup` | the Master | `Alive` |
+/// | `Kept(modules)` | the Master | |
+/// | `Startup(module)` | the Master | |
+/// | `PostStartup` | the Master | |
+/// | `Loaded(modules)` | all | |
+/// | `Unloading` | all | `Unloading` |
+/// | `Resumed` | the Master | `Alive` |
+/// | `Unloaded` | the Master | |
+/// | `Blocked(blockers)` | the Master | `Blocked` |
+/// | `Dead` | all collectible contexts | `Dead` |
+/// | `Parked(images)` | all collectible contexts | `Parked` |
 ///
 /// The startup of a Master generation is reported step by step. A Slim generation is reported once, when it is complete. During a reload,
 /// the old generation of the Master stays `Alive` until the new generation is loaded. After a rollback, the old generation resumes. A
@@ -66,8 +66,8 @@ pub struct ContextEvent {
 ///
 /// let runtime = Runtime::builder().build()?;
 /// let listening = runtime.contexts().on_event(|event| {
-///     if let ContextEventKind::Loaded(module) = &event.event {
-///         println!("{module} is loaded into {}", event.name);
+///     if let ContextEventKind::Loaded(modules) = &event.event {
+///         println!("{} loaded into {}", modules.join(", "), event.name);
 ///     }
 /// });
 /// # drop(listening);
@@ -78,15 +78,15 @@ pub struct ContextEvent {
 pub enum ContextEventKind {
     /// A generation is about to start. No main has run.
     PreStartup,
-    /// This generation reuses these modules of older generations.
+    /// This generation reuses these modules of older generations. Raised only by a reload of changed modules, before `PreStartup`.
     Kept(Vec<String>),
     /// The main of a module has returned, but the generation is not complete.
     Startup(String),
     /// The mains of all modules have returned.
     PostStartup,
-    /// A module has been loaded, and its main has returned. For the Master, this event is raised when the generation is
-    /// complete and live.
-    Loaded(String),
+    /// These modules have been loaded, and their mains have returned. A load into a Slim, a pinned context or the Default raises the event
+    /// once per module. The Master raises the event once, with all new modules, when the generation is complete and live.
+    Loaded(Vec<String>),
     /// The generation accepts no new loads, calls or leases. This event is raised once. The Default raises it when the host
     /// shuts down.
     Unloading,
@@ -94,7 +94,7 @@ pub enum ContextEventKind {
     Resumed,
     /// All conjugates of the generation are destroyed, and its finalizers have run.
     Unloaded,
-    /// The unload waits for these blockers. This event is raised once.
+    /// The unload waits for these blockers. This event is raised once. The unload is polled at every safe point.
     Blocked(Vec<String>),
     /// The images of the generation are unmapped.
     Dead,
@@ -103,27 +103,27 @@ pub enum ContextEventKind {
 }
 
 impl ContextEventKind {
-    /// Formats the kind of the event, followed by `subject` and the details of the event.
-    pub(in crate::load) fn show(&self, f: &mut fmt::Formatter<'_>, subject: &dyn fmt::Display) -> fmt::Result {
+    /// Returns the kind of the event, followed by `subject` and the details of the event.
+    pub(in crate::load) fn text(&self, subject: &dyn fmt::Display) -> String {
         match self {
-            Self::PreStartup => write!(f, "PreStartup {subject}"),
-            Self::Kept(modules) => write!(f, "Kept {subject}: {}", modules.join(", ")),
-            Self::Startup(module) => write!(f, "Startup {subject} {module}"),
-            Self::PostStartup => write!(f, "PostStartup {subject}"),
-            Self::Resumed => write!(f, "Resumed {subject}"),
-            Self::Unloaded => write!(f, "Unloaded {subject}"),
-            Self::Blocked(by) => write!(f, "Blocked {subject}: {}", by.join(", ")),
-            Self::Loaded(module) => write!(f, "Loaded {subject} {module}"),
-            Self::Unloading => write!(f, "Unloading {subject}"),
-            Self::Dead => write!(f, "Dead {subject}"),
-            Self::Parked(images) => write!(f, "Parked {subject}: {}", images.join(", ")),
+            Self::PreStartup => format!("PreStartup {subject}"),
+            Self::Kept(modules) => format!("Kept {subject}: {}", modules.join(", ")),
+            Self::Startup(module) => format!("Startup {subject} {module}"),
+            Self::PostStartup => format!("PostStartup {subject}"),
+            Self::Resumed => format!("Resumed {subject}"),
+            Self::Unloaded => format!("Unloaded {subject}"),
+            Self::Blocked(by) => format!("Blocked {subject}: {}", by.join(", ")),
+            Self::Loaded(modules) => format!("Loaded {subject} {}", modules.join(", ")),
+            Self::Unloading => format!("Unloading {subject}"),
+            Self::Dead => format!("Dead {subject}"),
+            Self::Parked(images) => format!("Parked {subject}: {}", images.join(", ")),
         }
     }
 }
 
 impl fmt::Display for ContextEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.event.show(f, &format_args!("{} {}", title(self.kind, &self.name), self.id.generation))
+        f.write_str(&self.event.text(&format_args!("{} {}", title(self.kind, &self.name), self.id.generation)))
     }
 }
 
@@ -134,11 +134,14 @@ pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 pub(super) type Listeners = Callbacks<Arc<Listener>>;
 
 /// Calls all listeners. A panic does not prevent the other listeners from being called. Returns a message for each panic.
-pub(super) fn notify(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
+pub(in crate::load) fn notify<L: Clone + Deref>(listeners: &Callbacks<L>, event: &ContextEvent) -> Vec<String>
+where
+    L::Target: Fn(&ContextEvent),
+{
     let mut problems = Vec::new();
     listeners.each(|priority, listener| {
         let result = crate::boundary::catch_panics(|| {
-            (listener.code)(event);
+            (*listener.code)(event);
             Ok(())
         });
         if let Err(error) = result {

@@ -117,7 +117,7 @@ pub(super) fn load(
     drop((claimed, loading));
     for module in &opened {
         registry.log_uses(module);
-        generation.notify(&registry.listeners, ContextEventKind::Loaded(module.name().to_owned()));
+        generation.notify(&registry.listeners, ContextEventKind::Loaded(vec![module.name().to_owned()]));
     }
     Ok(requested)
 }

@@ -14,7 +14,7 @@ use crate::callback::{HostId, let_go};
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::SharedHostContext;
 use crate::load::canary::Rehearsal;
-use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};
+use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::free_module::FreeModule;
@@ -73,7 +73,7 @@ pub(crate) struct ContextRegistry {
     pub(super) logs: Arc<Logs>,
     pub(crate) stage_dir: StageDir,
     pub(crate) settings: LoadSettings,
-    pub(super) listeners: Listeners,
+    pub(in crate::load) listeners: Listeners,
     /// Host functions that modules of these contexts call.
     pub(crate) functions: HostFunctions,
     pub(crate) tables: HostTables,
@@ -271,12 +271,11 @@ impl ContextRegistry {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Calls every listener for an event of a generation of the Master. Game thread only.
-    pub(crate) fn raise_master_event(&self, generation: Generation, event: ContextEventKind) {
+    /// Creates an event of a generation of the Master.
+    pub(in crate::load) fn master_event(&self, generation: Generation, event: ContextEventKind) -> ContextEvent {
         let owner = Owner { registry: self.weak(), ..Owner::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
-        // `notify` has already logged the problems.
-        let _problems = notify(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, owner });
+        ContextEvent { id, kind, name: kind.to_string(), event, owner }
     }
 
     /// Continues an unload as far as possible without waiting. Passes an unfinished unload to the background unloader.

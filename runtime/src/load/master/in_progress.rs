@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
+use crate::load::context::event::ContextEventKind;
 use crate::load::context::masters::Masters;
-use crate::load::events::MasterEvent;
 use crate::load::master::loads::{GenerationUnload, Loads, ids};
 use crate::load::master::unloads::{DelayedExits, OneUnload};
 use crate::unheard;
@@ -184,7 +184,7 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
         end_values(core, unload);
     }
     if is_drained && !unload.raised_unloaded.replace(true) {
-        raise(loads, unload, MasterEvent::Unloaded);
+        raise(loads, unload, ContextEventKind::Unloaded);
         state = ticket.poll();
     }
     if state.is_over() && unload.raised_end.replace(true) {
@@ -198,14 +198,14 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
                 tracing::info!(%generation, "{report}");
             }
             loads.registry.masters.forget(*generation);
-            raise(loads, unload, MasterEvent::Dead);
+            raise(loads, unload, ContextEventKind::Dead);
         }
         ContextState::Parked => {
             let lines = ticket.parked_lines();
             tracing::warn!(%generation, "{}", ticket.report());
             unheard::print(&ticket.report());
             loads.unloads.parked.borrow_mut().extend(lines.iter().cloned());
-            raise(loads, unload, |generation| MasterEvent::Parked(generation, lines));
+            raise(loads, unload, ContextEventKind::Parked(lines));
         }
         ContextState::Blocked if !unload.logged_blocked.get() => {
             let report = ticket.report();
@@ -215,7 +215,7 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
             }
             if !unload.raised_blocked.replace(true) {
                 let lines = report.blockers.iter().map(ToString::to_string).collect();
-                raise(loads, unload, |generation| MasterEvent::Blocked(generation, lines));
+                raise(loads, unload, ContextEventKind::Blocked(lines));
             }
         }
         ContextState::Alive | ContextState::Unloading | ContextState::Blocked => {}
@@ -224,9 +224,9 @@ fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
     state.is_over()
 }
 
-fn raise(loads: &Loads, unload: &OneUnload, event: impl FnOnce(Generation) -> MasterEvent) {
+fn raise(loads: &Loads, unload: &OneUnload, event: ContextEventKind) {
     if unload.is_known {
-        loads.raise(&event(unload.generation));
+        loads.raise(unload.generation, event);
     }
 }
 

@@ -9,7 +9,6 @@ use crate::bridge::core::Core;
 use crate::emit::batch::emit;
 use crate::handles::{Generation, ObjectHandle};
 use crate::load::error::{LoadError, caught};
-use crate::load::events::MasterEvent;
 use crate::load::module::master::MasterModule;
 use crate::object::construction::destroy;
 use crate::unload::steps::{UnloadCause, UnloadStep};
@@ -42,7 +41,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
             core.world.objects.commit_shadow();
             core.world.types.commit_shadow();
             loads.set_master(Some(Master { generation, modules, paths: paths.to_vec() }));
-            loads.raise(&MasterEvent::Loaded(generation));
+            loads.raise_loaded(generation);
             Ok(())
         }
         Err((is_known, error)) => {

@@ -15,11 +15,11 @@ use crate::cells::RefCell;
 use crate::emit::strings;
 use crate::handles::{Generation, ModuleId};
 use crate::host_api::HostContext;
+use crate::load::context::event::{ContextEvent, ContextEventKind, notify};
 use crate::load::context::info::ModuleSummary;
 use crate::load::context::registry::{ContextRegistry, LoadSettings};
 use crate::load::context_id::ContextId;
 use crate::load::error::LoadError;
-use crate::load::events::MasterEvent;
 use crate::load::master::unloads::Unloads;
 use crate::load::module::master::MasterModule;
 use crate::load::park_reason::ReportedWarnings;
@@ -48,7 +48,7 @@ pub(crate) struct GenerationUnload<'a> {
 }
 
 /// Listener of events of the Master.
-pub(crate) type Observer = Rc<dyn Fn(&MasterEvent)>;
+pub(crate) type Observer = Rc<dyn Fn(&ContextEvent)>;
 
 /// Shared state of all load contexts of a runtime. Game thread only.
 pub(crate) struct Loads {
@@ -116,37 +116,30 @@ impl Loads {
         self.master.replace(master)
     }
 
-    pub(crate) fn raise(&self, event: &MasterEvent) {
-        if !self.observers.is_empty() {
-            self.recorder.note(|record| record.events.push(event.to_string()));
-        }
-        self.observers.each(|_priority, observer| {
-            // A panic of a listener affects neither the other listeners nor the reload.
-            if let Err(error) = crate::boundary::catch_panics(|| {
-                (observer.code)(event);
-                Ok(())
-            }) {
-                let callback = &observer.site;
-                tracing::error!(%event, %callback, %error, "a listener of the load context panicked");
-            }
-        });
-        let started = match event {
-            MasterEvent::Loaded(_) => self.started.take(),
-            _ => Vec::new(),
-        };
-        match event {
-            MasterEvent::PreStartup(_) => drop(self.started.take()),
-            MasterEvent::Startup(_, module) => self.started.borrow_mut().push(module.clone()),
+    /// Calls the listeners of the game thread for an event of the Master, then the listeners of all contexts.
+    pub(crate) fn raise(&self, generation: Generation, kind: ContextEventKind) {
+        match &kind {
+            ContextEventKind::PreStartup => drop(self.started.take()),
+            ContextEventKind::Startup(module) => self.started.borrow_mut().push(module.clone()),
             _ => {}
         }
-        let (generation, events) = event.events(started);
-        events.into_iter().for_each(|event| self.registry.raise_master_event(generation, event));
+        if !self.observers.is_empty() {
+            self.recorder.note(|record| record.events.push(kind.text(&generation)));
+        }
+        let event = self.registry.master_event(generation, kind);
+        // `notify` has already logged the problems.
+        let _problems = notify(&self.observers, &event);
+        let _problems = notify(&self.registry.listeners, &event);
+    }
+
+    pub(crate) fn raise_loaded(&self, generation: Generation) {
+        self.raise(generation, ContextEventKind::Loaded(self.started.take()));
     }
 
     /// Announces the end of a generation. Calls the listeners first, then the unloading callbacks by priority.
     pub(crate) fn notify_unloading(&self, generation: Generation) {
         self.while_living(|| {
-            self.raise(&MasterEvent::Unloading(generation));
+            self.raise(generation, ContextEventKind::Unloading);
             let called = self.unloads.call_back(&self.registry.masters, generation);
             self.recorder.note(|record| record.unloading_callbacks = called);
         });

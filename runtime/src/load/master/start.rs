@@ -7,8 +7,8 @@ use crate::bridge::core::Core;
 use crate::emit::batch::Declarer;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{ClassId, Generation};
+use crate::load::context::event::ContextEventKind;
 use crate::load::error::{LoadError, caught};
-use crate::load::events::MasterEvent;
 use crate::load::module::master::MasterModule;
 use crate::object::class::Class;
 use crate::object::construction::{destroy, make_cdo};
@@ -74,7 +74,7 @@ pub(crate) fn start(
     modules: &[Rc<MasterModule>],
     before: &[Rc<MasterModule>],
 ) -> Result<(), LoadError> {
-    loads.raise(&MasterEvent::PreStartup(generation));
+    loads.raise(generation, ContextEventKind::PreStartup);
     let fault = |step| caught(|| Ok(faults::at(step)?));
     fault(ReloadStep::PreStartup)?;
     for module in modules {
@@ -89,9 +89,9 @@ pub(crate) fn start(
             })
         };
         caught(main)?;
-        loads.raise(&MasterEvent::Startup(generation, module.name().to_owned()));
+        loads.raise(generation, ContextEventKind::Startup(module.name().to_owned()));
     }
-    loads.raise(&MasterEvent::PostStartup(generation));
+    loads.raise(generation, ContextEventKind::PostStartup);
     fault(ReloadStep::PostStartup)?;
     check_uses(loads, modules)
 }
