@@ -1,7 +1,7 @@
 //! Status of modules. The status determines if a module's entries accept calls. A reload suspends an old module and keeps its entries, so
 //! that resuming the module costs nothing. Registries with entries of modules check the status here.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::handles::ModuleId;
 
@@ -19,42 +19,10 @@ pub enum ModuleStatus {
 /// Status of all past and future modules. The host's own module is always running.
 #[derive(Clone, Default, Debug)]
 pub struct ModuleStatuses {
-    suspended: BTreeSet<ModuleId>,
-    ended: Ranges,
-}
-
-/// Set of numbers, stored as sorted, disjoint, non-adjacent ranges (first and last number). Only live modules split ranges. The number of
-/// ranges therefore exceeds the number of live modules by at most one.
-#[derive(Clone, Default, Debug)]
-struct Ranges(Vec<(u64, u64)>);
-
-impl Ranges {
-    #[inline]
-    fn has(&self, number: u64) -> bool {
-        // Most lookups concern a module that is newer than all ended modules.
-        match self.0.last() {
-            None => false,
-            Some((_, last)) if number > *last => false,
-            Some((first, _)) if number >= *first => true,
-            Some(_) => {
-                let behind = self.0.partition_point(|(first, _)| *first <= number);
-                behind.checked_sub(1).is_some_and(|at| number <= self.0[at].1)
-            }
-        }
-    }
-
-    fn add(&mut self, first: u64, last: u64) {
-        if first > last {
-            return;
-        }
-        // Merges the ranges that overlap or touch the new range.
-        let from = self.0.partition_point(|(_, end)| *end < first.saturating_sub(1));
-        let to = self.0.partition_point(|(begin, _)| *begin <= last.saturating_add(1));
-        let touched = &self.0[from..to.max(from)];
-        let first = touched.first().map_or(first, |(begin, _)| first.min(*begin));
-        let last = touched.last().map_or(last, |(_, end)| last.max(*end));
-        self.0.splice(from..to.max(from), [(first, last)]);
-    }
+    /// Modules after this module are running.
+    last_known: u64,
+    /// Modules up to `last_known` that have not ended, and if each of them is suspended.
+    alive: BTreeMap<u64, bool>,
 }
 
 impl ModuleStatuses {
@@ -62,41 +30,51 @@ impl ModuleStatuses {
     #[must_use]
     #[inline]
     pub fn status(&self, module: ModuleId) -> ModuleStatus {
-        if module == ModuleId::HOST {
-            ModuleStatus::Running
-        } else if self.suspended.contains(&module) {
-            ModuleStatus::Suspended
-        } else if self.ended.has(module.0) {
-            ModuleStatus::Ended
-        } else {
-            ModuleStatus::Running
+        if module.0 > self.last_known || module == ModuleId::HOST {
+            return ModuleStatus::Running;
+        }
+        match self.alive.get(&module.0) {
+            Some(false) => ModuleStatus::Running,
+            Some(true) => ModuleStatus::Suspended,
+            None => ModuleStatus::Ended,
         }
     }
 
     /// Suspends a running module. Does nothing for the host's own module and for ended modules.
     pub fn suspend(&mut self, module: ModuleId) {
-        if module != ModuleId::HOST && self.status(module) == ModuleStatus::Running {
-            self.suspended.insert(module);
-        }
+        self.know(module.0);
+        self.set_suspended(module, true);
     }
 
     /// Resumes a suspended module.
     pub fn resume(&mut self, module: ModuleId) {
-        self.suspended.remove(&module);
+        self.set_suspended(module, false);
     }
 
     /// Ends a module, even a suspended module. The host's own module never ends.
     pub fn end(&mut self, module: ModuleId) {
-        self.suspended.remove(&module);
-        if module != ModuleId::HOST {
-            self.ended.add(module.0, module.0);
-        }
+        self.know(module.0);
+        self.alive.remove(&module.0);
     }
 
-    /// Marks the modules strictly between these two ids as ended. These modules never have entries, and each of them would otherwise split
-    /// a range.
+    /// Marks the modules strictly between these two ids as ended. These modules never have entries, and would otherwise be stored
+    /// permanently.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
-        self.ended.add(after.0 + 1, before.0.saturating_sub(1));
+        self.know(after.0);
+        self.last_known = self.last_known.max(before.0.saturating_sub(1));
+        self.alive.retain(|module, _| !(after.0 < *module && *module < before.0));
+    }
+
+    /// Stores all modules up to `last`.
+    fn know(&mut self, last: u64) {
+        self.alive.extend((self.last_known + 1..=last).map(|module| (module, false)));
+        self.last_known = self.last_known.max(last);
+    }
+
+    fn set_suspended(&mut self, module: ModuleId, is_suspended: bool) {
+        if let Some(stored) = self.alive.get_mut(&module.0) {
+            *stored = is_suspended;
+        }
     }
 }
 
@@ -140,10 +118,10 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_ended_generations_are_one_number() {
+    fn ended_modules_are_not_stored() {
         let mut statuses = ModuleStatuses::default();
         (1..=1000).for_each(|number| statuses.end(ModuleId(number)));
-        assert_eq!(statuses.ended.0, [(1, 1000)]);
+        assert!(statuses.alive.is_empty(), "{statuses:?}");
         assert_eq!(statuses.status(ModuleId(1000)), ModuleStatus::Ended);
         assert_eq!(statuses.status(ModuleId(1001)), ModuleStatus::Running);
     }
@@ -160,24 +138,9 @@ mod tests {
                 statuses.end(ModuleId(number));
             }
         }
-        assert_eq!(statuses.ended.0, [(1, 2), (4, 2999)]);
+        assert_eq!((statuses.last_known, statuses.alive.len()), (2999, 1));
         assert_eq!(statuses.status(ModuleId(3)), ModuleStatus::Running);
         statuses.end(ModuleId(3));
-        assert_eq!(statuses.ended.0, [(1, 2999)]);
-    }
-
-    #[test]
-    fn pieces_answer_as_a_set_does() {
-        let (mut pieces, mut set, mut seed) = (super::Ranges::default(), std::collections::BTreeSet::new(), 3u64);
-        for _ in 0..2000 {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let (first, length) = ((seed >> 33) % 500 + 1, (seed >> 20) % 4);
-            // Includes empty ranges. They occur between two consecutive modules.
-            let last = first + length - 1;
-            pieces.add(first, last);
-            set.extend(first..=last);
-            assert!((0..=505).all(|number| pieces.has(number) == set.contains(&number)), "{pieces:?}");
-            assert!(pieces.0.is_sorted() && pieces.0.windows(2).all(|two| two[0].1 + 1 < two[1].0), "{pieces:?}");
-        }
+        assert!(statuses.alive.is_empty(), "{statuses:?}");
     }
 }
