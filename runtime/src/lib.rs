@@ -117,7 +117,7 @@ pub use signature::Signature;
 pub use slim_watch::SlimWatch;
 pub use unload::policy::UnloadPolicy;
 pub use unload::report::{BlockerReport, ModuleEnd, OpenFile, ParkedImage, UnloadReport, UnwaitedProcess};
-pub use unload::state::{ContextState, GenerationInfo};
+pub use unload::state::ContextState;
 pub use unload::ticket::UnloadTicket;
 pub use watchdog::Hang;
 pub use world::{FormatError, WorldError, WorldLoadReport};

@@ -4,7 +4,7 @@ use crate::support;
 
 use std::time::Instant;
 
-use alcedo_runtime::{Budget, GenerationInfo, Pause, Phase, Runtime, Value, process};
+use alcedo_runtime::{Budget, Pause, Phase, Runtime, Value, process};
 
 #[test]
 fn objects_survive_a_reload_and_run_the_new_code() {
@@ -116,10 +116,7 @@ fn a_rolled_back_reload_leaves_the_world_unchanged() {
     let report = host.reload(&[support::plugin("broken", &["panic-in-red-constructor"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     assert_eq!((host.worlds().hash(), host.counters().objects, host.conjugates().color_of(object)), before);
-    assert_eq!(
-        host.unloads().generations(),
-        [GenerationInfo { number: 1, state: alcedo_runtime::ContextState::Alive }]
-    );
+    assert_eq!(host.unloads().generations(), [(1, alcedo_runtime::ContextState::Alive)]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::support;
 
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Budget, ContextState, GenerationInfo, LeaseKind, ObjectHandle, Runtime, Value, process};
+use alcedo_runtime::{Budget, ContextState, LeaseKind, ObjectHandle, Runtime, Value, process};
 
 fn call(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
     host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
@@ -32,10 +32,7 @@ fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
 fn assert_clean(host: &Runtime) {
     let living = host.generation();
     wait(host, "every older generation is dead", || {
-        host.unloads()
-            .generations()
-            .iter()
-            .all(|context| *context == GenerationInfo { number: living, state: ContextState::Alive })
+        host.unloads().generations().iter().all(|context| *context == (living, ContextState::Alive))
     });
     assert_eq!(host.unloads().parked(), Vec::<String>::new());
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");

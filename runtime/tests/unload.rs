@@ -12,8 +12,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::{
-    BlockerReport, Builder, ContextState, Error, GenerationInfo, LeaseKind, LoadError, ObjectHandle, Runtime,
-    UnloadTicket, Value, process,
+    BlockerReport, Builder, ContextState, Error, LeaseKind, LoadError, ObjectHandle, Runtime, UnloadTicket, Value,
+    process,
 };
 use support::Record;
 use tempfile::TempDir;
@@ -114,7 +114,7 @@ fn a_host_lease_blocks_the_unload_and_is_named() {
     assert_eq!(owners(&report, LeaseKind::Borrow), ["the inspector"]);
     assert!(report.to_string().contains("1 borrowed data   the inspector   thread"), "{report}");
     assert!(report.to_string().contains("runtime/tests/unload.rs:"), "{report}");
-    assert_eq!(host.unloads().generations(), [GenerationInfo { number: 1, state: ContextState::Blocked }]);
+    assert_eq!(host.unloads().generations(), [(1, ContextState::Blocked)]);
     assert_eq!(host.unloads().tickets(), std::slice::from_ref(&ticket));
     host.safe_point();
     assert_eq!(ticket.state(), ContextState::Blocked, "the unload is polled again");
@@ -211,11 +211,7 @@ fn a_thread_that_never_stops_is_parked_by_name_and_budgeted() {
     );
     assert!(parked[0].contains("kept by thread \"exporter\""), "{parked:?}");
     assert!(parked[0].ends_with(')'), "the number of the thread, and no duration that would age: {parked:?}");
-    assert_eq!(
-        host.unloads().generations(),
-        [GenerationInfo { number: 1, state: ContextState::Parked }],
-        "the parked generation stays listed"
-    );
+    assert_eq!(host.unloads().generations(), [(1, ContextState::Parked)], "the parked generation stays listed");
     assert!(events.borrow().last().is_some_and(|last| last.starts_with("Parked Master 1: lingering")), "{events:?}");
     let mapped = process::stale_mappings(&host.stage_dir()).expect("the process map");
     assert_eq!(mapped.len(), 1, "its code is still there: {mapped:?}");
@@ -392,7 +388,7 @@ fn a_hanging_finalizer_blocks_by_name_while_the_host_runs() {
     assert_eq!((again.generation, host.unloads().generations().len()), (3, 3));
     fs::write(path, "").expect("the folder is ours");
     assert_gone(&host, &ticket);
-    assert_eq!(host.unloads().generations(), [GenerationInfo { number: 3, state: ContextState::Alive }]);
+    assert_eq!(host.unloads().generations(), [(3, ContextState::Alive)]);
 }
 
 #[test]
@@ -595,7 +591,7 @@ fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
     until_blocked_by(&ticket, &[LeaseKind::Thread], || host.safe_point());
     fs::write(path, "").expect("the folder is ours");
     assert_gone(&host, &ticket);
-    assert_eq!(host.unloads().generations(), [GenerationInfo { number: 4, state: ContextState::Alive }]);
+    assert_eq!(host.unloads().generations(), [(4, ContextState::Alive)]);
     let events = events.take();
     for generation in 1..4 {
         let at = |event: &str| events.iter().position(|seen| *seen == format!("{event} {generation}"));

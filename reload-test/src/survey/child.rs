@@ -173,7 +173,7 @@ impl Host<'_> {
     fn wait_for_previous(&mut self, living: usize) -> Result<Vec<String>> {
         let deadline = Instant::now() + PARK_TIMEOUT;
         let is_pending = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
-        while self.runtime.unloads().generations().iter().any(|generation| is_pending(&generation.state)) {
+        while self.runtime.unloads().generations().iter().any(|(_generation, state)| is_pending(state)) {
             if Instant::now() > deadline {
                 bail!("a generation is neither unmapped nor parked: {:?}", self.runtime.unloads().generations());
             }

@@ -12,7 +12,7 @@ use crate::load::error::LoadError;
 use crate::load::master::{Unload, UnloadingCallback, in_progress};
 use crate::load::module::master::MasterModule;
 use crate::reload::requests::Request;
-use crate::unload::state::GenerationInfo;
+use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
 impl Inner {
@@ -186,10 +186,21 @@ impl Unloads<'_> {
         }
     }
 
-    /// Returns the state of all generations of the Master that are still mapped, including generations that stay mapped permanently.
-    pub fn generations(&self) -> Vec<GenerationInfo> {
+    /// Returns the number and state of all generations of the Master that are still mapped, including generations that stay mapped
+    /// permanently.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::{ContextState, Runtime};
+    ///
+    /// let runtime = Runtime::builder().build()?;
+    /// let generations = runtime.unloads().generations();
+    /// assert!(generations.iter().all(|(_generation, state)| *state != ContextState::Blocked));
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    pub fn generations(&self) -> Vec<(u64, ContextState)> {
         let states = self.0.inner.loads.registry.masters.states().into_iter();
-        states.map(|(generation, state)| GenerationInfo { number: generation.0, state }).collect()
+        states.map(|(generation, state)| (generation.0, state)).collect()
     }
 
     /// Returns the parked images, each with the reason.

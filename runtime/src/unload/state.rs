@@ -30,26 +30,6 @@ pub enum ContextState {
     Dead,
 }
 
-/// Generation of the Master that is not dead.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::{ContextState, Runtime};
-///
-/// let runtime = Runtime::builder().build()?;
-/// let generations = runtime.unloads().generations();
-/// let blocked = generations.iter().filter(|generation| generation.state == ContextState::Blocked);
-/// assert_eq!(blocked.count(), 0);
-/// # Ok::<(), alcedo_runtime::Error>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
-pub struct GenerationInfo {
-    /// Number of the generation.
-    pub number: u64,
-    /// State of the generation.
-    pub state: ContextState,
-}
-
 /// Event of a load context.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StateChange {

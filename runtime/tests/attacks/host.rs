@@ -262,7 +262,7 @@ fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
                     _ => Ok(format!("{:?}", host.clone().shutdown().left)),
                 };
                 let ended = ended.unwrap_or_else(|error| error.to_string());
-                let left: Vec<_> = host.unloads().generations().iter().map(|it| (it.number, it.state)).collect();
+                let left = host.unloads().generations();
                 into.borrow_mut().push(format!("{ended} {left:?}"));
             };
             logged(attack, || {
