@@ -213,9 +213,10 @@ impl Core {
     /// Destroys unreachable objects in order of creation. Calls `has_time` after each object, and stops if the result is `false`. Returns
     /// `true` if the sweep is complete.
     fn sweep(&self, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
-        let swept = loop {
-            match next_dead(&self.world, has_time) {
-                Ok(Sweep::Dead(object)) => {
+        let _batches = self.finalizer.batches();
+        loop {
+            match next_dead(&self.world, has_time)? {
+                Sweep::Dead(object) => {
                     let deaths = &self.world.counters.deaths;
                     let before = deaths.get();
                     // Returns an error for an object that was already destroyed, for example with its outer.
@@ -226,24 +227,21 @@ impl Core {
                     // Frees the memory within the time limit.
                     self.world.objects.free_graveyard();
                     if !has_time() {
-                        break Ok(false);
+                        return Ok(false);
                     }
                 }
-                Ok(Sweep::More) => break Ok(false),
-                Ok(Sweep::Done) => break Ok(true),
-                Err(error) => break Err(error),
+                Sweep::More => return Ok(false),
+                Sweep::Done => return Ok(true),
             }
-        };
-        self.finalizer.release();
-        swept
+        }
     }
 
     fn end_all(&self, dead: &[ObjectHandle]) -> usize {
+        let _batches = self.finalizer.batches();
         for object in dead {
             // Returns an error for a subobject that was already destroyed with its outer.
             let _gone = self.end_object(*object);
         }
-        self.finalizer.release();
         self.world.objects.free_graveyard();
         dead.len()
     }
