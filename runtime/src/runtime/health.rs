@@ -340,10 +340,10 @@ impl Watching {
                 continue;
             };
             module.name().clone_into(&mut self.names[at]);
-            let file = plain_file::read(&self.files[at], largest(runtime)).ok();
+            let watched = read_with_digest(runtime, &self.files[at]);
             found.push(Some(Adopted {
-                digest: self.digest_of(runtime, at, &module, &paths[slot]),
-                file: file.map(|bytes| plain_file::sha256(&bytes)),
+                digest: self.digest_of(runtime, at, &module, &paths[slot], watched.as_ref()),
+                file: watched.map(|(digest, _bytes)| digest),
                 is_elsewhere: paths[slot] != self.files[at],
             }));
         }
@@ -353,18 +353,26 @@ impl Watching {
     }
 
     /// Returns the digest of the file whose code runs as `module`, and keeps a copy of the file. If the file was replaced, the digest of
-    /// the image identifies the code, and the host cannot return to it.
-    fn digest_of(&mut self, runtime: &Runtime, at: usize, module: &MasterModule, path: &Path) -> String {
+    /// the image identifies the code, and the host cannot return to it. `watched` contains digest and bytes of the watched file.
+    fn digest_of(
+        &mut self,
+        runtime: &Runtime,
+        at: usize,
+        module: &MasterModule,
+        path: &Path,
+        watched: Option<&(String, Vec<u8>)>,
+    ) -> String {
         let image = module.info().digest;
         let origin = module.info().origin.clone();
         for file in origin.as_deref().into_iter().chain([path]) {
-            let Ok(bytes) = plain_file::read(file, largest(runtime)) else { continue };
-            let digest = plain_file::sha256(&bytes);
+            let is_watched = file == self.files[at];
+            let other = if is_watched { None } else { read_with_digest(runtime, file) };
+            let Some((digest, bytes)) = other.as_ref().or(watched.filter(|_| is_watched)) else { continue };
             if ImageFile::from_bytes(file, bytes.clone()).is_ok_and(|read| read.digest() == image) {
-                if let Err(error) = self.keep(at, &digest, &bytes) {
+                if let Err(error) = self.keep(at, digest, bytes) {
                     tracing::warn!(%error, "{} is not copied, so the host cannot return to it", file.display());
                 }
-                return digest;
+                return digest.clone();
             }
         }
         if let Some(copy) = self.copies.iter().find(|copy| copy.image == Some(image)) {
@@ -509,6 +517,11 @@ impl Watching {
 /// Returns the size limit of libraries that the host has set.
 fn largest(runtime: &Runtime) -> u64 {
     runtime.inner.loads.registry.stage_dir.demands().largest
+}
+
+fn read_with_digest(runtime: &Runtime, file: &Path) -> Option<(String, Vec<u8>)> {
+    let bytes = plain_file::read(file, largest(runtime)).ok()?;
+    Some((plain_file::sha256(&bytes), bytes))
 }
 
 fn name_of(path: &Path) -> String {
