@@ -424,10 +424,7 @@ impl LoadContext {
         &self,
         resolver: impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        let site = Site::new("resolver", &resolver);
-        let code: Arc<ModuleResolver> = Arc::new(resolver);
-        self.line().resolvers.add(Rank::Resolver, Registered { code, site });
-        self.resolving(site)
+        self.resolving(Rank::Resolver, Site::new("resolver", &resolver), Arc::new(resolver))
     }
 
     /// Adds a handler for missing modules. The handler is called if neither the resolver nor the Default provides the module. Handlers are
@@ -437,10 +434,7 @@ impl LoadContext {
         &self,
         handler: impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        let site = Site::new("handler for modules", &handler);
-        let code: Arc<ModuleResolver> = Arc::new(handler);
-        self.line().resolvers.add(Rank::Handler, Registered { code, site });
-        self.resolving(site)
+        self.resolving(Rank::Handler, Site::new("handler for modules", &handler), Arc::new(handler))
     }
 
     /// Finds a native library. Searches the open libraries of the context. Then calls the resolver of the module and the resolver of the
@@ -463,10 +457,11 @@ impl LoadContext {
         module: &str,
         resolver: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        let site = Site::new("resolver of native libraries", &resolver);
-        let code: Arc<NativeResolver> = Arc::new(resolver);
-        self.line().resolvers.add_native(Rank::OfModule(module.to_owned()), Registered { code, site });
-        self.resolving(site)
+        self.resolving_native(
+            Rank::OfModule(module.to_owned()),
+            Site::new("resolver of native libraries", &resolver),
+            Arc::new(resolver),
+        )
     }
 
     /// Sets the resolver for native libraries. The resolver is called before the folders and the system are searched.
@@ -475,10 +470,7 @@ impl LoadContext {
         &self,
         resolver: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        let site = Site::new("resolver of native libraries", &resolver);
-        let code: Arc<NativeResolver> = Arc::new(resolver);
-        self.line().resolvers.add_native(Rank::Resolver, Registered { code, site });
-        self.resolving(site)
+        self.resolving_native(Rank::Resolver, Site::new("resolver of native libraries", &resolver), Arc::new(resolver))
     }
 
     /// Adds a handler for native libraries. Handlers are called last, in the order of registration.
@@ -487,10 +479,7 @@ impl LoadContext {
         &self,
         handler: impl Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync + 'static,
     ) -> Registration {
-        let site = Site::new("handler for native libraries", &handler);
-        let code: Arc<NativeResolver> = Arc::new(handler);
-        self.line().resolvers.add_native(Rank::Handler, Registered { code, site });
-        self.resolving(site)
+        self.resolving_native(Rank::Handler, Site::new("handler for native libraries", &handler), Arc::new(handler))
     }
 
     /// Enters the scope of the context on this thread until the guard is dropped.
@@ -511,8 +500,18 @@ impl LoadContext {
         Scoped::new(self.line().open("entering its scope")?, future)
     }
 
+    fn resolving(&self, rank: Rank, site: Site, code: Arc<ModuleResolver>) -> Registration {
+        self.line().resolvers.add(rank, Registered { code, site });
+        self.registration(site)
+    }
+
+    fn resolving_native(&self, rank: Rank, site: Site, code: Arc<NativeResolver>) -> Registration {
+        self.line().resolvers.add_native(rank, Registered { code, site });
+        self.registration(site)
+    }
+
     /// Returns the registration of the resolver or handler in slot `site`.
-    fn resolving(&self, site: Site) -> Registration {
+    fn registration(&self, site: Site) -> Registration {
         let line = Arc::downgrade(self.line());
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))
     }
