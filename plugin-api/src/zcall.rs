@@ -131,8 +131,19 @@ impl<T: Value> PropertyHandle<T> {
         self.handle
     }
 
+    #[cold]
+    pub(crate) fn read(&self, object: ObjectHandle, name: &str) -> Result<T, CallError> {
+        let held = self.exchange(object, name, None)?;
+        held.ok_or_else(|| CallError::other(format!("`{name}`: nothing was read")))
+    }
+
+    #[cold]
+    pub(crate) fn write(&self, object: ObjectHandle, name: &str, value: &T) -> Result<(), CallError> {
+        self.exchange(object, name, Some(value)).map(drop)
+    }
+
     /// Reads the property of an object. If `write` contains a value, overwrites the property instead.
-    pub(crate) fn exchange(&self, object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
+    fn exchange(&self, object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
         let mut out = write.is_none().then(T::out);
         // SAFETY: the host has resolved the handle with the fingerprint of `T`, on this thread. The staged value and the data for a
         // result stay on this stack until the end of the call, and the host has then filled the result.
@@ -515,10 +526,9 @@ fn on_an_object(name: &str) -> CallError {
 }
 
 pub(crate) fn read_property<T: Value>(object: ObjectHandle, name: &str) -> Result<T, CallError> {
-    let held = PropertyHandle::<T>::resolve(name)?.exchange(object, name, None)?;
-    held.ok_or_else(|| CallError::other(format!("`{name}`: nothing was read")))
+    PropertyHandle::<T>::resolve(name)?.read(object, name)
 }
 
 pub(crate) fn write_property<T: Value>(object: ObjectHandle, name: &str, value: &T) -> Result<(), CallError> {
-    PropertyHandle::<T>::resolve(name)?.exchange(object, name, Some(value)).map(drop)
+    PropertyHandle::<T>::resolve(name)?.write(object, name, value)
 }

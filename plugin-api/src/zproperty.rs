@@ -89,7 +89,7 @@ impl<T: Value> ZProperty<T> {
     pub fn read<C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
         match self.find_in(object.handle()) {
             Some(location) => Ok(T::load(location.as_ptr())),
-            None => self.read_by_call(object.handle()),
+            None => self.handle.read(object.handle(), &self.name),
         }
     }
 
@@ -115,7 +115,7 @@ impl<T: Value> ZProperty<T> {
                 host::may_write(object.handle(), T::NAMES_OBJECTS)?;
                 value.store(location)
             }
-            None => self.write_by_call(object.handle(), &value),
+            None => self.handle.write(object.handle(), &self.name, &value),
         }
     }
 
@@ -150,17 +150,6 @@ impl<T: Value> ZProperty<T> {
         let location = Location { version, class, offset };
         self.location.set(location);
         Some(location)
-    }
-
-    #[cold]
-    fn read_by_call(&self, object: ObjectHandle) -> Result<T, CallError> {
-        let held = self.handle.exchange(object, &self.name, None)?;
-        held.ok_or_else(|| CallError::other(format!("`{}`: nothing was read", self.name)))
-    }
-
-    #[cold]
-    fn write_by_call(&self, object: ObjectHandle, value: &T) -> Result<(), CallError> {
-        self.handle.exchange(object, &self.name, Some(value)).map(drop)
     }
 }
 

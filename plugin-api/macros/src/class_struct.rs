@@ -182,17 +182,7 @@ fn expand_imported(
             "an imported class has reflected properties only: its plugin part is elsewhere",
         ));
     }
-    for flag in [
-        "blueprintable",
-        "blueprint_type",
-        "abstract",
-        "contextual",
-        "implements",
-        "subobjects",
-        "defaults",
-        "dll_bind",
-        "was",
-    ] {
+    for flag in CLASS_ARGS.iter().filter(|flag| !["package", "base", "imported"].contains(flag)) {
         if let Some(attr_arg) = attr_args.get(flag) {
             return Err(rules::at(
                 "ALC0026",
