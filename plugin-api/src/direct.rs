@@ -151,13 +151,7 @@ pub(crate) struct Leaf<'a, A, R> {
     of: PhantomData<(&'a DirectCell<A, R>, *const ())>,
 }
 
-impl<A, R> Clone for Leaf<'_, A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A, R> Copy for Leaf<'_, A, R> {}
+alcedo_abi::copies! { impl[A, R] Leaf<'_, A, R>; }
 
 impl<A: Params, R: ReturnValue> Leaf<'_, A, R> {
     #[inline]

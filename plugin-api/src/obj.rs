@@ -84,13 +84,7 @@ impl<C> Obj<C> {
     }
 }
 
-impl<C> Clone for Obj<C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C> Copy for Obj<C> {}
+alcedo_abi::copies! { impl[C] Obj<C>; }
 
 impl<C> Default for Obj<C> {
     fn default() -> Self {

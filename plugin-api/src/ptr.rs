@@ -26,13 +26,7 @@ pub struct PtrMut<'a, T: Value> {
     of: PhantomData<&'a mut ()>,
 }
 
-impl<T: Value> Clone for Ptr<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: Value> Copy for Ptr<'_, T> {}
+alcedo_abi::copies! { impl[T: Value] Ptr<'_, T>; }
 
 impl<'a, T: Value> Ptr<'a, T> {
     /// Creates a pointer to the value at `at`.

@@ -65,13 +65,7 @@ unsafe impl<C> Send for This<'_, C> where Self: OnAnyThread {}
 // SAFETY: no type implements `OnAnyThread`, as stated above.
 unsafe impl<C> Sync for This<'_, C> where Self: OnAnyThread {}
 
-impl<C> Clone for This<'_, C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C> Copy for This<'_, C> {}
+alcedo_abi::copies! { impl[C] This<'_, C>; }
 
 impl<C: Class> core::fmt::Debug for This<'_, C> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -253,13 +247,7 @@ pub struct InterfaceThis<'f, I> {
     of: PhantomData<fn() -> I>,
 }
 
-impl<I> Clone for InterfaceThis<'_, I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I> Copy for InterfaceThis<'_, I> {}
+alcedo_abi::copies! { impl[I] InterfaceThis<'_, I>; }
 
 impl<'f, I> InterfaceThis<'f, I> {
     pub(crate) fn new(object: This<'f, Object>) -> Self {

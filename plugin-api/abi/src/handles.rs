@@ -139,3 +139,18 @@ impl PartPtr {
     /// Null address, for an object without a plugin part.
     pub const NONE: Self = Self(core::ptr::null_mut());
 }
+
+/// Implements `Clone` and `Copy` for generic types, without `Copy` bounds on their parameters.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! copies {
+    ($(impl[$($parameter:tt)*] $ty:ty;)*) => {$(
+        impl<$($parameter)*> Clone for $ty {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<$($parameter)*> Copy for $ty {}
+    )*};
+}

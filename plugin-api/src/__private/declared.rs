@@ -99,19 +99,11 @@ unsafe impl<C: 'static> Transparent for Function<C> {
     type Inner = FunctionDesc;
 }
 
-/// Implements `Copy` for types that contain no value of the class.
-macro_rules! copies {
-    ($($of_class:ident),*) => {$(
-        impl<C> Clone for $of_class<C> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-
-        impl<C> Copy for $of_class<C> {}
-    )*};
+alcedo_abi::copies! {
+    impl[C] Function<C>;
+    impl[C] Hook<C>;
+    impl[C] Body<C>;
 }
-copies!(Function, Hook, Body);
 
 /// Description of a function of interface `I`.
 #[repr(transparent)]

@@ -210,13 +210,7 @@ pub(crate) struct Row<'a, T> {
     of: PhantomData<&'a fn() -> T>,
 }
 
-impl<T> Clone for Row<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Row<'_, T> {}
+alcedo_abi::copies! { impl[T] Row<'_, T>; }
 
 impl<'a, T: Value> Row<'a, T> {
     #[inline]

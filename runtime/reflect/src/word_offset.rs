@@ -30,13 +30,7 @@ pub struct WordOffset<T> {
     of: PhantomData<fn() -> T>,
 }
 
-impl<T> Clone for WordOffset<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for WordOffset<T> {}
+alcedo_abi::copies! { impl[T] WordOffset<T>; }
 
 /// Checks that values of the property type are read and written as `T`.
 pub fn fits<T: FrameValue>(ty: &PropertyType) -> bool {

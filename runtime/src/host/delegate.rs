@@ -57,13 +57,7 @@ pub struct DelegateOf<A, R> {
     of: PhantomData<fn(A) -> R>,
 }
 
-impl<A, R> Clone for DelegateOf<A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<A, R> Copy for DelegateOf<A, R> {}
+alcedo_abi::copies! { impl[A, R] DelegateOf<A, R>; }
 
 impl<A, R> fmt::Debug for DelegateOf<A, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

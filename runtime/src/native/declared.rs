@@ -59,13 +59,7 @@ pub struct Hook<C: Class> {
 /// Runs a hook on Rust fields, also if the object of the fields is destroyed. Returns `None` if an open borrow conflicts.
 type TryRun<C> = fn(&PartCell<C>, This<'_, C>) -> Option<Result<(), CallError>>;
 
-impl<C: Class> Clone for Hook<C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C: Class> Copy for Hook<C> {}
+alcedo_abi::copies! { impl[C: Class] Hook<C>; }
 
 /// Returns the hook with the body `M`.
 pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {

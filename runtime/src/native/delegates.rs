@@ -150,13 +150,7 @@ impl<S: NamedSignature> Signature for Named<S> {
 /// ```
 pub struct Delegate<F>(Binding, PhantomData<fn() -> F>);
 
-impl<F> Clone for Delegate<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for Delegate<F> {}
+alcedo_abi::copies! { impl[F] Delegate<F>; }
 
 impl<F> PartialEq for Delegate<F> {
     fn eq(&self, other: &Self) -> bool {
@@ -297,13 +291,7 @@ struct Located<'f, F: Signature> {
     of: DelegateOf<F::Args, F::Result>,
 }
 
-impl<F: Signature> Clone for Located<'_, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F: Signature> Copy for Located<'_, F> {}
+alcedo_abi::copies! { impl[F: Signature] Located<'_, F>; }
 
 impl<'f, F: Signature> Located<'f, F> {
     fn new(view: &impl View<'f>, class: &'static str, name: &'static str) -> Self {
@@ -335,13 +323,7 @@ macro_rules! refs {
         $(#[$doc])*
         pub struct $name<'f, F: Signature>(Located<'f, F>);
 
-        impl<F: Signature> Clone for $name<'_, F> {
-            fn clone(&self) -> Self {
-                *self
-            }
-        }
-
-        impl<F: Signature> Copy for $name<'_, F> {}
+        alcedo_abi::copies! { impl[F: Signature] $name<'_, F>; }
 
         impl<F: Signature> fmt::Debug for $name<'_, F> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

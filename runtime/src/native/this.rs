@@ -199,13 +199,7 @@ pub struct This<'f, C: Class> {
     part: Option<&'f PartCell<C>>,
 }
 
-impl<C: Class> Clone for This<'_, C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C: Class> Copy for This<'_, C> {}
+alcedo_abi::copies! { impl[C: Class] This<'_, C>; }
 
 impl<C: Class> fmt::Debug for This<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -314,13 +308,7 @@ impl<'f, C: Class> This<'f, C> {
 /// ```
 pub struct Obj<C>(ObjectHandle, PhantomData<fn() -> C>);
 
-impl<C> Clone for Obj<C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<C> Copy for Obj<C> {}
+alcedo_abi::copies! { impl[C] Obj<C>; }
 
 impl<C> PartialEq for Obj<C> {
     fn eq(&self, other: &Self) -> bool {

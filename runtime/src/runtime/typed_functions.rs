@@ -348,13 +348,7 @@ bodies! {
 /// A function without captures, which is never dropped.
 struct Stateless<F>(PhantomData<fn() -> F>);
 
-impl<F> Clone for Stateless<F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<F> Copy for Stateless<F> {}
+alcedo_abi::copies! { impl[F] Stateless<F>; }
 
 impl<F: Send + Sync + 'static> Stateless<F> {
     fn of(body: F) -> Self {

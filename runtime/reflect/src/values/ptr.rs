@@ -535,13 +535,7 @@ impl<K: Kind<Of = Rc<OptionalType>, Raw = u8>> Mut<'_, K> {
     }
 }
 
-impl<K: InMemory> Clone for Ref<'_, K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K: InMemory> Copy for Ref<'_, K> {}
+alcedo_abi::copies! { impl[K: InMemory] Ref<'_, K>; }
 
 impl fmt::Debug for Ptr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
