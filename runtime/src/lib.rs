@@ -88,7 +88,7 @@ pub use load::error::LoadError;
 pub use load::error::canary::CanaryStep;
 pub use load::error::context::{Attempt, ContextError, LoadRequest, LoadStep};
 pub use load::master::Unload;
-pub use load::module::info::{Dependency, ManifestInfo};
+pub use load::module::info::ManifestInfo;
 pub use load::permissions::PermissionPolicy;
 pub use load::record::{Named, Remainder};
 pub use object::construction::{ConstructionFailed, ConstructionStep};

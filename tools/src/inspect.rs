@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use alcedo_runtime::{
     Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
-    DeclaredStruct, ManifestInfo, Permission, ScriptCheck, printable,
+    DeclaredStruct, ManifestInfo, Permission, VersionReq, printable,
 };
 use anyhow::anyhow;
 use serde::Serialize;
@@ -73,7 +73,7 @@ fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
                     path,
                     name: &found.package,
                     version: found.version.to_string(),
-                    dependencies: needed(found),
+                    dependencies: needed(&found.dependencies),
                     files: found.files,
                     declared,
                 };
@@ -100,8 +100,8 @@ fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
     Ok(code)
 }
 
-fn needed(found: &ScriptCheck) -> Vec<Needed<'_>> {
-    found.dependencies.iter().map(|(name, versions)| Needed { name, versions: versions.to_string() }).collect()
+fn needed(dependencies: &[(String, VersionReq)]) -> Vec<Needed<'_>> {
+    dependencies.iter().map(|(name, versions)| Needed { name, versions: versions.to_string() }).collect()
 }
 
 /// JSON form of a package of scripts. Names of fields are stable; fields may be added.
@@ -144,8 +144,6 @@ pub(crate) struct Needed<'a> {
 
 impl<'a> Inspected<'a> {
     pub(crate) fn of(path: &Path, manifest: &'a ManifestInfo, declared: &'a Declared) -> Self {
-        let needed =
-            |found: &'a alcedo_runtime::Dependency| Needed { name: &found.name, versions: found.versions.to_string() };
         Self {
             path: path.display().to_string(),
             name: &manifest.name,
@@ -155,7 +153,7 @@ impl<'a> Inspected<'a> {
             abi: manifest.abi,
             api_oldest: *manifest.api.start(),
             api_newest: *manifest.api.end(),
-            dependencies: manifest.dependencies.iter().map(needed).collect(),
+            dependencies: needed(&manifest.dependencies),
             sealed: manifest.sealed,
             will_park: manifest.will_park.as_deref(),
             permissions: manifest.permissions.as_deref().map(names),
@@ -192,8 +190,8 @@ impl Display for Report<'_> {
             let names = if permissions.is_empty() { "none".to_owned() } else { names(permissions).join(", ") };
             writeln!(f, "  may use    {names}")?;
         }
-        for needed in &manifest.dependencies {
-            writeln!(f, "  needs      {} {}", needed.name, needed.versions)?;
+        for (name, versions) in &manifest.dependencies {
+            writeln!(f, "  needs      {name} {versions}")?;
         }
         Types(declared).fmt(f)
     }

@@ -91,9 +91,9 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
 /// Returns batches of module indices in dependency order. Packages have the indices below `scripts.len()`. Libraries have the indices from
 /// `scripts.len()` on.
 fn in_order(scripts: &[Script], libraries: &[Library]) -> Vec<Vec<usize>> {
-    let of_scripts = scripts.iter().map(|script| script.needs.iter().map(|(name, _)| &**name).collect::<Vec<_>>());
-    let of_libraries = libraries.iter().map(|found| found.info.dependencies.iter().map(|need| &*need.name).collect());
-    let needs: Vec<Vec<&str>> = of_scripts.chain(of_libraries).collect();
+    let needs =
+        scripts.iter().map(|script| &script.needs).chain(libraries.iter().map(|found| &found.info.dependencies));
+    let needs: Vec<Vec<&str>> = needs.map(|needs| needs.iter().map(|(name, _)| &**name).collect()).collect();
     let names = scripts.iter().map(|script| (&*script.package.name, true));
     let names = names.chain(libraries.iter().map(|found| (&*found.info.name, false)));
     let module_needs = names.zip(&needs).map(|((name, is_script), needs)| ModuleNeeds { name, is_script, needs });

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use alcedo_runtime::{ContextError, Dependency, FoundModule, ManifestInfo};
+use alcedo_runtime::{ContextError, FoundModule, ManifestInfo, VersionReq};
 
 use super::{any, build_tag, contexts, figures, gone, needy, number, refusal, reports, runtime, slim, support};
 
@@ -160,7 +160,7 @@ fn b8_a_manifest_is_read_without_running_any_code() {
     let dir = tempfile::tempdir().expect("a folder");
     let info = ManifestInfo::peek(&support::plugin("reports", &["needs-figures"])).expect("it can be read");
     assert_eq!((info.name.as_str(), info.version.to_string().as_str()), ("reports", "0.1.0"));
-    let figures = Dependency { name: "figures".to_owned(), versions: "^0.1".parse().expect("a range") };
+    let figures = ("figures".to_owned(), "^0.1".parse::<VersionReq>().expect("a range"));
     assert_eq!(info.dependencies, [figures]);
     assert!(info.sealed && info.classes.is_empty() && info.compiler.starts_with("rustc"), "{info:?}");
     assert_eq!(info.will_park, None);

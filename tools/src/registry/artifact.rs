@@ -58,8 +58,7 @@ fn platform(target: &str) -> Option<Platform> {
 
 /// Returns the annotations of a module, from the manifest of its library.
 fn annotations(info: &ManifestInfo, target: &str) -> BTreeMap<String, String> {
-    let needed: Vec<_> =
-        info.dependencies.iter().map(|needed| format!("{} {}", needed.name, needed.versions)).collect();
+    let needed: Vec<_> = info.dependencies.iter().map(|(name, versions)| format!("{name} {versions}")).collect();
     let entries = [
         (NAME, info.name.clone()),
         (VERSION, info.version.to_string()),

@@ -56,24 +56,6 @@ impl ModuleInfo {
     }
 }
 
-/// Dependency of a module on another module.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::{Dependency, ManifestInfo};
-///
-/// fn needs(info: &ManifestInfo, module: &str) -> bool {
-///     info.dependencies.iter().any(|Dependency { name, .. }| name == module)
-/// }
-/// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Dependency {
-    /// Name of the module.
-    pub name: String,
-    /// Accepted versions.
-    pub versions: semver::VersionReq,
-}
-
 /// Manifest of a module, with further facts from its file.
 ///
 /// # Examples
@@ -85,8 +67,8 @@ pub struct Dependency {
 ///
 /// let info = ManifestInfo::peek(Path::new("/opt/game/plugins/libweather.so"))?;
 /// println!("{} {} by {}", info.name, info.version, info.compiler);
-/// for dependency in &info.dependencies {
-///     println!("  needs {} {}", dependency.name, dependency.versions);
+/// for (module, versions) in &info.dependencies {
+///     println!("  needs {module} {versions}");
 /// }
 /// if let Some(reason) = &info.will_park {
 ///     println!("  stays mapped after its unload: {reason}");
@@ -109,8 +91,8 @@ pub struct ManifestInfo {
     pub abi: u32,
     /// Oldest and newest host API that the module supports.
     pub api: RangeInclusive<u32>,
-    /// Modules that this module requires.
-    pub dependencies: Vec<Dependency>,
+    /// Modules that this module requires, with the accepted versions.
+    pub dependencies: Vec<(String, semver::VersionReq)>,
     /// Paths of the types that the module declares.
     pub types: Vec<String>,
     /// Paths of the classes that the module declares. A module with classes requires the Master.
@@ -133,7 +115,7 @@ impl ManifestInfo {
             compiler: info.compiler,
             abi: alcedo_abi::ABI_NUMBER,
             api: info.api.0..=info.api.1,
-            dependencies: info.dependencies.into_iter().map(|(name, versions)| Dependency { name, versions }).collect(),
+            dependencies: info.dependencies,
             types: info.types,
             classes: info.classes,
             sealed: info.is_sealed,

@@ -87,14 +87,18 @@ struct Known {
 }
 
 impl Known {
-    fn of(info: &ModuleInfo) -> Self {
+    fn new(name: &str, version: &Version, types: &[String], dependencies: &[(String, VersionReq)]) -> Self {
         Self {
-            name: info.name.clone(),
-            version: info.version.clone(),
-            types: names_of(&info.types),
+            name: name.to_owned(),
+            version: version.clone(),
+            types: names_of(types),
             others: BTreeSet::new(),
-            needs: info.dependencies.iter().map(|(name, _)| name.clone()).collect(),
+            needs: dependencies.iter().map(|(name, _)| name.clone()).collect(),
         }
+    }
+
+    fn of(info: &ModuleInfo) -> Self {
+        Self::new(&info.name, &info.version, &info.types, &info.dependencies)
     }
 
     /// Adds the names that the source declares in addition to its types.
@@ -103,13 +107,7 @@ impl Known {
     }
 
     fn of_library(info: &ManifestInfo) -> Self {
-        Self {
-            name: info.name.clone(),
-            version: info.version.clone(),
-            types: names_of(&info.types),
-            others: BTreeSet::new(),
-            needs: info.dependencies.iter().map(|found| found.name.clone()).collect(),
-        }
+        Self::new(&info.name, &info.version, &info.types, &info.dependencies)
     }
 }
 
