@@ -1,5 +1,5 @@
-//! Map between objects and their plugin parts. `life.rs` defines the state transitions. This file stores the conjugates. In any state, a
-//! conjugate is expired while its module accepts no calls. Closing the gate of a module therefore suspends all its conjugates.
+//! Map between objects and their plugin parts. `life.rs` defines the state transitions, and `pairs/slots.rs` stores the conjugates. In any
+//! state, a conjugate is expired while its module accepts no calls. Closing the gate of a module therefore suspends all its conjugates.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -12,9 +12,13 @@ use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::ClassHooks;
 use crate::conjugate::life::{Color, Event, Life, LifeError};
-use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr, last_serial};
+use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
 use crate::object::hot_columns::PluginPart;
 use crate::object::objects::Objects;
+
+use self::slots::{PairSlot, PairSlots};
+
+mod slots;
 
 /// Key of a conjugate. After the end of the conjugate, the key is stale. Keys are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,210 +59,6 @@ impl Deref for Part {
 
 /// Parts of one conjugate, base first.
 type Parts = SmallVec<[Part; 2]>;
-
-/// Slot that stores the most-derived part of one conjugate at a time, or a part of a base class. A new conjugate is written field by field,
-/// because moving a whole conjugate into the slot takes several times as long.
-#[derive(Debug)]
-struct PairSlot {
-    /// Class of the part. Set before the part is built. `None` if the slot is empty. The module of a base class stays loaded at least as
-    /// long as the module of the most-derived class, because replacing a module also replaces its dependents.
-    of: Option<Rc<ClassHooks>>,
-    ptr: PartPtr,
-    /// Serial number of the current conjugate, or of the next conjugate if the slot is empty.
-    serial: u32,
-    /// Slot with the part of the next base class, or [`NO_SLOT`].
-    base: u32,
-    color: Color,
-    /// State of the current conjugate. `Dead` if the slot is empty or has a part of a base class; no key finds such a slot.
-    life: Life,
-    is_built: bool,
-}
-
-// Each object with a plugin part has a slot for each dynamic class. During a reload, the old and the new part have a slot each.
-const _: () = assert!(size_of::<PairSlot>() <= 32);
-
-/// End of a list of base classes.
-const NO_SLOT: u32 = u32::MAX;
-
-/// Number of slots per chunk. An allocation of this size is returned to the system, not to a list of free memory.
-const CHUNK: usize = 4096;
-
-/// Slots with consecutive indices.
-#[derive(Debug)]
-struct Chunk {
-    /// Slots of the chunk. Freed if all slots are empty after the end of a module.
-    slots: Vec<PairSlot>,
-    /// First serial number of the slots of a freed chunk.
-    first_serial: u32,
-}
-
-#[derive(Debug)]
-struct PairSlots {
-    chunks: Vec<Chunk>,
-    /// Number of slots, including the slots of freed chunks.
-    len: u32,
-    /// Empty slots for reuse, except the slots of freed chunks.
-    free: Vec<u32>,
-    /// Indices of the freed chunks.
-    freed: Vec<u32>,
-    /// Largest serial number that a slot may assign.
-    last_serial: u32,
-}
-
-impl Default for PairSlots {
-    fn default() -> Self {
-        Self { chunks: Vec::new(), len: 0, free: Vec::new(), freed: Vec::new(), last_serial: last_serial() }
-    }
-}
-
-impl PairSlot {
-    fn empty(serial: u32) -> Self {
-        let (of, ptr, color, life) = (None, PartPtr::NONE, Color::Red, Life::Dead);
-        Self { of, ptr, serial, base: NO_SLOT, color, life, is_built: false }
-    }
-
-    fn is_of(&self, key: ConjugateKey) -> bool {
-        self.serial == key.serial && self.life != Life::Dead
-    }
-
-    fn is_open(&self) -> bool {
-        self.of.as_ref().is_some_and(|of| of.gate.is_open())
-    }
-
-    fn put(&mut self, part: Part) {
-        (self.of, self.ptr, self.is_built) = (Some(part.of), part.ptr, true);
-    }
-
-    fn part(&self) -> Option<(PartPtr, &Rc<ClassHooks>)> {
-        Some((self.ptr, self.of.as_ref().filter(|_| self.is_built)?))
-    }
-}
-
-impl PairSlots {
-    #[inline]
-    fn at(&self, index: u32) -> Option<&PairSlot> {
-        self.chunks.get(index as usize / CHUNK)?.slots.get(index as usize % CHUNK)
-    }
-
-    #[inline]
-    fn at_mut(&mut self, index: u32) -> Option<&mut PairSlot> {
-        self.chunks.get_mut(index as usize / CHUNK)?.slots.get_mut(index as usize % CHUNK)
-    }
-
-    #[inline]
-    fn get(&self, key: ConjugateKey) -> Option<&PairSlot> {
-        self.at(key.index).filter(|slot| slot.is_of(key))
-    }
-
-    #[inline]
-    fn get_mut(&mut self, key: ConjugateKey) -> Option<&mut PairSlot> {
-        self.at_mut(key.index).filter(|slot| slot.is_of(key))
-    }
-
-    /// Iterates over the parts of a conjugate, derived before base.
-    #[inline]
-    fn parts<'a>(&'a self, conjugate: &'a PairSlot) -> impl Iterator<Item = (PartPtr, &'a Rc<ClassHooks>)> {
-        let slots = std::iter::successors(Some(conjugate), move |slot| self.at(slot.base));
-        slots.filter_map(PairSlot::part)
-    }
-
-    /// Returns the part for `class`. Returns `None` if the conjugate has expired.
-    #[inline]
-    fn find(&self, key: ConjugateKey, class: ClassId) -> Option<(PartPtr, &Rc<ClassHooks>)> {
-        let conjugate = self.get(key).filter(|conjugate| conjugate.is_open())?;
-        self.parts(conjugate).find(|(_, of)| of.class == class)
-    }
-
-    #[inline]
-    fn begin_red(&mut self, hooks: &Rc<ClassHooks>) -> ConjugateKey {
-        let (index, slot) = self.take();
-        (slot.color, slot.life) = (Color::Red, Life::Unbuilt);
-        slot.of = Some(Rc::clone(hooks));
-        ConjugateKey { index, serial: slot.serial }
-    }
-
-    /// Returns an empty slot.
-    #[inline]
-    fn take(&mut self) -> (u32, &mut PairSlot) {
-        let index = match self.free.pop() {
-            Some(index) => index,
-            None => self.add(),
-        };
-        (index, &mut self.chunks[index as usize / CHUNK].slots[index as usize % CHUNK])
-    }
-
-    #[cold]
-    fn add(&mut self) -> u32 {
-        if let Some(freed) = self.freed.pop() {
-            let Chunk { slots, first_serial } = &mut self.chunks[freed as usize];
-            slots.resize_with(CHUNK, || PairSlot::empty(*first_serial));
-            let index = freed * CHUNK as u32;
-            self.free.extend((index + 1..index + CHUNK as u32).rev());
-            return index;
-        }
-        let index = self.len;
-        assert!(index < NO_SLOT, "fewer than four billion conjugates");
-        if index as usize == self.chunks.len() * CHUNK {
-            self.chunks.push(Chunk { slots: Vec::with_capacity(CHUNK), first_serial: 1 });
-        }
-        self.chunks[index as usize / CHUNK].slots.push(PairSlot::empty(1));
-        self.len += 1;
-        index
-    }
-
-    /// Adds a built part to a conjugate. Returns the part as an error if the conjugate has ended.
-    fn push(&mut self, key: ConjugateKey, part: Part) -> Result<(), Part> {
-        match self.get_mut(key) {
-            Some(slot) if slot.of.as_ref().is_some_and(|of| of.class == part.class) => slot.put(part),
-            Some(slot) => {
-                let next = slot.base;
-                let (index, slot) = self.take();
-                slot.put(part);
-                slot.base = next;
-                if let Some(conjugate) = self.get_mut(key) {
-                    conjugate.base = index;
-                }
-            }
-            None => return Err(part),
-        }
-        Ok(())
-    }
-
-    /// Ends a conjugate. Returns its previous state, and appends its parts to `ended`, derived before base. The slots are reused unless
-    /// their serial numbers are exhausted.
-    fn remove(&mut self, key: ConjugateKey, ended: &mut Vec<Part>) -> Option<(Color, Life)> {
-        let conjugate = self.get(key)?;
-        let state = (conjugate.color, conjugate.life);
-        let (mut next, last_serial) = (key.index, self.last_serial);
-        while let Some(slot) = self.at_mut(next) {
-            let serial = slot.serial;
-            let PairSlot { of, ptr, base, is_built, .. } = std::mem::replace(slot, PairSlot::empty(serial));
-            ended.extend(of.filter(|_| is_built).map(|of| Part { ptr, of }));
-            if serial < last_serial {
-                slot.serial += 1;
-                self.free.push(next);
-            }
-            next = base;
-        }
-        Some(state)
-    }
-
-    /// Frees the chunks whose slots are all empty. The numbers of their slots begin after the last number that a slot of the chunk had.
-    fn trim(&mut self) {
-        let last_serial = self.last_serial;
-        let is_unused = |slot: &PairSlot| slot.of.is_none() && slot.serial < last_serial;
-        for (at, chunk) in self.chunks.iter_mut().enumerate() {
-            if chunk.slots.len() == CHUNK && chunk.slots.iter().all(is_unused) {
-                chunk.first_serial = chunk.slots.iter().map(|slot| slot.serial).max().unwrap_or(1);
-                chunk.slots = Vec::new();
-                self.freed.push(at as u32);
-            }
-        }
-        let Self { chunks, free, .. } = self;
-        free.retain(|index| !chunks[*index as usize / CHUNK].slots.is_empty());
-        free.shrink_to_fit();
-    }
-}
 
 /// Builds the plugin part of an object, unless the object already has a part.
 pub(crate) type BuildLate = dyn Fn(ObjectHandle) -> Result<(), CallError>;
@@ -426,7 +226,8 @@ mod tests {
     use std::ptr::without_provenance_mut;
     use std::rc::Rc;
 
-    use super::{CHUNK, ConjugateKey, Pairs, Part};
+    use super::slots::CHUNK;
+    use super::{ConjugateKey, Pairs, Part};
     use crate::conjugate::class_hook_table::ClassHooks;
     use crate::conjugate::gate::{Gate, ModuleTag};
     use crate::conjugate::life::Color;
