@@ -168,7 +168,7 @@ impl<F: Signature> Borrowed<'_, Delegate<F>> {
 }
 
 macro_rules! multicasts {
-    ($($name:ident;)*) => {$(
+    ($($name:ident, $count:ident;)*) => {$(
         impl<F: Signature<Result = ()>> Borrowed<'_, $name<F>> {
             /// Calls the bound functions of all live objects, most recent binding first. A failed call does not stop the
             /// remaining calls.
@@ -214,26 +214,16 @@ macro_rules! multicasts {
             pub fn is_bound(&self) -> bool {
                 self.len() > 0
             }
+
+            /// Returns the number of bound functions.
+            #[must_use]
+            pub fn len(&self) -> usize {
+                self.ptr().unwrap_or_else(|error| fail(error)).$count()
+            }
         }
     )*};
 }
 multicasts! {
-    MulticastDelegate;
-    SparseDelegate;
-}
-
-impl<F: Signature<Result = ()>> Borrowed<'_, MulticastDelegate<F>> {
-    /// Returns the number of bound functions.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.ptr().unwrap_or_else(|error| fail(error)).len()
-    }
-}
-
-impl<F: Signature<Result = ()>> Borrowed<'_, SparseDelegate<F>> {
-    /// Returns the number of bound functions.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.ptr().unwrap_or_else(|error| fail(error)).bound()
-    }
+    MulticastDelegate, len;
+    SparseDelegate, bound;
 }
