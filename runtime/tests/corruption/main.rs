@@ -21,7 +21,8 @@ use alcedo_abi::hooks;
 use alcedo_abi::manifest::{ManifestError, SECTION, TYPES_SECTION};
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH};
 use alcedo_runtime::{
-    Budget, ContextError, Error, FoundModule, LoadError, ModuleSummary, SecretKey, VersionReq, seal_file, sign_file,
+    Budget, ContextError, Error, FoundModule, LoadError, ManifestInfo, ModuleSummary, SecretKey, VersionReq, seal_file,
+    sign_file,
 };
 use alcedo_sys::ImageError;
 
@@ -372,7 +373,7 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
         ("bytes", message_of(slim.load_bytes("bytes", bytes, None))),
         ("Default", message_of(contexts.default_context().load_path(&scene.file))),
         ("resolver", message_of(guided.load_name("broken", &VersionReq::STAR))),
-        ("peek", contexts.peek(&scene.file).expect_err("it is refused").to_string()),
+        ("peek", ManifestInfo::peek(&scene.file).expect_err("it is refused").to_string()),
         ("replace", slim.replace(&scene.file).expect_err("it is refused").to_string()),
     ];
     slim.begin_unload().expect("it is alive").wait(LONG).expect("nothing keeps it");
@@ -614,7 +615,7 @@ fn a_non_file_or_an_oversized_file_is_refused_everywhere() {
         scene.is_refused("a pipe", "libbroken.so is a named pipe, not a file: name the library itself");
         let contexts = scene.host.contexts();
         let slim = contexts.create_slim("pipes").expect("the name is free");
-        for refused in [slim.load_path(&scene.file).map(drop), contexts.peek(&scene.file).map(drop)] {
+        for refused in [slim.load_path(&scene.file).map(drop), ManifestInfo::peek(&scene.file).map(drop)] {
             let refused = refused.expect_err("it is a pipe").to_string();
             assert!(refused.contains("is a named pipe, not a file"), "{refused}");
         }

@@ -1,7 +1,6 @@
 //! Operations on all contexts of a runtime.
 
 use std::panic::Location;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +20,6 @@ use crate::load::context::registry::ContextRegistry;
 use crate::load::context::scope::{self, ContextScope};
 use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::context::ContextError;
-use crate::load::module::info::ManifestInfo;
 use crate::unload::report::BlockerReport;
 use crate::unload::ticket::UnloadTicket;
 
@@ -236,30 +234,6 @@ impl Contexts {
         let line = self.registry.named(context);
         let line = line.ok_or_else(|| ContextError::NoSuchContext { name: context.to_owned() })?;
         ContextFunction::new(&self.registry, &line, None, (type_path, method), signature)
-    }
-
-    /// Reads the manifest of a library file without running its code.
-    ///
-    /// # Errors
-    /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module that this host could map.
-    ///
-    /// # Examples
-    /// ```rust
-    /// use alcedo_runtime::Runtime;
-    ///
-    /// let runtime = Runtime::builder().build()?;
-    /// let folder = tempfile::tempdir()?;
-    /// let file = folder.path().join("libreports.so");
-    /// std::fs::write(&file, "no library")?;
-    /// match runtime.contexts().peek(&file) {
-    ///     Ok(manifest) => println!("{} {}", manifest.name, manifest.version),
-    ///     Err(error) => println!("not a module: {error}"),
-    /// }
-    /// # assert!(runtime.contexts().peek(&file).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn peek(&self, path: impl AsRef<Path>) -> Result<ManifestInfo, ContextError> {
-        ManifestInfo::peek(path.as_ref())
     }
 
     /// Registers a listener for events of all load contexts. The thread that raises an event calls the listener. Events of the
