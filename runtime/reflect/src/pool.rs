@@ -61,8 +61,7 @@ impl Pool {
             (_, 0) => self.grow(),
             fresh => fresh,
         };
-        // SAFETY: the piece is one of `left` pieces of a chunk. The result is therefore inside the chunk or at its end.
-        let next = unsafe { piece.add(self.piece.size()) };
+        let next = piece.map_addr(|address| address.saturating_add(self.piece.size()));
         self.fresh.set((next, left - 1));
         piece
     }

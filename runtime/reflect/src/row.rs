@@ -71,9 +71,8 @@ impl<T: Copy + 'static> Row<T> {
         let entries = self.entries.get();
         let capacity =
             u32::try_from(entries.len() * 2).expect("a row has fewer entries than a number of 32 bits").max(64);
-        let buffer = Box::<[Cell<MaybeUninit<T>>]>::new_uninit_slice(capacity as usize);
-        // SAFETY: an entry needs no initialization.
-        let buffer = &*Box::leak(unsafe { buffer.assume_init() });
+        let buffer = Box::leak(Box::<[T]>::new_uninit_slice(capacity as usize));
+        let buffer: &'static [Cell<MaybeUninit<T>>] = Cell::from_mut(buffer).as_slice_of_cells();
         for (to, from) in buffer.iter().zip(entries) {
             to.set(MaybeUninit::new(from.get()));
         }

@@ -303,11 +303,10 @@ impl<'a> View<'a> {
         if !std::ptr::eq(self.schema, other.schema) {
             return false;
         }
-        for (offset, ty) in &self.schema.fields {
-            // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one copy only.
-            let to = unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) };
-            // SAFETY: as above, in the other view, which has this schema. The two values are one value, or do not overlap.
-            to.copy_from(unsafe { Ptr::new(other.base.wrapping_add(*offset), ty) });
+        for ((offset, ty), from) in self.schema.fields.iter().zip(other.values()) {
+            // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one copy only. Both views
+            // have one schema, so the two values are one value, or do not overlap.
+            unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) }.copy_from(from);
         }
         true
     }
@@ -343,10 +342,17 @@ impl<'a> View<'a> {
 
     /// Feeds all values to `hasher`. Equal values feed equal data.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
-        for (offset, ty) in &self.schema.fields {
-            // SAFETY: the caller of `from_raw` promised a value of each field's type; hashing writes no field.
-            unsafe { Ptr::new(self.base.wrapping_add(*offset), ty) }.hash_into(hasher);
-        }
+        self.values().for_each(|value| value.hash_into(hasher));
+    }
+
+    /// Returns the values of all fields for reading, in the order of the schema.
+    #[inline]
+    fn values(self) -> impl Iterator<Item = Ptr<'a>> {
+        self.schema.fields.iter().map(move |(offset, ty)| {
+            // SAFETY: the caller of `from_raw` promised a value of each field's type. Each method of a view finishes its access before the
+            // next begins.
+            unsafe { Ptr::new(self.base.wrapping_add(*offset), ty) }
+        })
     }
 
     #[inline]

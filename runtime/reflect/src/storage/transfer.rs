@@ -91,11 +91,12 @@ impl Transfer {
     pub fn has_equal_defaults(&self, (old, new): (View<'_>, View<'_>)) -> bool {
         let equal = |(rule, ty): &(Rule<usize>, PropertyType)| {
             let Rule::Follow { from, to } = *rule else { return true };
-            // SAFETY: `View::from_raw` was promised a value of each field's type; `new` found a field of type `ty` at the offset in
-            // the schema of the old layout, which is compared below.
-            let old = unsafe { Ptr::new(old.base.wrapping_add(from).cast_const(), ty) };
-            // SAFETY: as above, for the new layout.
-            old.equal(unsafe { Ptr::new(new.base.wrapping_add(to).cast_const(), ty) })
+            let value = |view: View<'_>, offset: usize| {
+                // SAFETY: `View::from_raw` was promised a value of each field's type; `new` found a field of type `ty` at the offset in
+                // the schema of the view, which is compared below, before the first call.
+                unsafe { Ptr::new(view.base.wrapping_add(offset).cast_const(), ty) }
+            };
+            value(old, from).equal(value(new, to))
         };
         old.is_of(&self.from) && new.is_of(&self.to) && self.steps.iter().all(equal)
     }
