@@ -1,7 +1,7 @@
 //! Executes C calls. On x86-64 and aarch64, precompiled trampolines execute calls with few arguments. `libffi` executes all other calls.
 #![expect(unsafe_code, reason = "calls C functions")]
 
-use libffi::middle::{Arg, Cif, CodePtr, Type};
+use libffi::middle::{Arg, Cif, CodePtr, Ret, Type};
 
 use crate::number::Number;
 
@@ -97,12 +97,14 @@ impl Stub {
 
     #[inline]
     unsafe fn call_by_libffi(&self, words: &[u64]) -> u64 {
-        if cfg!(target_endian = "big") {
-            let words = words.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param));
-            // SAFETY: our caller vouches for the function; the arguments are unchanged.
-            return unsafe { self.call_in_memory(&words.collect::<Vec<_>>()) };
-        }
-        // SAFETY: our caller vouches for the function.
+        let shifted: Vec<u64>;
+        let words = if cfg!(target_endian = "big") {
+            shifted = words.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param)).collect();
+            shifted.as_slice()
+        } else {
+            words
+        };
+        // SAFETY: our caller vouches for the function; each argument is unchanged.
         unsafe { self.call_in_memory(words) }
     }
 
@@ -111,37 +113,33 @@ impl Stub {
         const FEW: usize = 4;
         const MANY: usize = 16;
         let argument = |at: usize| Arg::new(words.get(at).unwrap_or(&0));
-        match words.len() {
-            // SAFETY: our caller vouches for the function.
-            count @ ..=FEW => unsafe { self.call_at(&std::array::from_fn::<_, FEW, _>(argument)[..count]) },
-            // SAFETY: our caller vouches for the function.
-            count @ ..=MANY => unsafe { self.call_at(&std::array::from_fn::<_, MANY, _>(argument)[..count]) },
-            // SAFETY: our caller vouches for the function.
-            _ => unsafe { self.call_at(&words.iter().map(Arg::new).collect::<Vec<_>>()) },
-        }
+        let few;
+        let many;
+        let all;
+        let arguments: &[Arg] = match words.len() {
+            count @ ..=FEW => {
+                few = std::array::from_fn::<_, FEW, _>(argument);
+                &few[..count]
+            }
+            count @ ..=MANY => {
+                many = std::array::from_fn::<_, MANY, _>(argument);
+                &many[..count]
+            }
+            _ => {
+                all = words.iter().map(Arg::new).collect::<Vec<_>>();
+                all.as_slice()
+            }
+        };
+        // SAFETY: our caller vouches for the function.
+        unsafe { self.call_at(arguments) }
     }
 
     #[inline]
     unsafe fn call_at(&self, arguments: &[Arg]) -> u64 {
-        match self.result {
-            None => {
-                // SAFETY: `call` was promised a function of this type.
-                unsafe { self.cif.call::<()>(self.code, arguments) };
-                0
-            }
-            Some(Register::Number(Number::F32)) => {
-                // SAFETY: `call` was promised a function of this type.
-                let result = unsafe { self.cif.call::<f32>(self.code, arguments) };
-                result.to_bits().into()
-            }
-            Some(Register::Number(Number::F64)) => {
-                // SAFETY: `call` was promised a function of this type.
-                let result = unsafe { self.cif.call::<f64>(self.code, arguments) };
-                result.to_bits()
-            }
-            // SAFETY: `call` was promised a function of this type; `libffi` widens results of less than eight bytes.
-            Some(_) => unsafe { self.cif.call::<u64>(self.code, arguments) },
-        }
+        let mut result = 0_u64;
+        // SAFETY: `call` was promised a function of this type, whose result, if any, has at most eight bytes.
+        unsafe { self.cif.call_return_into(self.code, arguments, Ret::new(&mut result)) };
+        self.result.map_or(0, |of| from_first_bytes(result, of))
     }
 
     /// Calls through a trampoline. Integers and addresses use one sequence of registers, and floats use another. The order of integer and
@@ -210,4 +208,9 @@ impl Trampoline {
 /// Shifts the bytes of the number to the start of the machine word in memory.
 fn first_bytes(word: u64, of: Register) -> u64 {
     if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
+}
+
+/// Returns the number that is stored in the first bytes of `word`, the inverse of [`first_bytes`].
+fn from_first_bytes(word: u64, of: Register) -> u64 {
+    if cfg!(target_endian = "big") { word >> (64 - of.size() * 8) } else { word }
 }
