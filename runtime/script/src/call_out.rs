@@ -56,26 +56,12 @@ impl Machine {
         if let Err(error) = function.may_run(world, ObjectHandle::NONE) {
             return self.fail_call(error);
         }
-        for one in &site.moves {
-            // SAFETY: the caller promised its frame; `block` is a zeroed block of the function.
-            unsafe { one.over(base, block) };
+        // SAFETY: the caller promised its frame; `block` is a zeroed block of the function, and has no other use until the call has
+        // returned.
+        match unsafe { run_in_block(world, site, ObjectHandle::NONE, function, base, block) } {
+            Ok(()) => true,
+            Err(error) => self.fail_call(error),
         }
-        // SAFETY: the block is a zeroed block of the function. The block has no other use until the call has returned.
-        let view = unsafe { View::from_raw(block, function.schema()) };
-        let mut called = Ok(());
-        let caught = caught(|| called = run_over_block(world.context(), ObjectHandle::NONE, function, view));
-        if caught.is_ok() && called.is_ok() {
-            for back in &site.moves_back {
-                // SAFETY: the caller promised its frame; `block` still holds the parameters of the function.
-                unsafe { back.back(base, block) };
-            }
-            return true;
-        }
-        self.fail_call(match (caught, called) {
-            (Err(message), _) => CallError::Panicked { message, place: None },
-            (_, Err(error)) => error,
-            (Ok(()), Ok(())) => CallError::other("nothing went wrong"),
-        })
     }
 
     #[cold]
@@ -94,23 +80,9 @@ impl Machine {
     ) -> Result<(), CallError> {
         let block =
             self.frames.take((site.block as usize).max(function.params_size()), &|| function.path.to_string())?;
-        for one in &site.moves {
-            // SAFETY: `registers` are those of the caller; `block` is a zeroed block of a function of this signature.
-            unsafe { one.over(registers.base(), block) };
-        }
-        // SAFETY: `block` is a zeroed block of the function, and has no other use until the call has returned.
-        let view = unsafe { View::from_raw(block, function.schema()) };
-        let mut called = Ok(());
-        let caught = caught(|| called = run_over_block(world.context(), object, function, view));
-        if let Err(message) = caught {
-            called = Err(CallError::Panicked { message, place: None });
-        }
-        if called.is_ok() {
-            for back in &site.moves_back {
-                // SAFETY: `registers` are those of the caller; `block` still holds the parameters of the function.
-                unsafe { back.back(registers.base(), block) };
-            }
-        }
+        // SAFETY: `registers` are those of the caller; `block` is a zeroed block of a function of this signature, and has no other use
+        // until the call has returned.
+        let called = unsafe { run_in_block(world, site, object, function, registers.base(), block) };
         for owning in &*site.owning {
             // SAFETY: the block has a value of the type at this offset, and is freed after this loop.
             unsafe { PtrMut::new(block.wrapping_add(owning.offset as usize), &owning.ty) }.destroy();
@@ -131,6 +103,39 @@ impl Machine {
         catch_panics(|| (function.thunk)(world.context(), &mut frame))?;
         function.check_balance(&frame)
     }
+}
+
+/// Copies the arguments to a block, runs the function over the block, and copies the out parameters back if the call succeeds. Returns a
+/// panic as an error.
+///
+/// # Safety
+/// `base` must point to the frame of the caller. The code of the caller must contain `site`. `block` must be a zeroed block of `function`,
+/// which has the signature of the site. The block must have no other use until this function returns.
+#[inline(always)]
+unsafe fn run_in_block(
+    world: &World,
+    site: &Site,
+    object: ObjectHandle,
+    function: &Function,
+    base: *mut u8,
+    block: *mut u8,
+) -> Result<(), CallError> {
+    for one in &site.moves {
+        // SAFETY: the caller promised the frame and the block.
+        unsafe { one.over(base, block) };
+    }
+    // SAFETY: the caller promised a zeroed block of the function without another use.
+    let view = unsafe { View::from_raw(block, function.schema()) };
+    let mut called = Ok(());
+    if let Err(message) = caught(|| called = run_over_block(world.context(), object, function, view)) {
+        return Err(CallError::Panicked { message, place: None });
+    }
+    called?;
+    for back in &site.moves_back {
+        // SAFETY: the caller promised the frame; the block still holds the parameters of the function.
+        unsafe { back.back(base, block) };
+    }
+    Ok(())
 }
 
 /// Arguments of a call in a script. A custom thunk reads these arguments one by one.

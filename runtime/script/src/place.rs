@@ -245,25 +245,25 @@ impl Registers {
                 LinkedStep::Field(offset) => at = at.wrapping_add(*offset as usize),
                 LinkedStep::Element { index, size, array: of, fixed, element } => {
                     let index = self.source(index).get::<i32>().unwrap_or_default();
-                    // SAFETY: the preceding steps resolve to a value of the array type.
-                    let mut raw = unsafe { at.cast::<ArrayRaw>().read() };
-                    if index < 0 || index as u32 >= raw.len {
+                    let data = loop {
+                        // SAFETY: the preceding steps resolve to a value of the array type.
+                        let ArrayRaw { data, len, .. } = unsafe { at.cast::<ArrayRaw>().read() };
+                        if index >= 0 && (index as u32) < len {
+                            break data;
+                        }
                         if *fixed {
-                            return Err(out_of_range(of, index, raw.len));
+                            return Err(out_of_range(of, index, len));
                         }
                         if access != Access::Write || index < 0 {
-                            return Ok(Resolved::OutOfRange(of, index, raw.len));
+                            return Ok(Resolved::OutOfRange(of, index, len));
                         }
                         // SAFETY: the preceding steps resolve to a value of the array type. No other code reads the array during
                         // this access.
                         let place = unsafe { PtrMut::new(at, &of.ty) };
-                        if let Some(mut rows) = array(place) {
-                            set_len(&mut rows, index as u32 + 1, &element.ty)?;
-                        }
-                        // SAFETY: same as for the read above.
-                        raw = unsafe { at.cast::<ArrayRaw>().read() };
-                    }
-                    at = raw.data.wrapping_add(index as usize * *size as usize);
+                        let Some(mut rows) = array(place) else { return Ok(Resolved::OutOfRange(of, index, len)) };
+                        set_len(&mut rows, index as u32 + 1, &element.ty)?;
+                    };
+                    at = data.wrapping_add(index as usize * *size as usize);
                 }
             }
         }
