@@ -39,6 +39,21 @@ impl TextView {
     pub const fn of(text: &str) -> Self {
         Self { data: text.as_ptr(), len: text.len() }
     }
+
+    /// Borrows the bytes.
+    ///
+    /// # Safety
+    /// The `len` bytes at `data` are readable and do not change during `'a`.
+    #[inline]
+    #[must_use]
+    #[expect(unsafe_code, reason = "dereferences the address that the caller vouches for")]
+    pub const unsafe fn bytes<'a>(self) -> &'a [u8] {
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: the caller promises readable bytes that do not change.
+        unsafe { core::slice::from_raw_parts(self.data, self.len) }
+    }
 }
 
 /// Callback that receives a string and copies it for the caller. The callee calls `put` once, with the whole string.

@@ -231,12 +231,8 @@ pub unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize)
 /// The bytes of the view are readable during the call.
 #[must_use]
 pub unsafe fn borrowed_text(view: TextView) -> String {
-    if view.len == 0 {
-        return String::new();
-    }
     // SAFETY: the caller promises that the bytes of the view are readable.
-    let bytes = unsafe { core::slice::from_raw_parts(view.data, view.len) };
-    String::from_utf8_lossy(bytes).into_owned()
+    String::from_utf8_lossy(unsafe { view.bytes() }).into_owned()
 }
 
 macro_rules! or_none {

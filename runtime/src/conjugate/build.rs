@@ -3,7 +3,6 @@
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::rc::Rc;
-use std::slice::from_raw_parts;
 
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::value::{KeepSink, TextView};
@@ -355,7 +354,7 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
     // other code uses the list.
     let (list, name, data) = unsafe {
         let list = &mut *context.cast::<KeptList<'_>>();
-        (list, bytes_at(name.data, name.len), bytes_at(data, len))
+        (list, name.bytes(), TextView { data, len }.bytes())
     };
     let KeptList { class, names, fields } = list;
     let name = String::from_utf8_lossy(name);
@@ -372,17 +371,8 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
 unsafe extern "C" fn put_packed(context: *mut (), _name: TextView, data: *const u8, len: usize) {
     // SAFETY: the caller promises that `context` is the buffer of the sink, and that `data` has this many readable bytes. No other code
     // uses the buffer.
-    let (bytes, data) = unsafe { (&mut *context.cast::<Vec<u8>>(), bytes_at(data, len)) };
+    let (bytes, data) = unsafe { (&mut *context.cast::<Vec<u8>>(), TextView { data, len }.bytes()) };
     bytes.extend_from_slice(data);
-}
-
-/// Borrows bytes that a plugin passed to a sink. The address of empty data may be null.
-///
-/// # Safety
-/// The `len` bytes at `data` must be readable, and must not change during `'a`.
-unsafe fn bytes_at<'a>(data: *const u8, len: usize) -> &'a [u8] {
-    // SAFETY: the caller makes the same promise.
-    if len == 0 { &[] } else { unsafe { from_raw_parts(data, len) } }
 }
 
 fn call_of(object: ObjectHandle, memory: *mut u8, part: PartPtr, failure: &mut Failure) -> Call<'_> {

@@ -73,13 +73,8 @@ struct BorrowedText<'c>(TextView, OfCall<'c>);
 
 impl BorrowedText<'_> {
     fn copied(&self) -> String {
-        let Self(TextView { data, len, .. }, _) = *self;
-        if len == 0 {
-            return String::new();
-        }
         // SAFETY: the creator of this value promised that the module keeps the bytes readable during the call.
-        let bytes = unsafe { std::slice::from_raw_parts(data, len) };
-        String::from_utf8_lossy(bytes).into_owned()
+        String::from_utf8_lossy(unsafe { self.0.bytes() }).into_owned()
     }
 }
 

@@ -175,10 +175,7 @@ impl<'a> BufferMut<'a> {
     pub unsafe fn text(&self, index: usize) -> Result<&'a str, CallError> {
         let view = self.pointer(index)?.cast::<TextView>();
         // SAFETY: our caller promises that the address points to a live view whose bytes are live and unchanged for `'a`.
-        let bytes = unsafe {
-            let view = view.read();
-            if view.len == 0 { &[] } else { slice::from_raw_parts(view.data, view.len) }
-        };
+        let bytes = unsafe { view.read().bytes() };
         str::from_utf8(bytes)
             .map_err(|error| buffer_error(format!("slot {index} lends a text that is not UTF-8: {error}")))
     }
@@ -308,10 +305,7 @@ pub fn collect_text<R>(write: impl FnOnce(&TextSink) -> R) -> (R, String) {
 unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
     // SAFETY: `sink_into` made the context from a `String` that its caller neither moves nor accesses; the callee that uses a sink
     // passes `len` bytes that are live during the call.
-    let (text, bytes) = unsafe {
-        let bytes = if len == 0 { &[] } else { slice::from_raw_parts(data, len) };
-        (&mut *context.cast::<String>(), bytes)
-    };
+    let (text, bytes) = unsafe { (&mut *context.cast::<String>(), TextView { data, len }.bytes()) };
     text.clear();
     // Lossy conversion never panics, and a panic must not cross the ABI.
     text.push_str(&String::from_utf8_lossy(bytes));
