@@ -76,44 +76,33 @@ macro_rules! arities {
         /// Returns the trampoline for one call of a method with plain values.
         const fn method_trampoline<M: Method>() -> ROption<DirectTrampoline> {
             ROption::RSome(match M::Args::COUNT {
-                $($count => {
-                    let trampoline: unsafe extern "C" fn(
-                        ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
-                    ) -> DirectAnswer = $method::<M>;
-                    // SAFETY: callers cast the pointer back to its type, as `DirectTrampoline` requires.
-                    DirectTrampoline(unsafe {
-                        transmute::<
-                            unsafe extern "C" fn(
-                                ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
-                            ) -> DirectAnswer,
-                            unsafe extern "C" fn(),
-                        >(trampoline)
-                    })
-                })*
+                $($count => arities!(@trampoline $method::<M>, [ObjectHandle, *mut u8, *mut ()] $($word)*),)*
                 _ => return ROption::RNone,
             })
         }
 
         const fn static_trampoline<M: StaticMethod>() -> ROption<DirectTrampoline> {
             ROption::RSome(match M::Args::COUNT {
-                $($count => arities!(@trampoline $static::<M>, $($word)*),)*
+                $($count => arities!(@trampoline $static::<M>, [] $($word)*),)*
                 _ => return ROption::RNone,
             })
         }
 
         const fn export_trampoline<E: Export>() -> ROption<DirectTrampoline> {
             ROption::RSome(match E::Args::COUNT {
-                $($count => arities!(@trampoline $export::<E>, $($word)*),)*
+                $($count => arities!(@trampoline $export::<E>, [] $($word)*),)*
                 _ => return ROption::RNone,
             })
         }
     };
-    (@trampoline $trampoline:expr, $($word:ident)*) => {{
-        let trampoline: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer = $trampoline;
+    (@trampoline $trampoline:expr, [$($target:ty),*] $($word:ident)*) => {{
+        let trampoline: unsafe extern "C" fn(
+            $($target,)* $(arities!(@word $word),)* &mut Failed
+        ) -> DirectAnswer = $trampoline;
         // SAFETY: callers cast the pointer back to its type, as `DirectTrampoline` requires.
         DirectTrampoline(unsafe {
             transmute::<
-                unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer,
+                unsafe extern "C" fn($($target,)* $(arities!(@word $word),)* &mut Failed) -> DirectAnswer,
                 unsafe extern "C" fn(),
             >(trampoline)
         })

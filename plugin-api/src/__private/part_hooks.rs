@@ -73,11 +73,48 @@ const SAVING: &Sharing = &Sharing::new("keep");
 /// Holder of the borrow while a plugin part is restored.
 const FILLING: &Taking = &Taking::new("keep");
 
-/// # Safety
-/// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
-unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
-    // SAFETY: the caller upholds the contract of this function.
-    unsafe { guarded_save(part, sink, failure, save::<C>) }
+/// Defines hooks for the kept fields of a part. A hook passes the code of its class to a panic guard, which all classes share. The code
+/// receives the cell of the part.
+macro_rules! kept_hooks {
+    ($(
+        fn $hook:ident($($arg:ident: $ty:ty),*) in $guard:ident($($passed:expr),*)
+            by $code:ident($($input:ident: $input_ty:ty),*) = |$cell:ident| $body:expr;
+    )*) => {$(
+        /// # Safety
+        /// `part` is a plugin part that this module created for `C`; the other arguments are live for the call.
+        unsafe extern "C" fn $hook<C: Part>(part: PartPtr, $($arg: $ty,)* failure: &mut Failure) -> Status {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { $guard(part, $($passed,)* failure, $code::<C>) }
+        }
+
+        /// # Safety
+        /// `part` is a plugin part that this module created for `C`.
+        unsafe fn $code<C: Part>(part: PartPtr, $($input: $input_ty),*) -> Result<(), CallError> {
+            // SAFETY: the caller upholds the contract of this function.
+            let $cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+            $body
+        }
+    )*};
+}
+
+kept_hooks! {
+    fn save_kept(sink: &KeepSink) in guarded_save(sink) by save(writer: &mut KeptWriter<'_>) = |cell| {
+        cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().save_kept(writer);
+        Ok(())
+    };
+    fn load_kept(name: TextView, data: *const u8, len: usize) in guarded_load(name, TextView { data, len })
+        by load(name: &str, data: &[u8]) = |cell| {
+            cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().load_kept(name, data)
+        };
+    fn pack_kept(sink: &KeepSink) in guarded_pack(sink) by pack(out: &mut Packer<'_>) = |cell| {
+        cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().pack_kept(out);
+        Ok(())
+    };
+    fn unpack_kept(data: *const u8, len: usize) in guarded_unpack(TextView { data, len })
+        by unpack(input: &mut Unpacker<'_>) = |cell| {
+            let read = cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().unpack_kept(input);
+            read.filter(|()| input.is_empty()).ok_or_else(|| misread(C::PATH))
+        };
 }
 
 /// Saves a part without kept fields, which only checks that no method borrows the part exclusively. All such classes share this function.
@@ -100,15 +137,6 @@ unsafe extern "C" fn unpack_nothing(_part: PartPtr, _data: *const u8, len: usize
 }
 
 /// # Safety
-/// `part` is a plugin part that this module created for `C`.
-unsafe fn save<C: Part>(part: PartPtr, writer: &mut KeptWriter<'_>) -> Result<(), CallError> {
-    // SAFETY: the caller upholds the contract of this function.
-    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-    cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().save_kept(writer);
-    Ok(())
-}
-
-/// # Safety
 /// See [`save_kept`]; `code` has the requirements of [`save`].
 unsafe fn guarded_save(
     part: PartPtr,
@@ -127,64 +155,18 @@ unsafe fn guarded_save(
 }
 
 /// # Safety
-/// `part` is a plugin part that this module created for `C`; name and data are live for the call.
-unsafe extern "C" fn load_kept<C: Part>(
-    part: PartPtr,
-    name: TextView,
-    data: *const u8,
-    len: usize,
-    failure: &mut Failure,
-) -> Status {
-    // SAFETY: the caller upholds the contract of this function.
-    unsafe { guarded_load(part, name, kept_bytes(data, len), failure, load::<C>) }
-}
-
-/// Borrows the bytes of kept fields. For empty data, the pointer may be null.
-///
-/// # Safety
-/// The `len` bytes at `data` are readable and do not change during `'a`.
-unsafe fn kept_bytes<'a>(data: *const u8, len: usize) -> &'a [u8] {
-    // SAFETY: the caller upholds the contract of this function.
-    if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(data, len) } }
-}
-
-/// # Safety
-/// `part` is a plugin part that this module created for `C`.
-unsafe fn load<C: Part>(part: PartPtr, name: &str, data: &[u8]) -> Result<(), CallError> {
-    // SAFETY: the caller upholds the contract of this function.
-    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-    cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().load_kept(name, data)
-}
-
-/// # Safety
 /// See [`load_kept`]; `code` has the requirements of [`load`].
 unsafe fn guarded_load(
     part: PartPtr,
     name: TextView,
-    data: &[u8],
+    data: TextView,
     failure: &mut Failure,
     code: unsafe fn(PartPtr, &str, &[u8]) -> Result<(), CallError>,
 ) -> Status {
     catch_panics(failure, || {
         // SAFETY: the caller upholds the contract of this function.
-        unsafe { code(part, &borrowed_text(name), data) }
+        unsafe { code(part, &borrowed_text(name), data.bytes()) }
     })
-}
-
-/// # Safety
-/// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
-unsafe extern "C" fn pack_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
-    // SAFETY: the caller upholds the contract of this function.
-    unsafe { guarded_pack(part, sink, failure, pack::<C>) }
-}
-
-/// # Safety
-/// `part` is a plugin part that this module created for `C`.
-unsafe fn pack<C: Part>(part: PartPtr, out: &mut Packer<'_>) -> Result<(), CallError> {
-    // SAFETY: the caller upholds the contract of this function.
-    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-    cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().pack_kept(out);
-    Ok(())
 }
 
 /// # Safety
@@ -209,32 +191,16 @@ unsafe fn guarded_pack(
 }
 
 /// # Safety
-/// `part` is a plugin part that this module created for `C`; the data is live for the call.
-unsafe extern "C" fn unpack_kept<C: Part>(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status {
-    // SAFETY: the caller upholds the contract of this function.
-    unsafe { guarded_unpack(part, kept_bytes(data, len), failure, unpack::<C>) }
-}
-
-/// # Safety
-/// `part` is a plugin part that this module created for `C`.
-unsafe fn unpack<C: Part>(part: PartPtr, input: &mut Unpacker<'_>) -> Result<(), CallError> {
-    // SAFETY: the caller upholds the contract of this function.
-    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-    let read = cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().unpack_kept(input);
-    read.filter(|()| input.is_empty()).ok_or_else(|| misread(C::PATH))
-}
-
-/// # Safety
 /// See [`unpack_kept`]; `code` has the requirements of [`unpack`].
 unsafe fn guarded_unpack(
     part: PartPtr,
-    data: &[u8],
+    data: TextView,
     failure: &mut Failure,
     code: unsafe fn(PartPtr, &mut Unpacker<'_>) -> Result<(), CallError>,
 ) -> Status {
     catch_panics(failure, || {
         // SAFETY: the caller upholds the contract of this function.
-        unsafe { code(part, &mut Unpacker::new(data)) }
+        unsafe { code(part, &mut Unpacker::new(data.bytes())) }
     })
 }
 

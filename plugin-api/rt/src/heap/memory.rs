@@ -59,8 +59,7 @@ impl Pages {
 
     pub(super) fn split(self) -> (Free<Whole>, Option<Self>) {
         let rest = (self.len > SLAB).then(|| {
-            // SAFETY: the pages are longer than one slab.
-            let memory = unsafe { self.memory.add(SLAB) };
+            let memory = self.memory.map_addr(|address| address.saturating_add(SLAB));
             Self { memory, len: self.len - SLAB }
         });
         (Free(self.memory, PhantomData), rest)
@@ -282,8 +281,8 @@ impl Slab {
             return None;
         }
         self.unused.set(at + size);
-        // SAFETY: the block is inside the slab of `SLAB` bytes. Only this function returns blocks that were never used.
-        Some(Free(unsafe { self.memory().add(at) }, PhantomData))
+        // Only this function returns blocks that were never used.
+        Some(Free(self.memory().map_addr(|address| address.saturating_add(at)), PhantomData))
     }
 
     /// Accepts a freed block. Returns true if no block of the slab is in use any longer. Only the shard's owner may call this function.

@@ -113,8 +113,12 @@ pub(super) fn find(scope: Scope, name: &CStr) -> *mut c_void {
 
 /// Clears the loader's error state for this thread.
 pub(super) fn forget_error() {
-    // SAFETY: `dlerror` has no requirements, and the returned string is not read.
-    unsafe { libc::dlerror() };
+    dlerror();
+}
+
+// SAFETY: `dlerror` has no requirements.
+unsafe extern "C" {
+    safe fn dlerror() -> *mut c_char;
 }
 
 /// Returns the base address of the library that contains an address.
