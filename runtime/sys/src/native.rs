@@ -58,18 +58,17 @@ impl NativeLibrary {
     /// # Errors
     /// If the folder contains a file of that name, but the loader rejects the file.
     pub unsafe fn find(location: NativeLocation<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
+        // SAFETY: our caller vouches for the initializers of libraries with this name.
+        let open = |path: &Path| unsafe { Self::open(path) };
         match location {
             NativeLocation::Folder(folder) => {
                 let Some(path) = path_in(folder, name) else { return Ok(None) };
-                // SAFETY: our caller vouches for the initializers.
-                let opened = unsafe { Self::open(&path) };
+                let opened = open(&path);
                 opened.map(Some).map_err(|error| NativeFailure { path, error })
             }
             NativeLocation::System => {
-                Ok(spellings(name).into_iter().filter(|file| !file.contains('/')).find_map(|file| {
-                    // SAFETY: our caller vouches for the initializers.
-                    unsafe { Self::open(Path::new(&file)) }.ok()
-                }))
+                let mut files = spellings(name).into_iter().filter(|file| !file.contains('/'));
+                Ok(files.find_map(|file| open(Path::new(&file)).ok()))
             }
         }
     }

@@ -80,7 +80,7 @@ use std::sync::atomic::AtomicU32;
 use rustix::thread::futex;
 
 use c::loader::{self, Listed};
-use c::{kernel, keys};
+use c::{callbacks, kernel};
 use proc::{Maps, field};
 
 use crate::ledger::Ledger;
@@ -178,10 +178,10 @@ pub(crate) fn opened_libraries() -> Vec<PathBuf> {
 }
 
 pub(crate) fn keys_in_use() -> io::Result<usize> {
-    let taken: Vec<_> = std::iter::from_fn(|| keys::make().ok()).collect();
+    let taken: Vec<_> = std::iter::from_fn(|| callbacks::make_key().ok()).collect();
     let free = taken.len();
     for key in taken {
-        keys::delete(key);
+        callbacks::delete_key(key);
     }
     Ok(MOST_KEYS.saturating_sub(free))
 }

@@ -4,7 +4,6 @@
 pub(super) mod callbacks;
 pub(super) mod descriptors;
 pub(super) mod kernel;
-pub(super) mod keys;
 pub(super) mod library;
 pub(super) mod loader;
 pub(super) mod pages;

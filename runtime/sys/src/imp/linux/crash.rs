@@ -2,7 +2,7 @@
 //! opened before, and formatting on its own stack. The handler uses neither locks nor heap memory.
 #![expect(unsafe_code, reason = "signal handlers are C, and the memory they read may be damaged")]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -53,7 +53,7 @@ pub(crate) fn report_crashes(files: [File; 3]) -> io::Result<()> {
 
 fn action() -> libc::sigaction {
     let mut action = signals::nothing();
-    action.sa_sigaction = (handle as unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void)) as usize;
+    action.sa_sigaction = (handle as extern "C" fn(c_int, &libc::siginfo_t, &libc::ucontext_t)) as usize;
     action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
     action
 }
@@ -73,12 +73,10 @@ struct Moment {
     lr: usize,
 }
 
-/// # Safety
-/// The kernel calls this function with the arguments of `SA_SIGINFO`.
-unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+/// Handler for `SA_SIGINFO`. The kernel passes the record and the context of the signal, which are live during the call.
+extern "C" fn handle(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) {
     let thread = kernel::own_tid();
-    // SAFETY: the kernel passes the record and the context for this call, as specified by `SA_SIGINFO`.
-    let moment = unsafe { moment(signal, &*info, &*context.cast()) };
+    let moment = moment(signal, info, context);
     match WRITING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => write_report(&moment, thread),
         // Ignores a second fatal signal of this thread. The previous action of the first signal may raise a second signal.

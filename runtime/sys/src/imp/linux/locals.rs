@@ -16,9 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
-use super::c::callbacks::{self, Destructor, OfValues, Promised};
-use super::c::keys::OwnKey;
-use super::c::{kernel, keys};
+use super::c::callbacks::{self, Destructor, OfValues, OwnKey, Promised};
+use super::c::kernel;
 use super::names::describe_thread;
 use super::started::Started;
 use super::{altstack, evict, lock};
@@ -143,7 +142,7 @@ impl Locals {
 
     /// Creates a key without a destructor in the C library. Returns the error of the C function.
     pub(super) fn create_key(&self, destructor: Option<OfValues>) -> Result<c_uint, c_int> {
-        let key = keys::make()?;
+        let key = callbacks::make_key()?;
         lock(&self.keys).push(Key { key, destructor });
         Ok(key)
     }
@@ -214,7 +213,7 @@ impl Locals {
         }
         let keys = std::mem::take(&mut *lock(&self.keys));
         for key in &keys {
-            keys::delete(key.key);
+            callbacks::delete_key(key.key);
         }
         keys.len() as u64
     }

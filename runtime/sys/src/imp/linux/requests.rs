@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use super::c::descriptors::settle_requests;
-use super::c::peek;
+use super::c::kernel;
 use super::c::signals::bit;
 use super::lock;
 use super::notifications::{self, Event};
@@ -255,7 +255,7 @@ enum ReadResult {
 
 fn read_word(address: usize) -> ReadResult {
     let mut word = [0; size_of::<c_int>()];
-    match peek::copy(address, &mut word) {
+    match kernel::copy_memory(address, &mut word) {
         Ok(copied) if copied == word.len() => ReadResult::Word(c_int::from_ne_bytes(word)),
         Err(libc::EFAULT) => ReadResult::Nothing,
         Ok(_) | Err(_) => ReadResult::Unknown,

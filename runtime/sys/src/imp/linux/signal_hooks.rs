@@ -121,7 +121,7 @@ hooks! {
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
             let submit = |host_event| c_lio_listio(mode, list, count, host_event);
-            requests::begin_list(ledger, false, &blocks_of(list, count), event_of(mode, event), submit)
+            requests::begin_list(ledger, false, &blocks_of(list, count), Event::read(notifying(mode, event)), submit)
         }
     }
 
@@ -136,7 +136,7 @@ hooks! {
         // SAFETY: the module promises a list and an event as required by the C function; only the function of the event is changed.
         unsafe {
             let submit = |host_event| c_getaddrinfo_a(mode, list, count, host_event);
-            requests::begin_list(ledger, true, &blocks_of(list, count), event_of(mode, event), submit)
+            requests::begin_list(ledger, true, &blocks_of(list, count), Event::read(notifying(mode, event)), submit)
         }
     }
 
@@ -160,14 +160,9 @@ unsafe fn blocks_of(list: *const *mut c_void, count: c_int) -> Vec<usize> {
     entries.map(|entry| unsafe { entry.read() }.addr()).collect()
 }
 
-/// Returns the event that notifies of the end of a list of requests; `None` for a waiting call.
-///
-/// # Safety
-///
-/// The pointer is null or points to an event.
-unsafe fn event_of(mode: c_int, event: *const c_void) -> Option<Event> {
-    // SAFETY: our caller promises an event, or null.
-    if mode == 0 { None } else { unsafe { Event::read(event) } }
+/// Returns the address of the event that notifies of the end of a list of requests; null for a waiting call, which ignores the event.
+fn notifying(mode: c_int, event: *const c_void) -> *const c_void {
+    if mode == 0 { std::ptr::null() } else { event }
 }
 
 /// Reports that the module is about to jump to the target of this buffer, which `setjmp` or a variant has filled.

@@ -196,7 +196,7 @@ fn find_offset() -> Option<usize> {
 /// Reads memory of this process that may be unmapped concurrently. Returns the number of values read.
 fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
     let mut bytes = vec![0; size_of_val(words)];
-    let read = peek::copy(at, &mut bytes).ok()?;
+    let read = kernel::copy_memory(at, &mut bytes).ok()?;
     words.iter_mut().zip(peek::words(&bytes[..read])).for_each(|(word, read)| *word = read);
     Some(read / size_of::<usize>())
 }

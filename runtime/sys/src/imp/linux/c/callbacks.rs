@@ -1,11 +1,9 @@
 //! Functions called across the C ABI. Functions of modules are called under the promises of their modules. Functions of the host are called
-//! by the C library.
+//! by the C library. Keys of thread-specific values have such functions; the C library rejects numbers that are not keys.
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
-
-use super::keys;
 
 /// Destructor of a thread-local or of a thread-specific value.
 pub type Destructor = unsafe extern "C" fn(*mut c_void);
@@ -85,7 +83,7 @@ impl OfValues {
     }
 
     pub(in crate::imp::linux) fn destroy(self, key: c_uint) {
-        let value = keys::take(key);
+        let value = take_value(key);
         if !value.is_null() {
             // SAFETY: the creator of this value has promised this call for a value that is no longer set, on the thread of the value.
             unsafe { (self.0)(value) };
@@ -127,8 +125,51 @@ pub(in crate::imp::linux) fn on_thread(start: extern "C" fn(*mut c_void) -> *mut
     }
 }
 
-// SAFETY: the registered functions are the host's own, are never unmapped and have no requirements.
+/// Creates a key without a destructor in the C library. The error is an error number.
+pub(in crate::imp::linux) fn make_key() -> Result<c_uint, c_int> {
+    let mut key = 0;
+    match pthread_key_create(&mut key, None) {
+        0 => Ok(key),
+        error => Err(error),
+    }
+}
+
+/// Key of the host. Its values are addresses. The destructor of the key only compares these addresses.
+pub(in crate::imp::linux) struct OwnKey(Option<c_uint>);
+
+impl OwnKey {
+    /// Creates a key. If no key is free, the returned value has no effect.
+    pub(in crate::imp::linux) fn new(destructor: extern "C" fn(*mut c_void)) -> Self {
+        let mut key = 0;
+        Self((pthread_key_create(&mut key, Some(destructor)) == 0).then_some(key))
+    }
+
+    /// Makes the C library call the destructor of the key at the end of the calling thread. `value` must be nonzero.
+    pub(in crate::imp::linux) fn set(&self, value: usize) {
+        if let Some(key) = self.0 {
+            // SAFETY: the C library stores a number, and passes it to the destructor of this key.
+            unsafe { libc::pthread_setspecific(key, ptr::without_provenance(value)) };
+        }
+    }
+}
+
+/// Returns the calling thread's value of a key, and sets it to null.
+pub(in crate::imp::linux) fn take_value(key: c_uint) -> *mut c_void {
+    // SAFETY: the C library rejects numbers that are not keys, and never calls a destructor with null.
+    unsafe {
+        let value = libc::pthread_getspecific(key);
+        libc::pthread_setspecific(key, ptr::null());
+        value
+    }
+}
+
+// SAFETY: the registered functions are the host's own, are never unmapped and accept any address. `pthread_key_create` writes a number to
+// the borrowed variable. `pthread_key_delete` rejects numbers that are not keys.
 unsafe extern "C" {
+    safe fn pthread_key_create(key: &mut c_uint, destructor: Option<extern "C" fn(*mut c_void)>) -> c_int;
+    /// Deletes a key without a destructor in the C library.
+    #[link_name = "pthread_key_delete"]
+    pub(in crate::imp::linux) safe fn delete_key(key: c_uint) -> c_int;
     safe fn atexit(function: extern "C" fn()) -> c_int;
     safe fn pthread_atfork(
         before: Option<extern "C" fn()>,

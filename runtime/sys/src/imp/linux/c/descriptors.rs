@@ -1,7 +1,7 @@
 //! Queries and changes descriptors by number, because other code owns the descriptors. An invalid number causes an error, not a fault.
 #![expect(unsafe_code, reason = "queries descriptors in C")]
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsRawFd as _, BorrowedFd};
@@ -26,11 +26,11 @@ pub(in crate::imp::linux) fn identity(fd: c_int) -> Option<Identity> {
 pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
     let mut peer = MaybeUninit::<libc::sockaddr_storage>::zeroed();
     let mut len = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
-    // SAFETY: the C library writes at most `len` bytes to `peer`, and rejects descriptors without a peer.
-    let result = unsafe { libc::getpeername(fd, peer.as_mut_ptr().cast(), &raw mut len) };
-    // SAFETY: `peer` contains zeros, or an address where the C library has written one; both are valid.
-    let family = unsafe { peer.assume_init() }.ss_family;
-    result == 0 && c_int::from(family) == libc::AF_UNIX
+    // SAFETY: the C library writes at most `len` bytes to `peer`, and rejects descriptors without a peer. All bytes that it does not write
+    // are zero, so `peer` is initialized.
+    let peer =
+        unsafe { (libc::getpeername(fd, peer.as_mut_ptr().cast(), &raw mut len) == 0).then(|| peer.assume_init()) };
+    peer.is_some_and(|peer| c_int::from(peer.ss_family) == libc::AF_UNIX)
 }
 
 /// Waits until the C library no longer uses the blocks of completed asynchronous requests. After it has stored the result of a request, it
@@ -40,8 +40,8 @@ pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
 /// If no descriptor is free.
 pub(in crate::imp::linux) fn settle_requests() -> io::Result<()> {
     let (unused, _writer) = io::pipe()?;
-    // SAFETY: without a block, the call cancels the requests of the descriptor, which has no requests.
-    unsafe { libc::aio_cancel(unused.as_raw_fd(), ptr::null_mut()) };
+    // Without a block, the call cancels the requests of the descriptor, which has no requests.
+    aio_cancel(unused.as_raw_fd(), None);
     Ok(())
 }
 
@@ -69,9 +69,7 @@ pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_in
 /// Writes bytes of this process at an address. Returns the number of bytes written; `None` on error. The kernel reads the memory and
 /// reports unmapped pages.
 pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, len: usize) -> Option<usize> {
-    // SAFETY: the kernel checks the memory that it reads, and nothing is written to this process.
-    let written = unsafe { libc::write(to.as_raw_fd(), ptr::without_provenance(address), len) };
-    usize::try_from(written).ok()
+    usize::try_from(write(to.as_raw_fd(), ptr::without_provenance(address), len)).ok()
 }
 
 pub(in crate::imp::linux) fn forget_requester(queue: c_int) {
@@ -79,7 +77,14 @@ pub(in crate::imp::linux) fn forget_requester(queue: c_int) {
     unsafe { c_mq_notify(queue, ptr::null()) };
 }
 
+// SAFETY: `write` only reads memory of this process, and the kernel checks this memory. `aio_cancel` compares the address of the block with
+// the addresses of current requests.
+unsafe extern "C" {
+    safe fn write(fd: c_int, address: *const c_void, len: usize) -> isize;
+    safe fn aio_cancel(fd: c_int, block: Option<&mut libc::aiocb>) -> c_int;
+}
+
 unsafe extern "C" {
     #[link_name = "mq_notify"]
-    fn c_mq_notify(queue: c_int, event: *const std::ffi::c_void) -> c_int;
+    fn c_mq_notify(queue: c_int, event: *const c_void) -> c_int;
 }

@@ -6,6 +6,7 @@
 use std::ffi::{c_int, c_long, c_uint};
 use std::io;
 use std::mem::MaybeUninit;
+use std::ptr;
 use std::time::Duration;
 
 #[inline]
@@ -19,8 +20,21 @@ pub(in crate::imp::linux) fn own_handle() -> usize {
 
 /// Sends a signal to a thread of this process. Signal zero only checks if the thread exists. Returns `false` if the thread does not exist.
 pub(in crate::imp::linux) fn signal_thread(tid: i32, signal: c_int) -> bool {
-    // SAFETY: the kernel takes three numbers, and rejects invalid threads and signals.
-    unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), tid, signal) == 0 }
+    NumbersCall::SIGNAL_THREAD.run([std::process::id() as c_long, tid.into(), signal.into()])
+}
+
+/// System call that takes only numbers, and rejects invalid numbers.
+struct NumbersCall(c_long);
+
+impl NumbersCall {
+    const SIGNAL_THREAD: Self = Self(libc::SYS_tgkill);
+    const DELETE_TIMER: Self = Self(libc::SYS_timer_delete);
+
+    /// Runs the call. The kernel ignores numbers beyond the parameters of the call. Returns `false` on error.
+    fn run(self, [first, second, third]: [c_long; 3]) -> bool {
+        // SAFETY: each `NumbersCall` takes only numbers, and the kernel rejects invalid numbers.
+        unsafe { libc::syscall(self.0, first, second, third) == 0 }
+    }
 }
 
 pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
@@ -80,8 +94,18 @@ pub(in crate::imp::linux) fn robust_list(tid: i32) -> Option<(usize, usize)> {
 
 /// Deletes a timer by the kernel's id. Returns `false` if the timer does not exist.
 pub(in crate::imp::linux) fn delete_timer(number: c_int) -> bool {
-    // SAFETY: the kernel takes a number, and rejects a number without a timer.
-    unsafe { libc::syscall(libc::SYS_timer_delete, number) == 0 }
+    NumbersCall::DELETE_TIMER.run([number.into(), 0, 0])
+}
+
+/// Copies memory of this process at `address` to `into`. Returns the number of bytes before the first unmapped page, or the error of the
+/// kernel.
+pub(in crate::imp::linux) fn copy_memory(address: usize, into: &mut [u8]) -> Result<usize, c_int> {
+    let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+    let remote = libc::iovec { iov_base: ptr::without_provenance_mut(address), iov_len: into.len() };
+    // SAFETY: the kernel writes at most `local`, which is `into`, and checks the memory that it reads.
+    let copied =
+        unsafe { libc::process_vm_readv(std::process::id() as i32, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(copied).map_err(|_| errno())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,7 +174,7 @@ impl Timer {
 
 pub(in crate::imp::linux) fn stop_timer(which: c_int) {
     // SAFETY: the kernel reads a whole timer, and writes nothing.
-    unsafe { c_setitimer(which, &STOPPED, std::ptr::null_mut()) };
+    unsafe { c_setitimer(which, &STOPPED, ptr::null_mut()) };
 }
 
 const STOPPED: libc::itimerval = {

@@ -186,8 +186,8 @@ pub(in crate::imp::linux) fn len_of(function: usize) -> usize {
 
 /// Returns the start of the function that contains this address, according to the unwind tables.
 pub(in crate::imp::linux) fn enclosing(address: usize) -> Option<usize> {
-    // SAFETY: the unwinder only searches its tables; it searches for the byte before its argument.
-    let found = unsafe { _Unwind_FindEnclosingFunction(ptr::without_provenance_mut(address + 1)) };
+    // The unwinder searches for the byte before its argument.
+    let found = _Unwind_FindEnclosingFunction(ptr::without_provenance_mut(address + 1));
     (!found.is_null()).then(|| found.addr())
 }
 
@@ -222,8 +222,12 @@ impl Drop for Share {
     }
 }
 
+// SAFETY: the unwinder only searches its tables for the address.
 unsafe extern "C" {
-    fn _Unwind_FindEnclosingFunction(address: *mut c_void) -> *mut c_void;
-    #[cfg(target_arch = "x86_64")]
+    safe fn _Unwind_FindEnclosingFunction(address: *mut c_void) -> *mut c_void;
+}
+
+#[cfg(target_arch = "x86_64")]
+unsafe extern "C" {
     fn dladdr1(address: *const c_void, info: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
 }

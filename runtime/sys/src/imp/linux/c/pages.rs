@@ -14,11 +14,12 @@ pub(in crate::imp::linux) fn fresh(len: usize, rights: c_int) -> *mut c_void {
     if actual == libc::MAP_FAILED { ptr::null_mut() } else { actual }
 }
 
-/// Inaccessible pages that prevent other mappings at their addresses until this value is dropped.
+/// Pages that prevent other mappings at their addresses until this value is dropped.
+#[derive(Debug)]
 pub(in crate::imp::linux) struct Reserved(Range<usize>);
 
 impl Reserved {
-    /// Reserves whole pages. Returns `None` if any of these pages is mapped.
+    /// Reserves whole inaccessible pages. Returns `None` if any of these pages is mapped.
     pub(in crate::imp::linux) fn at(range: Range<usize>) -> Option<Self> {
         let requested = ptr::without_provenance_mut::<c_void>(range.start);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
@@ -38,7 +39,8 @@ impl Reserved {
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        // SAFETY: `at` reserved the pages for this value, which hands out no address in them.
+        // SAFETY: the creator mapped the pages for this value. `at` returns no address in them, and the borrows of `GuardedPages` have
+        // ended.
         unsafe { libc::munmap(ptr::without_provenance_mut(self.0.start), self.0.len()) };
     }
 }
@@ -46,9 +48,10 @@ impl Drop for Reserved {
 /// Whole readable and writable pages between inaccessible pages.
 #[derive(Debug)]
 pub(in crate::imp::linux) struct GuardedPages {
-    all: *mut c_void,
-    wall: usize,
+    body: *mut c_void,
     len: usize,
+    /// The pages, including the inaccessible pages.
+    _all: Reserved,
 }
 
 // SAFETY: the pages belong to this value only, independent of threads.
@@ -66,8 +69,8 @@ impl GuardedPages {
         if actual.is_null() {
             return Err(io::Error::last_os_error());
         }
-        let walled = Self { all: actual, wall, len };
         let (body, rights) = (actual.wrapping_byte_add(wall), libc::PROT_READ | libc::PROT_WRITE);
+        let walled = Self { body, len, _all: Reserved(actual.addr()..actual.addr() + all) };
         // SAFETY: the pages were mapped just now, for this value alone.
         if unsafe { libc::mprotect(body, len, rights) } != 0 {
             return Err(io::Error::last_os_error());
@@ -78,21 +81,13 @@ impl GuardedPages {
     }
 
     pub(in crate::imp::linux) fn whole(&self) -> Range<usize> {
-        let start = self.all.addr() + self.wall;
+        let start = self.body.addr();
         start..start + self.len
     }
 
     pub(in crate::imp::linux) fn bytes(&mut self) -> &mut [u8] {
-        let body = self.all.wrapping_byte_add(self.wall);
         // SAFETY: the pages were mapped for this value, readable, writable and zeroed.
-        unsafe { std::slice::from_raw_parts_mut(body.cast(), self.len) }
-    }
-}
-
-impl Drop for GuardedPages {
-    fn drop(&mut self) {
-        // SAFETY: the pages were mapped for this value, whose borrows have ended.
-        unsafe { libc::munmap(self.all, self.len + 2 * self.wall) };
+        unsafe { std::slice::from_raw_parts_mut(self.body.cast(), self.len) }
     }
 }
 

@@ -8,17 +8,15 @@ use std::arch::asm;
 #[inline(always)]
 pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     let (pc, sp, fp, lr): (usize, usize, usize, usize);
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     // SAFETY: registers are only read.
     unsafe {
+        #[cfg(target_arch = "x86_64")]
         asm!(
             "lea {pc}, [rip]", "mov {sp}, rsp", "mov {fp}, rbp", "xor {lr:e}, {lr:e}",
             pc = out(reg) pc, sp = out(reg) sp, fp = out(reg) fp, lr = out(reg) lr, options(nostack, nomem)
         );
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: registers are only read.
-    unsafe {
+        #[cfg(target_arch = "aarch64")]
         asm!(
             "adr {pc}, .", "mov {sp}, sp", "mov {fp}, x29", "mov {lr}, x30",
             pc = out(reg) pc, sp = out(reg) sp, fp = out(reg) fp, lr = out(reg) lr, options(nostack, nomem)
