@@ -1,7 +1,9 @@
 //! Unloads the image of a module. The order of the steps ensures that no pointer into the image is left.
 #![expect(unsafe_code, reason = "ends images of unused modules")]
 
+use std::marker::PhantomData;
 use std::path::Path;
+use std::ptr;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,29 @@ use crate::unload::blockers::blockers_of;
 use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, OpenFile, ParkedImage, UnwaitedProcess};
+
+/// Promise that the code of a module is unused once its leases have ended.
+pub(crate) struct Unused<'c> {
+    code: *const (),
+    of: PhantomData<&'c ()>,
+}
+
+impl<'c> Unused<'c> {
+    /// Creates the promise for `code`.
+    ///
+    /// # Safety
+    /// The leases of the module must be sealed, or the module must have declared nothing. After the last lease has ended and the
+    /// finalizers queued before the unload have run, no code that the host calls may use the module's code. Plugin parts, conjugates,
+    /// thunks and records count as the module's code.
+    pub(crate) unsafe fn of<C: ?Sized>(code: &'c C) -> Self {
+        Self { code: ptr::from_ref(code).cast(), of: PhantomData }
+    }
+
+    /// Checks that the promise was made for `code`.
+    pub(crate) fn is_of<C>(&self, code: &C) -> bool {
+        ptr::addr_eq(self.code, code)
+    }
+}
 
 /// Facts about an image that its file does not contain.
 pub(crate) struct ImageFacts {
@@ -195,5 +220,18 @@ fn end_of(module: &str, report: EndReport, kept_for: &str) -> ModuleEnd {
         fds_closed: report.fds_closed.len() as u64,
         children_left: report.children_left.into_iter().map(|(pid, is)| UnwaitedProcess { pid, is }).collect(),
         children_reaped: report.children_reaped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Unused;
+
+    #[test]
+    fn a_promise_is_only_for_the_code_that_it_was_made_for() {
+        let (one, two) = (1_u8, 2_u8);
+        // SAFETY: nothing relies on the promise.
+        let unused = unsafe { Unused::of(&one) };
+        assert!(unused.is_of(&one) && !unused.is_of(&two));
     }
 }

@@ -23,6 +23,7 @@ use crate::load::module::library::{Codeless, Staged};
 use crate::load::module::{Module, Need};
 use crate::load::tables::HostTables;
 use crate::logs::Logs;
+use crate::unload::image::Unused;
 use crate::unload::job::ModuleUnload;
 use crate::unload::policy::UnloadPolicy;
 use crate::zcall::buffer::BufferMut;
@@ -142,7 +143,8 @@ impl FreeModule {
         self.seal();
         // SAFETY: the gate of the context is closed, no call is active, and the leases are sealed. The module has no conjugates,
         // and dependent modules hold its leases.
-        unsafe { self.core.unload_job(0, policy) }.map(ModuleUnload::new)
+        let unused = unsafe { Unused::of(self.core.code()) };
+        self.core.unload_job(0, policy, unused).map(ModuleUnload::new)
     }
 }
 

@@ -1,5 +1,4 @@
 //! Interface to the code of a module. Implemented by the image of a library, and by a script package.
-#![expect(unsafe_code, reason = "code may only be unmapped when unused, which its type cannot express")]
 
 use std::path::Path;
 
@@ -7,6 +6,7 @@ use alcedo_sys::Use;
 
 use crate::boundary::CallError;
 use crate::emit::described::Described;
+use crate::unload::image::Unused;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
@@ -74,17 +74,13 @@ pub(crate) trait ModuleCode: Send + Sync {
         None
     }
 
-    /// Returns the unload of the code, for a module that accepts no calls. Returns `None` if the unload was already taken.
-    ///
-    /// # Safety
-    /// After `CodeUnload::begin`, no code that the host calls may use this code.
-    unsafe fn hand_over(&self, policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>>;
+    /// Returns the unload of the code, for a module that accepts no calls. Returns `None` if the unload was already taken. `unused` must be
+    /// the promise for this code.
+    fn hand_over(&self, policy: &UnloadPolicy, unused: Unused<'_>) -> Option<Box<dyn CodeUnload>>;
 
-    /// Removes the code immediately. Used for a module whose main never ran.
-    ///
-    /// # Safety
-    /// The code may not be used afterwards. The module must not have declared any types.
-    unsafe fn discard(&self);
+    /// Removes the code immediately. Used for a module whose main never ran, and which has not declared any types. `unused` must be the
+    /// promise for this code.
+    fn discard(&self, unused: Unused<'_>);
 
     /// Leaks the code of a module that was dropped without an unload. Returns false if the code was already handed over.
     fn abandon(&self) -> bool;

@@ -31,7 +31,7 @@ use crate::load::permissions::PermissionPolicy;
 use crate::load::static_tls;
 use crate::logs::Logs;
 use crate::sync::lock;
-use crate::unload::image::{ImageFacts, ImageUnload};
+use crate::unload::image::{ImageFacts, ImageUnload, Unused};
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
@@ -169,8 +169,9 @@ impl Mapped {
             Ok(()) => Ok(module),
             Err(error) => {
                 undo(&module);
+                let code = of(&module).code();
                 // SAFETY: the module never ran. It declared nothing, and no part of it is held.
-                unsafe { of(&module).code().discard() };
+                code.discard(unsafe { Unused::of(code) });
                 Err(error)
             }
         }
@@ -278,7 +279,8 @@ impl ModuleCode for LibraryCode {
         }))
     }
 
-    unsafe fn hand_over(&self, policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {
+    fn hand_over(&self, policy: &UnloadPolicy, unused: Unused<'_>) -> Option<Box<dyn CodeUnload>> {
+        assert!(unused.is_of(self), "the promise is for other code");
         let image = lock(&self.image).take()?;
         let facts = ImageFacts {
             module: self.module.clone(),
@@ -287,11 +289,12 @@ impl ModuleCode for LibraryCode {
             will_park: self.will_park.clone(),
             c_heap_shared: self.c_heap_shared.clone(),
         };
-        // SAFETY: the caller promises that no part of the code is used after its unload has begun.
+        // SAFETY: the creator of `unused` promised that no part of this code is used after its unload has begun.
         Some(Box::new(unsafe { ImageUnload::new(image, facts, policy) }))
     }
 
-    unsafe fn discard(&self) {
+    fn discard(&self, unused: Unused<'_>) {
+        assert!(unused.is_of(self), "the promise is for other code");
         let Some(image) = lock(&self.image).take() else { return };
         if let Some(ledger) = image.ledger() {
             // Runs the destructors before the module is detached. A destructor may log through the host.
@@ -300,7 +303,7 @@ impl ModuleCode for LibraryCode {
         (self.root.detach())();
         let _gone = match self.will_park {
             Some(_) => image.park(),
-            // SAFETY: the caller promises that no part of the code is used any more.
+            // SAFETY: the creator of `unused` promised that no part of this code is used any more.
             None => unsafe { image.unmap() },
         };
     }

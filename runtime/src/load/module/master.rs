@@ -1,5 +1,5 @@
 //! Module of the Master: a module behind a gate. Calls to the module run in red frames on the game thread.
-#![expect(unsafe_code, reason = "hands its code over when its generation has ended")]
+#![expect(unsafe_code, reason = "promises that its code is unused when its generation has ended")]
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -9,6 +9,7 @@ use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::lease::Lease;
 use crate::load::module::{Module, Need};
+use crate::unload::image::Unused;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
@@ -77,7 +78,8 @@ impl MasterModule {
     pub(crate) fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
         // SAFETY: the generation has ended, so none of its conjugates, handles or records is left. At a safe point no call is
         // inside the closed gate. All other users of the code hold a lease, or are parts on the finalizer thread.
-        unsafe { self.core.unload_job(self.gate.inside(), policy) }
+        let unused = unsafe { Unused::of(self.core.code()) };
+        self.core.unload_job(self.gate.inside(), policy, unused)
     }
 }
 

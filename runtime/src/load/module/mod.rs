@@ -1,6 +1,5 @@
 //! Module core: types, entry points, leases and unload. All modules share this core. Modules of the Master and modules of other contexts
 //! add different controls of calls and threads. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
-#![expect(unsafe_code, reason = "hands unused code over")]
 
 pub(crate) mod code;
 pub(crate) mod info;
@@ -27,6 +26,7 @@ use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
 use crate::logs::Logs;
 use crate::sync::lock;
+use crate::unload::image::Unused;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
@@ -156,15 +156,10 @@ impl Module {
         ended
     }
 
-    /// Returns the unload job. Returns `None` if the job was already taken. `calls` is the number of active calls.
-    ///
-    /// # Safety
-    /// The leases of the module must be sealed. After the last lease has ended and the finalizers queued before the unload have run, no
-    /// code that the host calls may use the module's code. Plugin parts, conjugates, thunks and records count as the module's code.
-    pub(crate) unsafe fn unload_job(&self, calls: u32, policy: &UnloadPolicy) -> Option<UnloadJob> {
-        // SAFETY: the caller promises that no part of the code is used once the leases have ended. The unload of the code does
-        // not begin before that time.
-        let code = unsafe { self.code.hand_over(policy) }?;
+    /// Returns the unload job. Returns `None` if the job was already taken. `calls` is the number of active calls. `unused` must be the
+    /// promise for the code of this module.
+    pub(crate) fn unload_job(&self, calls: u32, policy: &UnloadPolicy, unused: Unused<'_>) -> Option<UnloadJob> {
+        let code = self.code.hand_over(policy, unused)?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
         // Code that stays mapped needs the host context. In that case `forget` is dropped without being called, and
         // `ManuallyDrop` keeps the reference.

@@ -1,6 +1,5 @@
 //! Implements module code for script packages. The code is the parsed source. Classes of packages and classes of libraries are created in
 //! one step. The functions of a package are dropped with its classes. An unload of a package therefore unmaps no image and does not wait.
-#![expect(unsafe_code, reason = "shares a trait with libraries, whose code is unmapped by unsafe functions")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +8,7 @@ use crate::emit::described::Described;
 use crate::lease::Blocker;
 use crate::load::module::code::ModuleCode;
 use crate::script::package::Package;
+use crate::unload::image::Unused;
 use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, ParkedImage};
@@ -41,11 +41,11 @@ impl ModuleCode for ScriptCode {
         Some(&self.package)
     }
 
-    unsafe fn hand_over(&self, _policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {
+    fn hand_over(&self, _policy: &UnloadPolicy, _unused: Unused<'_>) -> Option<Box<dyn CodeUnload>> {
         self.take().then(|| Box::new(ScriptEnd { module: self.package.name.clone() }) as Box<dyn CodeUnload>)
     }
 
-    unsafe fn discard(&self) {
+    fn discard(&self, _unused: Unused<'_>) {
         self.take();
     }
 

@@ -1,5 +1,4 @@
 //! Test module without a library. Its entry points are host code, and its types are a static table.
-#![expect(unsafe_code, reason = "replaces a library, whose code is unmapped")]
 
 use std::sync::{Arc, Mutex};
 
@@ -17,6 +16,7 @@ use crate::load::module::info::ModuleInfo;
 use crate::load::permissions::Declaration;
 use crate::logs::Logs;
 use crate::sync::lock;
+use crate::unload::image::Unused;
 use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, ParkedImage};
@@ -101,11 +101,11 @@ impl ModuleCode for Tale {
         self.log.note("thread-locals end");
     }
 
-    unsafe fn hand_over(&self, _policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>> {
+    fn hand_over(&self, _policy: &UnloadPolicy, _unused: Unused<'_>) -> Option<Box<dyn CodeUnload>> {
         self.take().then(|| Box::new(LastPage(self.log.clone())) as Box<dyn CodeUnload>)
     }
 
-    unsafe fn discard(&self) {
+    fn discard(&self, _unused: Unused<'_>) {
         self.take();
     }
 
