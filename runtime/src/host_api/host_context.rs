@@ -52,6 +52,16 @@ impl HostContext {
     /// # Safety
     /// The result and the core must outlive each mapped module that is attached with the result.
     pub(crate) unsafe fn new(core: &Rc<Core>) -> Box<Self> {
+        Self::of(core)
+    }
+
+    /// Leaks the host context of a core, and a reference to the core. Both outlive all modules.
+    pub(crate) fn leaked(core: &Rc<Core>) -> &'static Self {
+        std::mem::forget(Rc::clone(core));
+        Box::leak(Self::of(core))
+    }
+
+    fn of(core: &Rc<Core>) -> Box<Self> {
         Box::new(Self { shared: SharedHostContext::of(core, true), core: Rc::downgrade(core) })
     }
 

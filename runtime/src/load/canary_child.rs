@@ -1,6 +1,6 @@
 //! Code that runs in the canary process. Maps each module as a host does, attaches the module, and reads its declarations. Runs no main and
 //! creates no object. Never exits with success: the host kills the process after the last message.
-#![expect(unsafe_code, reason = "maps libraries, and keeps their host for good")]
+#![expect(unsafe_code, reason = "maps libraries")]
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -69,9 +69,7 @@ fn run() -> ! {
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
         Ok(core) => {
-            std::mem::forget(Rc::clone(&core));
-            // SAFETY: neither the host context nor the core is ever dropped.
-            let host_context = Box::leak(unsafe { HostContext::new(&core) });
+            let host_context = HostContext::leaked(&core);
             let refused = candidates.iter().zip(0..).find_map(|(candidate, at)| {
                 let begins = |step| send(&Message::Begins(at, step));
                 load(&core, host_context, candidate, &begins).err()
