@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use alcedo_abi::call::FailureKind;
-use alcedo_abi::host::ModuleContext;
+use alcedo_abi::host::{ModuleContext, Slices};
 
 use crate::error::CallError;
 use crate::outside::{Attachment, this_thread};
@@ -37,6 +37,13 @@ pub(crate) fn end() {
 #[must_use]
 pub fn context() -> Option<&'static ModuleContext> {
     ATTACHMENT.context()
+}
+
+/// Returns the host's counter of borrowed slices and the number of this module. Returns `None` without a host, and for a host without a
+/// counter.
+#[must_use]
+pub fn slices() -> Option<(&'static Slices, u64)> {
+    ATTACHMENT.slices()
 }
 
 /// Returns true on the thread on which the module was attached. For a module with objects or values, this is the game thread. Does not

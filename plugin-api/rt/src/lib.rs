@@ -25,7 +25,7 @@ mod trace_bridge;
 
 pub use attach::{attach, detach};
 pub use attached::{
-    close_direct_calls, context, direct_version, is_game_thread, may_call_directly, may_open_scope, mode,
+    close_direct_calls, context, direct_version, is_game_thread, may_call_directly, may_open_scope, mode, slices,
 };
 pub use error::{CallError, SourcePlace};
 #[cfg(all(hooked, not(feature = "pass-through")))]

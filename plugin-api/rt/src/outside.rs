@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use alcedo_abi::hooks::{HookContext, HookSlot};
-use alcedo_abi::host::ModuleContext;
+use alcedo_abi::host::{ModuleContext, Slices};
 use alcedo_abi::host_direct::CLOSED;
 
 /// Slot for the context. The host writes the context into the slot of its private copy of the file, before the copy is mapped. The
@@ -141,6 +141,14 @@ impl Attachment {
         }
         // SAFETY: only `attach` stores ATTACHED, after it has written the whole context. The context is never written again.
         Some(unsafe { (*self.context.get()).assume_init_ref() })
+    }
+
+    /// Returns the host's counter of borrowed slices and the number of this module, while the module is attached to a host with a counter.
+    pub(crate) fn slices(&self) -> Option<(&Slices, u64)> {
+        let context = self.context()?;
+        // SAFETY: the pointer is null, or refers to a counter that the host promises to keep while the module is attached. The module is
+        // attached while its code runs.
+        Some((unsafe { context.slices.as_ref() }?, context.module))
     }
 
     /// Returns the mode of the host, or an undefined mode without a host.

@@ -1,14 +1,13 @@
 //! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
 //! are refused. While plugin code holds a mutable slice, reads are also refused. The host counts the slices too, and refuses
 //! writes that do not originate from calls of this module, for example writes of a logger.
-#![expect(unsafe_code, reason = "dereferences the address of a counter of the host")]
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::host::Slices as HostSlices;
-use alcedo_rt::CallError;
+use alcedo_rt::{CallError, slices};
 
 /// Number of slices held on all threads; usually zero.
 static OUT: AtomicU32 = AtomicU32::new(0);
@@ -89,14 +88,6 @@ impl Drop for Lending {
             alcedo_rt::close_direct_calls(false);
         }
     }
-}
-
-/// Returns the host's counter of slices and the number of this module, or `None` without a host.
-fn slices() -> Option<(&'static HostSlices, u64)> {
-    let context = alcedo_rt::context()?;
-    // SAFETY: the host keeps the counter, if it provides one, as long as this module is attached. The module is attached while
-    // its code runs.
-    Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 
 /// Returns true if no thread holds a slice. All accesses are then allowed.

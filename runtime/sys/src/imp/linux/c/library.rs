@@ -14,8 +14,7 @@ pub(in crate::imp::linux) struct Block(*mut c_void);
 impl Block {
     /// Allocates a block; `None` if no memory is available.
     pub(in crate::imp::linux) fn new(size: usize) -> Option<Self> {
-        // SAFETY: the C library accepts any size.
-        let block = unsafe { libc::malloc(size) };
+        let block = malloc(size);
         (!block.is_null()).then(|| Self(block))
     }
 
@@ -151,6 +150,11 @@ pub(in crate::imp::linux) fn read_time_zone() {
     let mut parts = std::mem::MaybeUninit::uninit();
     // SAFETY: the time is a local, and there is room for its parts.
     unsafe { libc::localtime_r(&0, parts.as_mut_ptr()) };
+}
+
+// SAFETY: the C library accepts any size.
+unsafe extern "C" {
+    safe fn malloc(size: usize) -> *mut c_void;
 }
 
 unsafe extern "C" {

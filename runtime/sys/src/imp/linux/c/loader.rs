@@ -161,8 +161,14 @@ pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
 }
 
 pub(in crate::imp::linux) fn address_of(name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: the loader reads a C string, and the returned address is not dereferenced.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    find(None, name)
+}
+
+/// Returns the address of a symbol of a library or of its dependencies, or of any library in the default scope.
+fn find(library: Option<&Share>, name: &CStr) -> Option<*mut c_void> {
+    let scope = library.map_or(libc::RTLD_DEFAULT, |share| share.0);
+    // SAFETY: the loader reads a C string. The library, if any, is mapped while `Share` exists. The address is not dereferenced.
+    let found = unsafe { libc::dlsym(scope, name.as_ptr()) };
     (!found.is_null()).then_some(found)
 }
 
@@ -208,9 +214,7 @@ impl Share {
 
     /// Returns the address of a symbol of the library or of its dependencies.
     pub(in crate::imp::linux) fn address(&self, name: &CStr) -> Option<*mut c_void> {
-        // SAFETY: the loader reads a C string, and the reference is held.
-        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
-        (!address.is_null()).then_some(address)
+        find(Some(self), name)
     }
 }
 
