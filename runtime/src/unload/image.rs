@@ -1,5 +1,5 @@
 //! Unloads the image of a module. The order of the steps ensures that no pointer into the image is left.
-#![expect(unsafe_code, reason = "ends images of unused modules")]
+#![expect(unsafe_code, reason = "ends images of unused modules, by options that are sound for some modules only")]
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -35,6 +35,32 @@ impl<'c> Unused<'c> {
     /// Checks that the promise was made for `code`.
     pub(crate) fn is_of<C>(&self, code: &C) -> bool {
         ptr::addr_eq(self.code, code)
+    }
+}
+
+/// Options that are sound for some modules only.
+impl UnloadPolicy {
+    /// Sets the time after which the host forcibly ends (evicts) the module's threads that are blocked in a system call. Default: never.
+    /// The values on the stack of an evicted thread and its thread-locals are not dropped. Intended for plugins whose threads cannot be
+    /// stopped otherwise. A thread cannot be evicted if the thread blocks all signals or waits for a condition variable of the C library.
+    /// The image then stays mapped.
+    ///
+    /// # Safety
+    ///
+    /// No address in the stack of an evicted thread may be used after the eviction. For example, a thread that waits in
+    /// [`std::thread::scope`] shares its stack with other threads.
+    pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
+        self.evict_after = after;
+    }
+
+    /// Sets whether the host closes file descriptors that a module left open. By default the descriptors are only reported.
+    ///
+    /// # Safety
+    ///
+    /// No descriptor that a module has opened may belong to other code when the module is unloaded. For example, the module
+    /// must not have passed a descriptor to the host or to another module.
+    pub unsafe fn close_fds(&mut self, closes: bool) {
+        self.close_fds = closes;
     }
 }
 

@@ -1,5 +1,4 @@
 //! Policy of unloads: decides when an unload is blocked and when it is parked. Reads no clock.
-#![expect(unsafe_code, reason = "two options of a host are sound for some modules only")]
 
 use std::time::Duration;
 
@@ -49,7 +48,7 @@ pub struct UnloadPolicy {
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,
     /// Set by [`UnloadPolicy::close_fds`].
-    close_fds: bool,
+    pub(super) close_fds: bool,
     /// Frees the C heap blocks that a module left. Blocks are kept if the module may have passed a block to other code. The host assumes
     /// such a transfer if the module dynamically links a library of its own, or calls `getline`. Default: true.
     pub free_c_heap: bool,
@@ -82,29 +81,6 @@ impl Default for UnloadPolicy {
 }
 
 impl UnloadPolicy {
-    /// Sets the time after which the host forcibly ends (evicts) the module's threads that are blocked in a system call. Default: never.
-    /// The values on the stack of an evicted thread and its thread-locals are not dropped. Intended for plugins whose threads cannot be
-    /// stopped otherwise. A thread cannot be evicted if the thread blocks all signals or waits for a condition variable of the C library.
-    /// The image then stays mapped.
-    ///
-    /// # Safety
-    ///
-    /// No address in the stack of an evicted thread may be used after the eviction. For example, a thread that waits in
-    /// [`std::thread::scope`] shares its stack with other threads.
-    pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
-        self.evict_after = after;
-    }
-
-    /// Sets whether the host closes file descriptors that a module left open. By default the descriptors are only reported.
-    ///
-    /// # Safety
-    ///
-    /// No descriptor that a module has opened may belong to other code when the module is unloaded. For example, the module
-    /// must not have passed a descriptor to the host or to another module.
-    pub unsafe fn close_fds(&mut self, closes: bool) {
-        self.close_fds = closes;
-    }
-
     /// Checks if an unload has lasted so long that it must be parked.
     pub(crate) fn should_park(&self, age: Duration) -> bool {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
