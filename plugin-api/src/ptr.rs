@@ -132,12 +132,8 @@ impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
 
     /// Passes the bytes of the string to `copy`, which must not change values in host memory.
     fn copied(self, copy: fn(&[u8]) -> String) -> String {
-        let TextView { data, len } = self.view();
-        if len == 0 {
-            return String::new();
-        }
-        // SAFETY: the caller of `new` promised a live string with `len` readable bytes, which are not used after `copy`.
-        copy(unsafe { core::slice::from_raw_parts(data, len) })
+        // SAFETY: the caller of `new` promised a live string with readable bytes, which are not used after `copy`.
+        copy(unsafe { self.view().bytes() })
     }
 }
 

@@ -67,6 +67,19 @@ pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Borrowed<'v, K
     code(unsafe { Borrowed::new(at, token) })
 }
 
+impl<K: Kind> Owned<K> {
+    /// Returns a pointer to the value, valid until the value is dropped or the host is called.
+    ///
+    /// # Errors
+    /// See [`Owned::at`].
+    #[inline]
+    pub(crate) fn ptr(&self) -> Result<PtrMut<'_, K>, CallError> {
+        // SAFETY: the host has just returned this address, which it does on the game thread only. The value stays at this address
+        // while `self` owns the value. The owner may write the value.
+        Ok(unsafe { PtrMut::new(self.at()?) })
+    }
+}
+
 impl<'f, K: Kind> Borrowed<'f, K> {
     #[inline]
     pub(crate) fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {

@@ -1,6 +1,5 @@
 //! Owned value in host memory. The host creates the value; dropping the `Owned` on any thread frees it. An `Owned` contains only the number
 //! of the value. From this number, the host detects a destroyed value, for example a value of an earlier generation.
-#![expect(unsafe_code, reason = "uses addresses from the host")]
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -8,7 +7,7 @@ use core::panic::Location;
 use alcedo_abi::handles::BlackHandle;
 use alcedo_rt::CallError;
 
-use super::{Kind, PtrMut, ValidityToken, verbs};
+use super::{Kind, ValidityToken, verbs};
 use crate::host;
 
 /// Black value of kind `K`. The type parameter separates kinds: only a `K` can wrap an `Owned<K>`.
@@ -34,17 +33,6 @@ impl<K: Kind> Owned<K> {
     #[inline]
     pub(crate) fn at(&self) -> Result<*mut K::Raw, CallError> {
         verbs::black_at::<K>(self.black)
-    }
-
-    /// Returns a pointer to the value, valid until the value is dropped or the host is called.
-    ///
-    /// # Errors
-    /// See [`Owned::at`].
-    #[inline]
-    pub(crate) fn ptr(&self) -> Result<PtrMut<'_, K>, CallError> {
-        // SAFETY: the host has just returned this address, which it does on the game thread only. The value stays at this address
-        // while `self` owns the value. The owner may write the value.
-        Ok(unsafe { PtrMut::new(self.at()?) })
     }
 }
 
