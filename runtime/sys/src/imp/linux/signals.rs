@@ -28,6 +28,8 @@ struct Reading {
     table: Option<InUse>,
     run: Option<RunGuard>,
     frame: Frame,
+    /// Address of the fault.
+    fault: usize,
 }
 
 /// Executes `sigaction` for one image: sets the action, and returns the previous action of this image or of the process. Returns the errors
@@ -216,7 +218,7 @@ fn visit_retired<T>(see: impl FnMut(&Table) -> Option<T>) -> Option<T> {
 
 impl Reading {
     /// Takes the table of the signal and lists the run.
-    fn of(signal: c_int, context: &libc::ucontext_t) -> Option<Self> {
+    fn of(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Option<Self> {
         let here = 0_u8;
         let frame = Frame::of(context, ptr::from_ref(&here).addr());
         let run = handlers::enter(signal, &frame, release_table);
@@ -225,7 +227,7 @@ impl Reading {
                 if let Some(run) = &run {
                     run.reads(ptr::from_ref(table.0).expose_provenance());
                 }
-                Some(Self { table: Some(table), run, frame })
+                Some(Self { table: Some(table), run, frame, fault: signals::fault(info) })
             }
             (None, run) => {
                 let _over = run.is_some_and(|run| run.leave());
@@ -247,10 +249,8 @@ impl Reading {
         info: *mut libc::siginfo_t,
         context: *mut c_void,
     ) {
-        // SAFETY: our caller promises a record that is live during this call.
-        let fault = signals::fault(unsafe { &*info });
         let wants_alternate = action.sa_flags & libc::SA_ONSTACK != 0;
-        let stack = if wants_alternate { None } else { onstack::below(&self.frame, signal, fault) };
+        let stack = if wants_alternate { None } else { onstack::below(&self.frame, signal, self.fault) };
         if let Some(run) = &self.run {
             run.calls(owner, stack.is_some());
         }
@@ -289,8 +289,9 @@ unsafe extern "C" fn dispatch(signal: c_int, info: *mut libc::siginfo_t, context
 ///
 /// The record and the context belong to this signal and are live during this call.
 unsafe fn deliver(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: our caller promises a context that is live during this call.
-    let reading = Reading::of(signal, unsafe { &*context.cast() });
+    // SAFETY: our caller promises a record and a context that are live during this call.
+    let (record, interrupted) = unsafe { (&*info, &*context.cast::<libc::ucontext_t>()) };
+    let reading = Reading::of(signal, record, interrupted);
     if let Some(reading) = &reading
         && let Some(InUse(table)) = &reading.table
     {
