@@ -4,9 +4,10 @@
 
 use std::ops::Deref;
 
-use alcedo_abi::kinds::property_flags;
+use alcedo_abi::host::mode;
+use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_base::boundary::{CallError, mismatch};
-use alcedo_base::handles::{Name, ObjectHandle};
+use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use ref_cast::{RefCastCustom, ref_cast_custom};
 
 use crate::World as Core;
@@ -215,7 +216,12 @@ impl Core {
         if let (Some(offsets), Some(class)) = (property.offsets(), self.objects.class(object))
             && let Some(property) = property.find(&class)
         {
-            offsets.note::<T>(self.epoch.count(), &class, property);
+            let path = property.ty.type_path();
+            let required =
+                if property.ty.kind() == PropertyKind::OBJECT { self.types.class_by_path(path) } else { None };
+            // A redirected path may get a class of its own without a change of the epoch.
+            let referenced = required.filter(|class| *class.path == *path).map_or(ClassId::NONE, |class| class.id);
+            offsets.note::<T>(self.epoch.count(), &class, property, referenced);
         }
     }
 
@@ -233,7 +239,13 @@ impl Core {
     ) -> Result<(), T> {
         let Some(offsets) = property.offsets() else { return Err(value) };
         let may_write = offsets.epoch() == self.epoch.get() && !self.mode.is_before_commit() && !self.slices.are_out();
-        if may_write { offsets.write(self.objects.columns(), object, value) } else { Err(value) }
+        if !may_write {
+            return Err(value);
+        }
+        // The slow path has the write barrier of a mark, and the error for an object of another class.
+        offsets.write(self.objects.columns(), object, value, |to, class| {
+            self.mode.get() == mode::NORMAL && (to.is_none() || self.objects.is_of(to, class))
+        })
     }
 
     #[cold]
@@ -247,7 +259,10 @@ impl Core {
         self.objects.may_write(object)?;
         self.objects.with_property(object, property, |view, property| {
             if property.ty.names_objects() && T::matches(&property.ty) {
-                let value = owned(property.ty.clone(), value).read();
+                let value = match value.reference() {
+                    Some(to) => Value::Object(to),
+                    None => owned(property.ty.clone(), value).read(),
+                };
                 self.check_objects_of(property, &value)?;
                 return view.write(property, &value);
             }

@@ -212,6 +212,12 @@ impl Objects {
         Some(self.columns.find(object)?.class)
     }
 
+    /// Checks that the object has the class with this id or a derived class.
+    #[inline]
+    pub(super) fn is_of(&self, object: ObjectHandle, class: ClassId) -> bool {
+        self.inspect(object, |tenant| tenant.body.class().chain_ids().contains(&class)) == Some(true)
+    }
+
     /// Returns the object's memory. The address is valid until the body is replaced, or until the safe point after the object's
     /// destruction.
     #[inline]

@@ -93,9 +93,14 @@ impl World {
 
 #[cfg(test)]
 mod tests {
+    use alcedo_abi::host::mode;
+    use alcedo_abi::kinds::PropertyKind;
+    use alcedo_base::boundary::CallError;
     use alcedo_base::handles::ObjectHandle;
 
     use crate::World;
+    use crate::decl::PropertyDecl;
+    use crate::member::PropertyRef;
     use crate::property::PropertyType;
     use crate::testing::{declare, native, world};
     use crate::value::Value;
@@ -138,6 +143,22 @@ mod tests {
             "the place: object {wall} is a /Script/Engine.Wall, not a class that implements /Script/Engine.Sings"
         );
         check(&world, "ScriptInterface(/Script/Engine.Sings)", &Value::ScriptInterface(wall), Some(&sings));
+    }
+
+    #[test]
+    fn references_are_written_at_cached_offsets_unless_the_class_is_wrong_or_a_mark_runs() {
+        let (world, [door, wall]) = house();
+        let property = PropertyDecl::new("of", PropertyKind::OBJECT).of_type("/Script/Engine.Door");
+        let key = declare(&world, [native("Key", "/Script/Engine.Object", &[property])]).remove(0);
+        let (key, none) = (world.objects.allocate(&key, None, ObjectHandle::NONE, 0), ObjectHandle::NONE);
+        let of = PropertyRef::new("of");
+        assert_eq!(world.set_cached(key, &of, door), Err(door), "no offset is cached");
+        world.set(key, &of, door).expect("a door");
+        assert_eq!([none, wall, door].map(|to| world.set_cached(key, &of, to)), [Ok(()), Err(wall), Ok(())]);
+        assert!(matches!(world.set(key, &of, wall), Err(CallError::WrongClass { .. })));
+        assert_eq!(world.get::<ObjectHandle>(key, &of), Ok(door));
+        let _marking = world.mode.enter(mode::MARKING);
+        assert_eq!(world.set_cached(key, &of, none), Err(none), "the mark has to scan the object again");
     }
 
     #[test]

@@ -59,6 +59,12 @@ pub(crate) trait OfKind: Sized {
     /// Kind of the value in a call slot. `None` for types passed by address.
     const IN_SLOT: Option<PropertyKind> = None;
 
+    /// Returns the object of a strong reference. Returns `None` for other values.
+    #[inline]
+    fn reference(&self) -> Option<ObjectHandle> {
+        None
+    }
+
     /// Converts the value to a call slot. Returns an empty slot for values passed by address.
     #[inline]
     fn into_slot(self) -> Slot {
@@ -82,6 +88,12 @@ pub(crate) trait OfKind: Sized {
 macro_rules! in_slot {
     ($kind:ty) => {
         const IN_SLOT: Option<PropertyKind> = Some(<$kind as crate::values::Kind>::KIND);
+
+        #[inline]
+        fn reference(&self) -> Option<ObjectHandle> {
+            let is_reference = <Self as OfKind>::IN_SLOT == Some(PropertyKind::OBJECT);
+            is_reference.then(|| <ObjectHandle as SlotValue>::from_bits(<Self as SlotValue>::into_bits(*self)))
+        }
 
         #[inline]
         fn into_slot(self) -> Slot {

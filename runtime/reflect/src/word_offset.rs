@@ -21,6 +21,8 @@ struct Location {
     class: ClassId,
     offset: u32,
     kind: PropertyKind,
+    /// Required class of the objects to which a reference refers. [`ClassId::NONE`] if unknown.
+    referenced: ClassId,
 }
 
 /// Offset of a property with values of Rust type `T`, in objects of one class.
@@ -42,7 +44,8 @@ impl Location {
     /// `kind`.
     fn of(class: &Class, property: &Property, kind: PropertyKind) -> Option<Self> {
         let is_there = class.properties.iter().any(|own| std::ptr::eq(&raw const **own, property));
-        (is_there && property.ty.kind() == kind).then_some(Self { class: class.id, offset: property.offset, kind })
+        let (offset, referenced) = (property.offset, ClassId::NONE);
+        (is_there && property.ty.kind() == kind).then_some(Self { class: class.id, offset, kind, referenced })
     }
 
     #[inline]
@@ -151,30 +154,33 @@ impl WordOffsets {
         self.of(entry.class).get()?.read(&entry)
     }
 
-    /// Overwrites the property, unless it is a reference. The caller must check that the cache is current and that the property may be
-    /// written.
+    /// Overwrites the property. The caller must check that the cache is current and that the property may be written. For a reference,
+    /// `may_refer` receives the new object and the class that the property requires. `may_refer` checks that the object has this class, and
+    /// that the write needs no write barrier.
     ///
     /// # Errors
-    /// Returns `value` if the object does not exist, if its class is not cached, or if the property is a reference.
+    /// Returns `value` if the object does not exist, if its class is not cached, or if `may_refer` returns false.
     #[inline]
-    pub fn write<T: FrameValue>(&self, columns: &HotColumns, object: ObjectHandle, value: T) -> Result<(), T> {
-        // References need a write barrier for the mark and a check of the object's class.
-        if <T as OfKind>::IN_SLOT == Some(PropertyKind::OBJECT) {
-            return Err(value);
-        }
+    pub fn write<T: FrameValue>(
+        &self,
+        columns: &HotColumns,
+        object: ObjectHandle,
+        value: T,
+        may_refer: impl FnOnce(ObjectHandle, ClassId) -> bool,
+    ) -> Result<(), T> {
         let Some(entry) = columns.find(object) else { return Err(value) };
-        match self.of(entry.class).get() {
-            Some(location) => location.write(&entry, value),
-            None => Err(value),
-        }
+        let Some(location) = self.of(entry.class).get() else { return Err(value) };
+        let is_refused = value.reference().is_some_and(|to| !may_refer(to, location.referenced));
+        if is_refused { Err(value) } else { location.write(&entry, value) }
     }
 
-    /// Caches the offset of the property for `class` at epoch `count`.
-    pub fn note<T: FrameValue>(&self, count: u64, class: &Class, property: &Property) {
+    /// Caches the offset of the property for `class` at epoch `count`. `referenced` is the class that a reference requires, or none.
+    pub fn note<T: FrameValue>(&self, count: u64, class: &Class, property: &Property, referenced: ClassId) {
         if self.epoch.replace(count) != count {
             self.offsets.iter().for_each(|location| location.set(None));
         }
         let location = <T as OfKind>::IN_SLOT.and_then(|kind| Location::of(class, property, kind));
+        let location = location.map(|location| Location { referenced, ..location });
         self.of(class.id).set(location.filter(|_| fits::<T>(&property.ty)));
     }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::boundary::CallError;
 use crate::bridge::fast_paths::FastPaths;
 use crate::error::Error;
-use crate::handles::ObjectHandle;
+use crate::handles::{ClassId, ObjectHandle};
 use crate::host::member::is_meant;
 use crate::native::failing;
 use crate::object::host_value::HostValue;
@@ -144,7 +144,7 @@ impl<T: HostValue> TypedProperty<T> {
         if !self.fast_paths.are_open(self.locations.epoch()) {
             return self.set_slow(object, value);
         }
-        match self.locations.write(self.fast_paths.columns(), object, value) {
+        match self.locations.write(self.fast_paths.columns(), object, value, |_, _| false) {
             Ok(()) => Ok(()),
             Err(value) => self.set_slow(object, value),
         }
@@ -157,7 +157,7 @@ impl<T: HostValue> TypedProperty<T> {
         let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         is_meant(&core.world, object, &class, &self.class)?;
         if let Some(property) = (&self.key).find(&class) {
-            self.locations.note::<T::Raw>(core.zcalls.epoch().count(), &class, property);
+            self.locations.note::<T::Raw>(core.zcalls.epoch().count(), &class, property, ClassId::NONE);
         }
         Ok(runtime)
     }
