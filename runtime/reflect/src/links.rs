@@ -12,6 +12,7 @@ use crate::World;
 use crate::class::Class;
 use crate::kind_list::{of_type, of_value};
 use crate::names::Names;
+use crate::origin::Origin;
 use crate::property::{Property, PropertyType};
 use crate::value::Value;
 use crate::values::{Content as _, Kind as _, Links};
@@ -121,8 +122,11 @@ impl World {
     }
 
     /// Returns true if the class is the class at the path `base` or derives from it.
-    fn is_below(&self, class: &Class, base: &str) -> bool {
-        self.types.class_by_path(base).is_some_and(|base| class.is_a(&base))
+    pub(super) fn is_below(&self, class: &Class, base: &str) -> bool {
+        // No other class ever has the path of a native class, so a native class in the chain needs no lookup.
+        let is_it = |of: &Class| of.origin == Origin::Native && *of.path == *base;
+        std::iter::successors(Some(class), |class| class.base.as_deref()).any(is_it)
+            || self.types.class_by_path(base).is_some_and(|base| class.is_a(&base))
     }
 
     /// Checks that a reference of type `ty` may refer to an object.

@@ -72,10 +72,7 @@ impl World {
 
     /// Checks that an object is an instance of the class with this path or of a derived class.
     pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
-        match (self.0.objects.class(object), self.0.types.class_by_path(class)) {
-            (Some(found), Some(expected)) => found.is_a(&expected),
-            _ => false,
-        }
+        self.0.objects.class(object).is_some_and(|found| self.0.is_below(&found, class))
     }
 
     /// Checks that an object is a class default object or a subobject of a class default object.
@@ -100,8 +97,8 @@ impl World {
 
     /// Returns the default subobject that the object's class declares as root.
     pub fn root_subobject(&self, object: ObjectHandle) -> Option<ObjectHandle> {
-        let chain = self.0.objects.class(object)?.chain();
-        let root = chain.iter().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root())?;
+        let class = self.0.objects.class(object)?;
+        let root = class.lineage().flat_map(|class| &class.subobjects).find(|subobject| subobject.is_root())?;
         self.0.objects.subobject(object, &root.name)
     }
 
