@@ -6,6 +6,7 @@ pub mod transfer;
 
 use std::hash::Hasher;
 use std::num::NonZeroU32;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -27,10 +28,11 @@ pub struct Schema {
     align: usize,
     /// Offsets and types, sorted by offset, without overlaps.
     fields: Vec<(usize, PropertyType)>,
+    /// Indices of the fields whose values own memory.
     owning: Box<[usize]>,
     references: References,
-    /// True if any value can contain the handle of an object, as a strong or weak reference.
-    names_objects: bool,
+    /// Indices of the fields whose values can contain handles of objects, as strong or weak references.
+    naming: Box<[usize]>,
     /// Pool of memory. Only schemas of one layout share a pool.
     pool: Rc<Pool>,
 }
@@ -79,10 +81,10 @@ impl Schema {
             end = offset + ty.size();
         }
         assert!(end <= size, "fields end at {end}, behind the end of the memory at {size}");
-        let owning = fields.iter().enumerate().filter(|(_, (_, ty))| ty.owns_memory()).map(|(at, _)| at).collect();
+        let which = |has: fn(&PropertyType) -> bool| (0..fields.len()).filter(|at| has(&fields[*at].1)).collect();
+        let (owning, naming) = (which(PropertyType::owns_memory), which(PropertyType::names_objects));
         let references = References::of(fields.iter().map(|(offset, ty)| (*offset, ty)));
-        let names_objects = fields.iter().any(|(_, ty)| ty.names_objects());
-        Self { size, align, fields, owning, references, names_objects, pool: Rc::new(Pool::new(size, align)) }
+        Self { size, align, fields, owning, references, naming, pool: Rc::new(Pool::new(size, align)) }
     }
 
     /// Uses the pool of `other` if both schemas have equal layouts. Memory of one schema may then be used with the other schema.
@@ -259,6 +261,19 @@ impl<'a> View<'a> {
         Ok(())
     }
 
+    /// Replaces references in all properties, as [`View::replace_objects`] does.
+    pub(super) fn replace_all_objects(self, pairs: &[(ObjectHandle, ObjectHandle)]) {
+        if pairs.is_empty() {
+            return;
+        }
+        let mut map = |object| pairs.iter().find(|(old, _)| *old == object).map_or(object, |(_, new)| *new);
+        for at in &self.schema.naming {
+            let (offset, ty) = &self.schema.fields[*at];
+            // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one change only.
+            unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) }.map_objects(&mut map);
+        }
+    }
+
     /// Returns the mark that identifies a delegate during a call; see [`PtrMut::delegate_mark`].
     ///
     /// # Errors
@@ -284,30 +299,35 @@ impl<'a> View<'a> {
 
     /// Overwrites all memory with a copy of the memory of `other`. Requires that both views use one schema and no value owns memory.
     /// Otherwise, returns false and writes nothing.
+    #[inline]
     pub(super) fn copy_bytes(self, other: View<'_>) -> bool {
-        if !std::ptr::eq(self.schema, other.schema) || !self.schema.owning.is_empty() {
-            return false;
-        }
-        // SAFETY: the callers of `from_raw` promised memory of this schema on both sides. No value owns memory, so no memory
-        // is leaked or shared.
-        unsafe { self.base.copy_from(other.base, self.schema.size) };
-        true
+        self.schema.owning.is_empty() && self.copy_all(other)
     }
 
     /// Overwrites all values with copies of the values of `other`. Requires that both views use one schema. Otherwise, returns false and
     /// writes nothing.
+    #[inline]
     pub(crate) fn copy_all(self, other: View<'_>) -> bool {
-        if self.copy_bytes(other) {
-            return true;
-        }
         if !std::ptr::eq(self.schema, other.schema) {
             return false;
         }
-        for ((offset, ty), from) in self.schema.fields.iter().zip(other.values()) {
-            // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one copy only. Both views
-            // have one schema, so the two values are one value, or do not overlap.
-            unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) }.copy_from(from);
+        let copy_bytes = |range: Range<usize>| {
+            let (to, from) = (self.base.wrapping_add(range.start), other.base.wrapping_add(range.start));
+            // SAFETY: the callers of `from_raw` promised memory of this schema on both sides. No value in the range owns memory, so no
+            // memory is leaked or shared.
+            unsafe { to.copy_from(from, range.len()) };
+        };
+        let mut copied = 0;
+        for at in &self.schema.owning {
+            let (offset, ty) = &self.schema.fields[*at];
+            copy_bytes(copied..*offset);
+            // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one copy only.
+            let to = unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) };
+            // SAFETY: as above, in the other view, which has this schema. The two values are one value, or do not overlap.
+            to.copy_from(unsafe { Ptr::new(other.base.wrapping_add(*offset), ty) });
+            copied = offset + ty.size();
         }
+        copy_bytes(copied..self.schema.size);
         true
     }
 
@@ -337,7 +357,7 @@ impl<'a> View<'a> {
 
     /// Returns true if any property can contain the handle of an object.
     pub(super) fn names_objects(self) -> bool {
-        self.schema.names_objects
+        !self.schema.naming.is_empty()
     }
 
     /// Feeds all values to `hasher`. Equal values feed equal data.
@@ -500,6 +520,24 @@ mod tests {
         drop(one);
         assert_eq!(other.view().read(to), Ok(Value::Text("words".to_owned())));
         assert!(other.view().copy_from(&other.class().properties[0], other.view(), to).is_err());
+    }
+
+    #[test]
+    fn values_before_between_and_after_owned_memory_are_copied() {
+        let kinds = [PropertyKind::U8, PropertyKind::STRING, PropertyKind::U64, PropertyKind::STRING, PropertyKind::U8];
+        let declared = ["a", "b", "c", "d", "e"].into_iter().zip(kinds);
+        let declared: Vec<_> = declared.map(|(name, kind)| PropertyDecl::new(name, kind)).collect();
+        let from = body(&declared);
+        let text = |text: &str| Value::Text(text.to_owned());
+        let values = [Value::U8(1), text("one"), Value::U64(2), text("two"), Value::U8(3)];
+        for (property, value) in from.class().properties.iter().zip(&values) {
+            from.view().write(property, value).unwrap();
+        }
+        let copy = from.storage.duplicate();
+        let properties = from.class().properties.clone();
+        drop(from);
+        let copied: Vec<_> = properties.iter().map(|property| copy.view().read(property).unwrap()).collect();
+        assert_eq!(copied, values);
     }
 
     #[test]

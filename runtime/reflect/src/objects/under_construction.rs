@@ -45,11 +45,7 @@ impl Objects {
         let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
         let (view, template) = (to.body.view(), from.body.view());
         if to.subobjects.is_empty() && to.body.class().properties.len() == properties.len() && view.copy_all(template) {
-            if view.names_objects() {
-                for property in properties.iter().filter(|it| it.ty.names_objects()) {
-                    view.replace_objects(property, pairs)?;
-                }
-            }
+            view.replace_all_objects(pairs);
             return Ok(());
         }
         let is_own = |property: &Property| to.subobjects.iter().any(|(name, _)| name == property.name);
@@ -84,11 +80,7 @@ impl Objects {
         if !view.copy_all(template.view()) {
             return Err(CallError::Stale { handle: from });
         }
-        if !pairs.is_empty() {
-            for property in to.class().properties.iter().filter(|it| it.ty.names_objects()) {
-                view.replace_objects(property, pairs)?;
-            }
-        }
+        view.replace_all_objects(pairs);
         for (offset, reference) in kept {
             view.put_reference(offset, reference.unwrap_or_default());
         }
