@@ -12,6 +12,7 @@ use crate::boundary::{CallError, reported};
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::{ClassHookTable, ClassHooks};
 use crate::conjugate::finalizer::Finalizer;
+use crate::conjugate::gate::Gate;
 use crate::conjugate::packed::PackedFields;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
@@ -300,14 +301,24 @@ impl Plugins<'_> {
         self.world.objects.memory(object).ok_or(CallError::Stale { handle: object })
     }
 
-    fn hook(&self, object: ObjectHandle, class: &Class, what: &Rc<str>, invoke: Invoke) -> Result<(), CallError> {
-        let key = self.key_of(object).ok_or(CallError::Stale { handle: object })?;
-        let part = self.pairs.part(key, class.id).ok_or_else(|| CallError::Unavailable {
-            what: format!("the plugin part of {} for {}", self.world.objects.display(object), class.path),
-        })?;
+    /// Runs a hook of `class`, whose module has this gate.
+    fn hook(
+        &self,
+        object: ObjectHandle,
+        class: &Class,
+        gate: &Gate,
+        (what, invoke): (&Rc<str>, Invoke),
+    ) -> Result<(), CallError> {
         let memory = self.memory(object)?;
-        self.red.call_module(&part.gate, what, |failure| {
-            let mut call = call_of(object, memory, part.ptr, failure);
+        let found = self.pairs.find_part(&self.world.objects, object, class.id);
+        let part = found.filter(|_| gate.is_open()).ok_or_else(|| match self.key_of(object) {
+            None => CallError::Stale { handle: object },
+            Some(_) => CallError::Unavailable {
+                what: format!("the plugin part of {} for {}", self.world.objects.display(object), class.path),
+            },
+        })?;
+        self.red.call_module(gate, what, |failure| {
+            let mut call = call_of(object, memory, part, failure);
             // SAFETY: object, memory and part belong together, because they were looked up for this class just now. Hooks take no
             // parameters.
             unsafe { (invoke.0)(&mut call) }
@@ -420,7 +431,7 @@ impl ConstructionHooks for Plugins<'_> {
         let run = || -> Result<(), CallError> {
             let hooks = self.hooks_of(class).ok_or_else(|| gone(class))?;
             match hooks.hooks.class_constructor.into_option() {
-                Some(invoke) => self.hook(object, class, &hooks.names.class, invoke),
+                Some(invoke) => self.hook(object, class, &hooks.gate, (&hooks.names.class, invoke)),
                 None => Ok(()),
             }
         };
@@ -442,7 +453,7 @@ impl ConstructionHooks for Plugins<'_> {
             let hooks = self.hooks_of(class).ok_or_else(|| step_error(class, gone(class)))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {
                 return self
-                    .hook(object, class, &hooks.names.post_init, invoke)
+                    .hook(object, class, &hooks.gate, (&hooks.names.post_init, invoke))
                     .map_err(|error| step_error(class, error));
             }
         }
