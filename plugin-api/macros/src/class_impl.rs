@@ -281,7 +281,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Expands to the destruction hooks of a native class.
+    /// Expands to the hooks that only native classes have, and to `true` if the class has a red constructor.
     fn ends(&self) -> Option<TokenStream> {
         if self.side == Side::Plugin {
             return None;
@@ -295,7 +295,8 @@ impl<'a> Body<'a> {
             .as_ref()
             .map(|trampoline| quote! { ::alcedo_plugin_api::__private::hook::<#trampoline>() });
         let (begin, references) = (some(begin), some(self.add_references.clone()));
-        Some(quote! { .with_ends(#begin, #references) })
+        let is_red = self.red_constructor.is_some();
+        Some(quote! { .with_ends(#begin, #references, #is_red) })
     }
 
     fn red_constructor(&mut self, attr: &Attribute, signature: &Signature, conditions: &Conditions) -> Result<()> {

@@ -84,6 +84,10 @@ macro_rules! __alcedo_native_class {
                                 &[$($class::$bodies.functions()),*];
                             ALCEDO_BODIES
                         },
+                        has_fields: {
+                            const ALCEDO_FIELDS: &[&str] = &[$($crate::native::__private::core::stringify!($field)),*];
+                            !ALCEDO_FIELDS.is_empty()
+                        },
                     }
                 }
             }

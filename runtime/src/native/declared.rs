@@ -2,9 +2,11 @@
 //! names. In a host, the attributes expand to declarations of [`super`]. Each runtime has separate declarations.
 //!
 //! Fields with `#[uproperty]` become properties of the object. All remaining fields form a Rust struct. Each object has one value of this
-//! struct. The red constructor builds the struct at its first use, and at the latest before the class constructor runs. The struct is
-//! dropped on the game thread after `begin_destroy`. Reloads do not change the struct.
+//! struct. The red constructor builds the struct at its first use, and at the latest before the class constructor runs. A struct without
+//! fields, drop and hooks is only built at its first use. The struct is dropped on the game thread after `begin_destroy`. Reloads do not
+//! change the struct.
 
+use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -76,6 +78,7 @@ pub struct Body<C: Class> {
     post_init_properties: Option<Hook<C>>,
     begin_destroy: Option<Hook<C>>,
     add_references: Option<References<C>>,
+    has_red_constructor: bool,
 }
 
 impl<C: Class> Body<C> {
@@ -88,13 +91,26 @@ impl<C: Class> Body<C> {
         class_constructor: Option<Hook<C>>,
         post_init_properties: Option<Hook<C>>,
     ) -> Self {
-        Self { functions, class_constructor, post_init_properties, begin_destroy: None, add_references: None }
+        Self {
+            functions,
+            class_constructor,
+            post_init_properties,
+            begin_destroy: None,
+            add_references: None,
+            has_red_constructor: false,
+        }
     }
 
-    /// Adds the destruction hook and the reference hook, which only native classes support.
+    /// Adds the destruction hook and the reference hook, which only native classes support. `has_red_constructor` is true if the author has
+    /// written a red constructor.
     #[must_use]
-    pub const fn with_ends(self, begin_destroy: Option<Hook<C>>, add_references: Option<References<C>>) -> Self {
-        Self { begin_destroy, add_references, ..self }
+    pub const fn with_ends(
+        self,
+        begin_destroy: Option<Hook<C>>,
+        add_references: Option<References<C>>,
+        has_red_constructor: bool,
+    ) -> Self {
+        Self { begin_destroy, add_references, has_red_constructor, ..self }
     }
 }
 
@@ -133,12 +149,15 @@ pub struct Description<C: Class> {
     pub body: Body<C>,
     /// Functions that implement the interfaces of the class.
     pub bodies: &'static [&'static [Function<C>]],
+    /// True if the class has Rust fields.
+    pub has_fields: bool,
 }
 
 /// Returns the declaration of a class for one runtime.
 pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
-    let Description { name, flags, doc, properties, subobjects, defaults, body, bodies } = C::description();
-    let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references } = body;
+    let Description { name, flags, doc, properties, subobjects, defaults, body, bodies, has_fields } = C::description();
+    let Body { functions, class_constructor, post_init_properties, begin_destroy, add_references, has_red_constructor } =
+        body;
     let parts = Rc::new(Parts::new(C::PATH));
     let mut decl = ClassDecl::new(C::PACKAGE, name, C::Base::PATH, Origin::Native);
     decl.flags = flags;
@@ -150,15 +169,17 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     let functions = functions.iter().chain(bodies.iter().copied().flatten());
     decl.functions = functions.map(|function| function.declared(&parts)).collect();
     decl.interfaces = C::IMPLEMENTS.iter().map(|path| (*path).to_owned()).collect();
-    decl.native_constructor = {
+    // For any other class, no code can observe when the empty struct is built.
+    let is_observed = has_fields || has_red_constructor || needs_drop::<C>() || add_references.is_some();
+    if is_observed || class_constructor.is_some() || begin_destroy.is_some() {
         let parts = Rc::clone(&parts);
-        Some(Rc::new(move |context, object| {
+        decl.native_constructor = Some(Rc::new(move |context, object| {
             let this = This::new(object::World::of(context), object);
             failing(|| part_of(&parts, this).map(drop))
                 .and_then(|()| class_constructor.map_or(Ok(()), |hook| (hook.run)(&parts, this)))
                 .map_err(|error| error.to_string())
-        }))
-    };
+        }));
+    }
     if let Some(hook) = post_init_properties {
         let parts = Rc::clone(&parts);
         decl.native_post_init = Some(Rc::new(move |context, object| {
@@ -291,4 +312,41 @@ fn add_struct_decl(natives: Natives, path: &str, decl: NativeStruct, package: &s
 #[must_use]
 pub fn add_enum<E: NativeEnumeration>(natives: Natives) -> Natives {
     natives.of_package(E::PACKAGE).enumeration(NativeEnum(E::declaration()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Body, DeclaredClass, Description, Part, class_decl};
+    use crate::native::this::{Class, Object, ObjectView, This};
+
+    struct Sample<const HAS_FIELDS: bool, const IS_RED: bool>;
+
+    impl<const HAS_FIELDS: bool, const IS_RED: bool> Class for Sample<HAS_FIELDS, IS_RED> {
+        type Base = Object;
+        type View<'f> = ObjectView<'f>;
+        const PATH: &'static str = "/Script/Test.Sample";
+    }
+
+    impl<const HAS_FIELDS: bool, const IS_RED: bool> Part for Sample<HAS_FIELDS, IS_RED> {
+        fn red_constructor(_this: This<'_, Self>) -> Self {
+            Self
+        }
+    }
+
+    impl<const HAS_FIELDS: bool, const IS_RED: bool> DeclaredClass for Sample<HAS_FIELDS, IS_RED> {
+        const PACKAGE: &'static str = "Test";
+
+        fn description() -> Description<Self> {
+            let (body, has_fields) = (Body::<Self>::EMPTY.with_ends(None, None, IS_RED), HAS_FIELDS);
+            let (name, doc, flags, properties) = ("Sample", "", 0, Vec::new());
+            Description { name, flags, doc, properties, subobjects: &[], defaults: &[], body, bodies: &[], has_fields }
+        }
+    }
+
+    #[test]
+    fn a_constructor_builds_rust_fields_only_if_code_can_observe_that() {
+        assert!(class_decl::<Sample<false, false>>().native_constructor.is_none());
+        assert!(class_decl::<Sample<true, false>>().native_constructor.is_some());
+        assert!(class_decl::<Sample<false, true>>().native_constructor.is_some());
+    }
 }
