@@ -484,8 +484,11 @@ impl Constructor<'_> {
     }
 
     fn set_defaults(&self, object: ObjectHandle, turn: &Class) -> Result<(), StepError> {
-        for (property, default) in defaults_of(turn) {
-            let write = |body: &Body| body.view().write(property, default);
+        if has_defaults(turn) {
+            let write = |body: &Body| {
+                let mut defaults = defaults_of(turn);
+                defaults.try_for_each(|(property, default)| body.view().write(property, default))
+            };
             self.world.objects.with_body_to_write(object, write)??;
         }
         // Only CDOs need this hook: instances copy these values from their CDO.
