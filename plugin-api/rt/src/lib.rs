@@ -32,7 +32,7 @@ pub use error::{CallError, SourcePlace};
 pub use heap::{ModuleHeap, live_bytes};
 pub use host::{Host, borrowed_text, put_text};
 pub use loggers::with_loggers;
-pub use panic_guard::{catch_panics, catch_panics_directly, fail, format_value, keep_hook};
+pub use panic_guard::{catch_panics, catch_panics_directly, catch_panics_uncounted, fail, format_value, keep_hook};
 /// The platform's allocator, for a module without its own heap. Used with a sanitizer, which must intercept every allocation,
 /// and on platforms without hooks, where an image is never unmapped. Callable on any thread.
 #[cfg(any(not(hooked), feature = "pass-through"))]

@@ -46,20 +46,26 @@ pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), Cal
     // Each access of a thread-local in a library is a function call. If both accesses are inlined into one function, the compiler merges
     // the calls. A closure around this code would prevent the inlining.
     OPEN_GUARDS.set(OPEN_GUARDS.get() + 1);
-    // Unwind safety: state that `code` was changing belongs to the plugin author. Unwinding drops the state, or releases the borrow of the
-    // plugin part that contains the state.
-    let status = match catch_unwind(AssertUnwindSafe(code)) {
-        Ok(Ok(())) => Status::OK,
-        Ok(Err(error)) => fill(failure, error.into_failure()),
-        Err(payload) => fill(failure, failure_of(payload)),
-    };
+    let status = catch_panics_uncounted(failure, code);
     OPEN_GUARDS.set(OPEN_GUARDS.get() - 1);
     status
 }
 
-/// Runs the `code` of a call that returns a word. Does not increment the counter of open panic guards: an access to this thread-local would
-/// double the cost. On the game thread, all calls enter the module through panic guards, so all panics are caught. On other threads, the
-/// host counts the calls.
+/// Variant of [`catch_panics`] for frequent calls on the game thread. Does not increment the counter of open panic guards: an access to
+/// this thread-local is expensive. On the game thread, all calls enter the module through panic guards, so all panics are caught.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn catch_panics_uncounted(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
+    // Unwind safety: state that `code` was changing belongs to the plugin author. Unwinding drops the state, or releases the borrow of the
+    // plugin part that contains the state.
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(Ok(())) => Status::OK,
+        Ok(Err(error)) => fill(failure, error.into_failure()),
+        Err(payload) => fill(failure, failure_of(payload)),
+    }
+}
+
+/// Runs the `code` of a call that returns a word. Does not count the panic guard, as in [`catch_panics_uncounted`]. On threads other than
+/// the game thread, the host counts the calls.
 ///
 /// Writes `failure` if and only if the status is `FAILED`, and does not drop the previous value.
 #[inline]
@@ -234,7 +240,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }
-    // Panic guards of direct calls are not counted in `OPEN_GUARDS`.
+    // Panic guards of direct calls and red constructors are not counted in `OPEN_GUARDS`.
     if OPEN_GUARDS.get() == 0 && !is_direct_call() {
         // The panic is on a thread of the module. No caller receives the failure, so this code logs the panic.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);

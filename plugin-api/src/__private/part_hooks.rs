@@ -7,7 +7,7 @@ use alcedo_abi::call::{Call, Failure, Invoke, Status};
 use alcedo_abi::describe::PartHooks;
 use alcedo_abi::handles::{ObjectHandle, PartPtr};
 use alcedo_abi::value::{KeepSink, TextView};
-use alcedo_rt::{catch_panics, is_game_thread};
+use alcedo_rt::{catch_panics, catch_panics_uncounted, is_game_thread};
 
 use super::trampolines::cell_of;
 use crate::class::Part;
@@ -60,7 +60,7 @@ unsafe fn guarded_construction(
 ) -> Status {
     let Call { object, memory, failure, .. } = call;
     let (object, memory) = (*object, *memory);
-    catch_panics(failure, || {
+    catch_panics_uncounted(failure, || {
         // SAFETY: the caller upholds the contract of this function.
         *out = PartPtr(unsafe { code(object, memory) });
         Ok(())
