@@ -88,7 +88,7 @@ impl<C> Parts<C> {
         }
     }
 
-    #[cold]
+    #[inline(never)]
     fn build(
         &self,
         object: ObjectHandle,
