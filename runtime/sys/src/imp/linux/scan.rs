@@ -152,7 +152,7 @@ struct Walk<'a> {
     sizes: HashMap<usize, usize>,
     /// Blocks that are not searched.
     buffers: HashSet<usize>,
-    /// Memory whose address the C library may still store but does not use.
+    /// Blocks of past requests, whose addresses the C library may still store but does not use.
     requests: HashSet<usize>,
     seen: HashSet<usize>,
     next: VecDeque<(usize, usize, Chain)>,
@@ -383,9 +383,13 @@ impl Walk<'_> {
             }
             let words =
                 if self.streams.contains(&block) { leaves::CALLED.start..leaves::CALLED.end.min(all.end) } else { all };
-            for at in (block + words.start..block + words.end).step_by(WORD) {
-                if let Some(word) = self.blocks.word(at).filter(|word| !self.requests.contains(word)) {
-                    self.word(word, chain);
+            let mut words = (block + words.start..block + words.end).step_by(WORD);
+            while let Some(at) = words.next() {
+                match self.blocks.word(at) {
+                    // In the C library's record of a request, the next word is the address of its waiters, which may be on an ended stack.
+                    Some(word) if self.requests.contains(&word) => _ = words.next(),
+                    Some(word) => self.word(word, chain),
+                    None => {}
                 }
             }
         }

@@ -84,13 +84,15 @@ impl Names {
     }
 }
 
-/// Looks up names synchronously, on a thread whose stack is unmapped when the thread ends.
+/// Looks up names synchronously, on a thread whose stack is unmapped when the thread ends. Writes the address of a variable on this stack to
+/// the file that `ALARMS_RELEASE` names.
 pub(crate) fn names_waited() {
     let waits = || {
         let mut blocks: [Names; 3] = [c"127.0.0.1", c"localhost", c"::1"].map(Names::of);
         let mut list = blocks.each_mut().map(|block| (&raw mut *block).cast());
         // SAFETY: the list and its blocks are valid until the function returns, and no event is raised.
         assert_eq!(unsafe { getaddrinfo_a(0, list.as_mut_ptr(), 3, &Event::none()) }, 0);
+        write_address(list.as_ptr().addr());
         for block in blocks {
             // SAFETY: the look-up succeeded, and the result is freed once.
             unsafe { libc::freeaddrinfo(block.result) };
@@ -131,8 +133,12 @@ pub(crate) fn names_in_image() {
         // SAFETY: the look-up succeeded, and the result is freed once.
         unsafe { libc::freeaddrinfo(block.result) };
     }
+    write_address(first.addr());
+}
+
+fn write_address(address: usize) {
     let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets it");
-    std::fs::write(name, first.addr().to_string()).expect("the file is writable");
+    std::fs::write(name, address.to_string()).expect("the file is writable");
 }
 
 /// `EAI_INPROGRESS`.
