@@ -192,6 +192,30 @@ fn a_reload_adds_and_removes_subobjects_of_living_objects() {
 }
 
 #[test]
+fn a_renamed_subobject_is_the_same_object_under_its_new_name() {
+    let Before { host, plain, changed } = before();
+    let part = |object: ObjectHandle, property: &str| match host.objects().get(object, property) {
+        Ok(Value::Object(part)) => part,
+        other => panic!("{other:?}"),
+    };
+    let tails = [plain, changed].map(|object| part(object, "tail"));
+    host.objects().set(tails[1], "can_tick", &Value::Bool(true)).expect("a property of it");
+    let redirected = host.types().redirect("/Script/Game.Shapeshifter:tail", "/Script/Game.Shapeshifter:wings");
+    redirected.expect("a valid redirect");
+    for (features, name) in [(1, "wings"), (0, "tail")] {
+        reload(&host, &["v2"][..features]);
+        for (object, tail) in [plain, changed].into_iter().zip(tails) {
+            assert_eq!([part(object, name), part(object, "root_component")], [tail; 2], "{name}");
+            assert_eq!(
+                (host.objects().name_of(tail).as_deref(), host.objects().outer_of(tail)),
+                (Some(name), Some(object))
+            );
+        }
+        assert_eq!(host.objects().get(tails[1], "can_tick").expect("a property of it"), Value::Bool(true));
+    }
+}
+
+#[test]
 fn a_reference_to_a_removed_subobject_follows_the_new_default() {
     let Before { host, plain, .. } = before();
     let root = |property| host.objects().get(plain, property).expect("a subobject");

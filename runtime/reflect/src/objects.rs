@@ -84,7 +84,15 @@ struct Shadow {
     unwritten: Bits,
     /// Values of the written objects in `rebound`, copied before their first write.
     copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
+    /// Renamed default subobjects with their owners and previous names.
+    renamed: Vec<(Part, PartNames)>,
 }
+
+/// An object, and one of its default subobjects.
+type Part = (ObjectHandle, ObjectHandle);
+
+/// Name under which an owner lists a default subobject, and the name of the subobject. A loaded subobject can have another name.
+type PartNames = (Name, Name);
 
 impl Objects {
     /// Creates an empty store that checks `mode` on writes and `slices` on reads and writes.

@@ -70,6 +70,16 @@ impl Subobjects {
         };
     }
 
+    /// Renames a subobject. Returns the previous name. Returns `None` if the list lacks the subobject.
+    pub(super) fn rename(&mut self, child: ObjectHandle, name: Name) -> Option<Name> {
+        let entry = match self {
+            Self::None => None,
+            Self::One(known, one) => Some((known, one)).filter(|(_, one)| **one == child),
+            Self::Many(all) => all.iter_mut().map(|(known, one)| (known, one)).find(|(_, one)| **one == child),
+        };
+        entry.map(|(known, _)| std::mem::replace(known, name))
+    }
+
     pub(super) fn remove(&mut self, child: ObjectHandle) {
         match self {
             Self::One(_, known) if *known == child => *self = Self::None,
@@ -328,6 +338,9 @@ mod tests {
             let (name, child) = part(count);
             list.push(name, child);
             assert_eq!(list.iter().collect::<Vec<_>>(), (1..=count).map(part).collect::<Vec<_>>());
+            assert_eq!(list.rename(child, Name(9)), Some(name));
+            assert_eq!(list.rename(child, name), Some(Name(9)));
+            assert_eq!(list.rename(part(7).1, name), None);
         }
         list.remove(part(2).1);
         list.remove(part(7).1);

@@ -57,6 +57,8 @@ struct Walk<'a> {
     /// Templates of subobjects, by class of the owner and name of the subobject.
     templates: FxHashMap<(ClassId, Name), Option<Templates>>,
     doomed: HashSet<ObjectHandle>,
+    /// Former names of renamed subobjects.
+    renamed: FxHashMap<ObjectHandle, Rc<str>>,
     growing: Vec<Growing>,
     /// Objects that are constructed again, with the values that they keep.
     reconstructed: Vec<(ObjectHandle, OwnValues)>,
@@ -84,6 +86,7 @@ pub(crate) fn migrate(
         plans: FxHashMap::default(),
         templates: FxHashMap::default(),
         doomed: HashSet::new(),
+        renamed: FxHashMap::default(),
         growing: Vec::new(),
         reconstructed: Vec::new(),
         sleeping: HashSet::new(),
@@ -163,10 +166,24 @@ impl Walk<'_> {
                 self.reconstructed.push((object, values));
             }
         }
+        self.rename_parts(object, &plan);
         if let Some(target) = self.mapping.targets.get_mut(&key) {
             target.objects += 1;
         }
         Ok(())
+    }
+
+    /// Gives subobjects the current names of their properties. Runs after the values of the owner are carried, because the old defaults of
+    /// the owner refer to subobjects by their former names.
+    fn rename_parts(&mut self, owner: ObjectHandle, plan: &ClassPlan) {
+        let objects = &self.core.world.objects;
+        for (name, former) in plan.former_names.iter().filter(|(name, _)| objects.subobject(owner, name).is_none()) {
+            let found = former.iter().find_map(|former| Some((objects.subobject(owner, former)?, former)));
+            if let Some((part, former)) = found.filter(|(part, _)| !self.doomed.contains(part)) {
+                objects.rename_part(owner, part, name);
+                self.renamed.insert(part, former.as_str().into());
+            }
+        }
     }
 
     /// Returns the old and the new template of a subobject. The templates have the name of the subobject, and are subobjects
@@ -192,9 +209,11 @@ impl Walk<'_> {
 
     fn find_templates(&self, object: ObjectHandle) -> Option<Templates> {
         let (objects, names) = (&self.core.world.objects, &self.core.world.names);
-        let (mut path, mut at) = (Vec::new(), object);
+        let (mut before, mut after, mut at) = (Vec::new(), Vec::new(), object);
         while objects.flags(at)? & object_flags::SUBOBJECT != 0 {
-            path.push(names.text(objects.name(at)?));
+            let name = names.text(objects.name(at)?);
+            before.push(self.renamed.get(&at).unwrap_or(&name).clone());
+            after.push(name);
             at = objects.outer(at)?;
         }
         // Owners are staged before their subobjects. An owner with a changed class already has its new body.
@@ -203,8 +222,8 @@ impl Walk<'_> {
             Some((_, plan)) => (Rc::clone(&plan.old), found),
             None => (Rc::clone(&found), found),
         };
-        let down = |from| path.iter().rev().try_fold(from, |at, name| objects.subobject(at, name));
-        Some((down(old.cdo.get())?, down(new.cdo.get())?))
+        let down = |from, path: &[Rc<str>]| path.iter().rev().try_fold(from, |at, name| objects.subobject(at, name));
+        Some((down(old.cdo.get(), &before)?, down(new.cdo.get(), &after)?))
     }
 
     fn plan(

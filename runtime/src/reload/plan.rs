@@ -111,6 +111,8 @@ pub(super) struct ClassPlan {
     /// Subobjects that the new class declares and the old class lacks.
     pub(super) added_subobjects: Vec<Subobject>,
     pub(super) removed_subobjects: Vec<String>,
+    /// Subobjects of the new class that have former names, each with these names.
+    pub(super) former_names: Vec<(Rc<str>, Vec<String>)>,
     /// Functions of plugin authors that convert values of properties.
     pub(super) conversions: Conversions,
     /// Functions that convert whole objects. The old class has all properties that a function takes as arguments.
@@ -305,6 +307,13 @@ pub(super) fn plan_class(
     let added: HashSet<&str> = difference.added_subobjects.iter().map(|(name, _)| &**name).collect();
     let is_added = |subobject: &Subobject| added.contains(&*subobject.name);
     let added_subobjects = new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
+    let former_names = |subobject: &Subobject| {
+        let former: Vec<_> = current_names.of(&subobject.name).iter().skip(1).map(|name| (*name).to_owned()).collect();
+        (!former.is_empty()).then(|| (Rc::clone(&subobject.name), former))
+    };
+    // A dormant object keeps its subobjects under their names for the return of its class.
+    let subobjects = new.lineage().flat_map(|class| &class.subobjects).filter(|_| !is_dormant);
+    let former_names = subobjects.filter_map(former_names).collect();
     let whole = if should_report { whole_conversions(core, (old, new), &conversions)? } else { Vec::new() };
     for from in whole.iter().filter_map(|conversion| types_of(&conversion.function)).map(|(from, _)| from) {
         notes.structure.push(format!("{short}: objects are converted by their module, from {from}"));
@@ -326,6 +335,7 @@ pub(super) fn plan_class(
         asleep: note("", String::new(), notes.changes),
         added_subobjects,
         removed_subobjects: removed_subobjects.map(|(name, _)| name).collect(),
+        former_names,
         conversions,
         whole,
         plain,

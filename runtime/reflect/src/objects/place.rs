@@ -7,8 +7,9 @@ use alcedo_base::escape::line;
 use alcedo_base::handles::{Name, ObjectHandle};
 use thiserror::Error;
 
+use crate::names::{Names, PartName};
 use crate::naming::{Label, name_problem};
-use crate::objects::{Objects, Store, object_flags};
+use crate::objects::{Objects, Part, PartNames, Store, object_flags};
 
 /// See [`Objects::display`].
 #[derive(Clone, Copy)]
@@ -183,6 +184,26 @@ impl Objects {
 }
 
 impl Store {
+    /// Renames a default subobject, and its entry in the list of its owner. Returns the previous names. Returns `None` if an object does
+    /// not exist, or if the owner does not list the subobject.
+    pub(super) fn rename_part(
+        &mut self,
+        names: &Names,
+        (owner, part): Part,
+        (listed, name): PartNames,
+    ) -> Option<PartNames> {
+        let Self { slots, naming, .. } = self;
+        let before = slots.any_mut(owner)?.subobjects.rename(part, listed)?;
+        let tenant = slots.any_mut(part)?;
+        let before = (before, naming.name(names, tenant.label));
+        naming.release(names, tenant.label, tenant.outer, part);
+        tenant.label = match listed == name {
+            true => naming.assign_part(names, PartName::of(names, &names.text(name)), tenant.outer, part),
+            false => naming.assign(names, name, tenant.outer, part),
+        };
+        Some(before)
+    }
+
     fn find(&self, objects: &Objects, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         let is_inside = |object: &ObjectHandle| self.slots.get(*object).is_some_and(|tenant| tenant.outer == outer);
         let is_labeled = |(known, part): &(Name, ObjectHandle)| {

@@ -39,10 +39,19 @@ impl Objects {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
-        let (staged, is_staged, ended, rebound, in_place, unwritten, copies) = Default::default();
+        let (staged, is_staged, ended, rebound, in_place, unwritten, copies, renamed) = Default::default();
         let first_construction = store.constructions;
-        store.shadow =
-            Some(Shadow { first_construction, staged, is_staged, ended, rebound, in_place, unwritten, copies });
+        store.shadow = Some(Shadow {
+            first_construction,
+            staged,
+            is_staged,
+            ended,
+            rebound,
+            in_place,
+            unwritten,
+            copies,
+            renamed,
+        });
     }
 
     /// Checks that a shadow is active. During a shadow, a rollback may restore destroyed objects.
@@ -148,6 +157,18 @@ impl Objects {
         Ok(())
     }
 
+    /// Renames a default subobject of an object. A rollback restores the name. Does nothing if `owner` does not have the subobject.
+    ///
+    /// # Panics
+    /// Panics if no shadow is active.
+    pub fn rename_part(&self, owner: ObjectHandle, part: ObjectHandle, name: &str) {
+        let name = self.names.intern(name);
+        let mut store = self.store.borrow_mut();
+        let before = store.rename_part(&self.names, (owner, part), (name, name));
+        let shadow = store.shadow.as_mut().expect("subobjects are renamed in a shadow");
+        shadow.renamed.extend(before.map(|before| ((owner, part), before)));
+    }
+
     /// Commits the shadow. Returns the old bodies, and the old classes of the bodies that stay in place, with the old conjugates. The
     /// commit always succeeds and calls no foreign code.
     ///
@@ -180,6 +201,9 @@ impl Objects {
             tenant.life = TenantState::Alive;
             store.slots.swapped(object.index());
             self.columns.put_plugin_part(*object, *plugin_part);
+        }
+        for (part, names) in shadow.renamed.drain(..).rev() {
+            let _renamed = store.rename_part(&self.names, part, names);
         }
         for (object, body, built) in &mut shadow.staged {
             // An object created in the shadow may have been destroyed and its slot reused.

@@ -254,6 +254,28 @@ fn a_dropped_shadow_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn a_rollback_restores_the_names_of_subobjects_and_a_commit_keeps_them() {
+    let (world, class) = cube(&[]);
+    let objects = &world.objects;
+    let owner = new(&world, &class);
+    let part = objects.allocate_part(&class, objects.part_name("mesh"), owner, object_flags::SUBOBJECT, 0);
+    let parts = || ["mesh", "body", "leg_1"].map(|name| (objects.subobject(owner, name), objects.find(owner, name)));
+    let [none, there] = [(None, None), (Some(part), Some(part))];
+    for is_committed in [false, true] {
+        objects.begin_shadow();
+        objects.rename_part(owner, part, "leg_1");
+        assert_eq!(parts(), [none, none, there]);
+        objects.rename_part(owner, part, "body");
+        assert_eq!(parts(), [none, there, none]);
+        match is_committed {
+            true => drop(objects.commit_shadow()),
+            false => drop(objects.drop_shadow()),
+        }
+        assert_eq!(parts(), if is_committed { [none, there, none] } else { [there, none, none] });
+    }
+}
+
+#[test]
 fn a_body_staged_twice_is_the_last_one() {
     let (world, [kept, ..]) = shadowed();
     let class = world.objects.class(kept).unwrap();
