@@ -403,6 +403,70 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
     }
 }
 
+#[test]
+fn an_object_named_like_a_default_is_saved_under_a_valid_name() {
+    let scene = Scene::new();
+    let host = &scene.host;
+    let outer = host.objects().spawn("/Script/Engine.Actor").expect("spawned");
+    for name in ["Default__", "Default__Default_", "Default__Default__", "Default__Default__x"] {
+        let child = host.objects().spawn_in("/Script/Engine.Actor", outer).expect("spawned");
+        host.objects().rename(child, name, outer).expect("a free name in there");
+    }
+    host.objects().destroy(outer);
+    let count = host.objects().iter().len();
+    host.worlds().save(&scene.path).expect("it is saved");
+    host.worlds().load(&scene.path).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.objects().iter().len(), count);
+    assert!((1..=4).all(|number| host.objects().at_path(&format!("/World/Object_{number}")).is_some()));
+}
+
+/// Host with the later build of the class, in which `wings` is the current name of the subobject `tail`.
+fn host_with_wings() -> Runtime {
+    let host = support::host(&[support::plugin("migration", &["v2"])]);
+    let redirected = host.types().redirect("/Script/Game.Shapeshifter:tail", "/Script/Game.Shapeshifter:wings");
+    redirected.expect("a valid redirect");
+    host
+}
+
+#[test]
+fn two_saved_subobjects_of_one_current_name_are_loaded_as_one() {
+    let scene = Scene::new();
+    let mut body = body(&scene.whole);
+    for record in rows(&mut body, "objects") {
+        let Cbor::Map(entries) = record else { panic!("a record is a map") };
+        for (_, value) in entries.iter_mut().filter(|(_, value)| value.as_text() == Some("torso")) {
+            *value = "wings".into();
+        }
+    }
+    fs::write(&scene.path, encoded(&body)).expect("a file");
+    let host = host_with_wings();
+    let report = host.worlds().load(&scene.path).unwrap_or_else(|error| panic!("{error}"));
+    let line = "Game.Shapeshifter.wings is no longer a subobject: destroyed";
+    assert!(report.structure.iter().any(|found| found == line), "{report}");
+    let count = host.objects().iter().len();
+    host.worlds().save(&scene.path).expect("it is saved");
+    host.worlds().load(&scene.path).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(host.objects().iter().len(), count);
+}
+
+#[test]
+fn a_loaded_subobject_has_the_current_name_of_its_property() {
+    let scene = Scene::new();
+    let host = host_with_wings();
+    fs::write(&scene.path, &scene.whole).expect("a file");
+    host.worlds().load(&scene.path).unwrap_or_else(|error| panic!("{error}"));
+    let is_it =
+        |object: &ObjectHandle| host.objects().class_of(*object).as_deref() == Some("/Script/Game.Shapeshifter");
+    let objects: Vec<_> = host.objects().iter().filter(is_it).collect();
+    assert_eq!(objects.len(), 2);
+    for object in objects {
+        let wings = host.objects().get(object, "wings").expect("a subobject");
+        let Value::Object(part) = wings else { panic!("{wings:?}") };
+        assert_eq!(host.objects().name_of(part).as_deref(), Some("wings"));
+        assert_eq!(host.objects().get(object, "root_component").expect("a subobject"), wings);
+    }
+}
+
 /// Found by the fuzzer: a saved object lacks a subobject of its class, and another object has the name of that subobject.
 #[test]
 fn an_object_named_like_a_new_subobject_is_saved_under_another_name() {

@@ -176,8 +176,12 @@ impl<'a> Bringing<'a> {
                 later.push(index);
             }
             let flags = if record.part.is_some() { object_flags::SUBOBJECT } else { 0 };
-            let name = Some(names.intern(&record.name));
-            let object = objects.allocate(class, name, outer.unwrap_or_default(), flags);
+            // A subobject that has the name of its property follows a rename of the property.
+            let name = match self.part_of(record) {
+                Some((part, current)) if part == record.name => names.intern(&current),
+                _ => names.intern(&record.name),
+            };
+            let object = objects.allocate(class, Some(name), outer.unwrap_or_default(), flags);
             objects.set_constructed(object, class.depth());
             self.objects.push(object);
             if let Some(id) = record.lazy {
@@ -192,13 +196,24 @@ impl<'a> Bringing<'a> {
                 .move_to(self.objects[index], outer)
                 .map_err(|error| failed(record, CallError::other(error.to_string())))?;
         }
-        for (object, record, _) in self.all() {
-            if let (Some(part), Some(outer)) = (&record.part, record.outer) {
-                let name = plans[file.objects[outer as usize].class as usize].part_name(part);
-                objects.adopt(self.objects[outer as usize], &name, object);
+        // If several subobjects of an object have one current name, the subobject that was saved under this name is adopted last, and is
+        // therefore the subobject of this name.
+        for is_current in [false, true] {
+            for (object, record, _) in self.all() {
+                let (Some((part, current)), Some(outer)) = (self.part_of(record), record.outer) else { continue };
+                if (*part == *current) == is_current {
+                    objects.adopt(self.objects[outer as usize], &current, object);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Returns the saved and the current name of a default subobject in its outer.
+    fn part_of(&self, record: &'a ObjectRecord) -> Option<(&'a str, Rc<str>)> {
+        let (part, outer) = (record.part.as_deref()?, record.outer?);
+        let owner = &self.file.objects[outer as usize];
+        Some((part, self.plans[owner.class as usize].part_name(part)))
     }
 
     /// Writes the saved values, and the defaults of the other properties. An object that is constructed again receives its values after the
@@ -367,7 +382,8 @@ impl<'a> Bringing<'a> {
                 objects.waits_for(child).is_some_and(|class| class == path)
                     || objects.class(child).is_some_and(|class| class.path == path)
             });
-            match expected.filter(|_| is_right) {
+            let has_name = objects.subobject(object, &name) == Some(child);
+            match expected.filter(|_| is_right && has_name) {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }

@@ -141,18 +141,19 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
 
 /// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed is saved without an outer;
 /// another object without an outer may have this name. Second, a class may have gained a subobject with the name of an existing object. In
-/// both cases the object gets a new name in the file. Subobjects keep their names. Orphans are named last, because no saved reference uses
-/// their path.
+/// both cases the object gets a new name in the file. Subobjects are named first, and orphans last, because no saved reference uses the path
+/// of an orphan.
 fn name_apart(world: &World, entries: &mut [Entry]) {
     let mut used_names: FxHashSet<(Option<u32>, Name)> = FxHashSet::default();
     used_names.reserve(entries.len());
-    used_names.extend(entries.iter().filter(|entry| entry.part.is_some()).map(|entry| (entry.outer, entry.name)));
     let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
     let mut apart = Vec::new();
-    for is_orphan in [false, true] {
-        let is_next = |entry: &Entry| entry.part.is_none() && entry.is_orphan == is_orphan;
-        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| is_next(entry)) {
-            let is_name = name_problem(&world.names.text(entry.name), entry.outer.is_none()).is_none();
+    let rank = |entry: &Entry| if entry.part.is_some() { 0 } else { 1 + u8::from(entry.is_orphan) };
+    for next in 0..=2 {
+        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| rank(entry) == next) {
+            // The name of a subobject is always valid.
+            let is_name =
+                entry.part.is_some() || name_problem(&world.names.text(entry.name), entry.outer.is_none()).is_none();
             if !is_name || !used_names.insert((entry.outer, entry.name)) {
                 apart.push(at);
             }
@@ -162,7 +163,10 @@ fn name_apart(world: &World, entries: &mut [Entry]) {
         let Entry { name, outer, .. } = &mut entries[at];
         let text = world.names.text(*name);
         let stem = text.strip_prefix(DEFAULT_PREFIX).filter(|rest| !rest.is_empty()).unwrap_or(&text);
-        let stem = stem[..stem.floor_char_boundary(1000)].to_owned();
+        let stem = &stem[..stem.floor_char_boundary(1000)];
+        // A number after a stem such as `Default_` results in an invalid name.
+        let is_stem = name_problem(&format!("{stem}_1"), outer.is_none()).is_none();
+        let stem = if is_stem { stem } else { "Object" }.to_owned();
         let number = numbers.entry((*outer, stem.clone())).or_default();
         while {
             *number += 1;
