@@ -371,7 +371,15 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
             let report = WorldLoadReport { replaced: 0, ..loaded };
             FromHost::Restored { objects: report.objects, age, text: report.to_string() }
         }
-        Err(error) => FromHost::NotRestored { error: error.to_string() },
+        Err(error) => {
+            // The next save replaces the file.
+            let left_out = world.with_extension("left-out");
+            let error = match std::fs::rename(world, &left_out) {
+                Ok(()) => format!("{error} · the saved world is kept in {}", left_out.display()),
+                Err(_) => error.to_string(),
+            };
+            FromHost::NotRestored { error }
+        }
     }
 }
 
@@ -385,7 +393,7 @@ mod tests {
     use std::rc::Rc;
     use std::sync::{Arc, Mutex};
 
-    use super::{Agent, Invitation, Voice, read_requests};
+    use super::{Agent, Invitation, Voice, read_requests, restore};
     use crate::development::link::{FromHost, ToHost, receive, send};
     use crate::runtime::Runtime;
 
@@ -438,6 +446,19 @@ mod tests {
         let messages: Vec<FromHost> = std::iter::from_fn(|| receive(&mut tool).expect("whole messages")).collect();
         let [FromHost::NotSaved { error }] = &messages[..] else { panic!("{messages:?}") };
         assert!(error.contains("none/world"), "{error}");
+    }
+
+    #[test]
+    fn a_world_that_cannot_be_restored_is_kept() {
+        let runtime = Runtime::builder().build().expect("a host without natives");
+        let dir = tempfile::tempdir().expect("a folder");
+        let (world, left_out) = (dir.path().join("world"), dir.path().join("world.left-out"));
+        fs::write(&world, "no world").expect("there is room");
+        for is_kept in [true, false] {
+            let FromHost::NotRestored { error } = restore(&runtime, &world) else { panic!("it is no world") };
+            assert_eq!(error.contains("world.left-out"), is_kept, "{error}");
+            assert!(!world.exists() && fs::read(&left_out).expect("it is kept") == b"no world");
+        }
     }
 
     #[cfg(feature = "script")]
