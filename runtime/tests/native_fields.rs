@@ -1,6 +1,7 @@
 //! Tests that Rust fields of a native object exist exactly as long as the object, for any behavior of their constructor or the destruction
 //! hook.
 
+use crate::scripts::{Package, builder, reload_of};
 use crate::support;
 
 use std::cell::{Cell, RefCell};
@@ -166,4 +167,27 @@ fn the_hook_of_an_object_that_is_destroyed_while_its_fields_are_lent_runs_immedi
     ENDS.take();
     assert_eq!(host.objects().call(fuse, "end_while_lent", &[]).expect("called"), Some(Value::I32(1)));
     assert_eq!((ENDS.take(), FIELDS.get()), (vec![0], before));
+}
+
+#[test]
+fn the_fields_end_when_a_reload_moves_the_object_to_another_native_class() {
+    let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Fuse;\n")]);
+    let host = builder().natives(natives![Fuse]).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let spark = host.objects().spawn("/Script/Tale.Spark").expect("spawned");
+    let count = || host.objects().call(spark, "count", &[]);
+    assert_eq!([count(), count()].map(|count| count.expect("it counts")), [1, 2].map(|count| Some(Value::I32(count))));
+    let before = FIELDS.get();
+    ENDS.take();
+    package.edit("Spark.uc", "extends Fuse", "extends Actor");
+    reload_of(&host, &package);
+    assert!(count().is_err());
+    assert!(ENDS.take().contains(&2), "the hook has the fields of the object");
+    assert_eq!(FIELDS.get(), before - 2, "the fields of the object and of the old class default object are dropped");
+    package.edit("Spark.uc", "extends Actor", "extends Fuse");
+    reload_of(&host, &package);
+    assert_eq!(count().expect("it counts"), Some(Value::I32(1)), "the fields are new");
+    assert_eq!(FIELDS.get(), before);
+    host.objects().destroy(spark);
+    assert_eq!(FIELDS.get(), before - 1);
 }

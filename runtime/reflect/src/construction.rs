@@ -228,7 +228,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
         match step {
             Step::Begin(object) if world.objects.begin_end(object) => {
                 let class = world.objects.class(object);
-                notify_end(world, object, class.as_ref());
+                notify_end(world, object, class.iter().flat_map(|class| class.lineage().rev()));
                 steps.push(Step::End(object, class));
                 // The last step is popped first: the subobject that was created last is destroyed first.
                 steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
@@ -255,9 +255,17 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
     world.counters.deaths.bump();
 }
 
-/// Runs `begin_destroy` of the object's native classes, derived before base.
-fn notify_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
-    for class in std::iter::successors(class, |class| class.base.as_ref()) {
+/// Ends the native state of an object for the native classes of `old`, its former class, that are not classes of the object any more: runs
+/// their `begin_destroy`. Called after the commit of a reload that constructed the object again. Game thread only.
+pub fn leave(world: &World, object: ObjectHandle, old: &Rc<Class>) {
+    let class = world.objects.class(object);
+    let is_left = |left: &&Rc<Class>| class.as_ref().is_none_or(|class| !class.is_a(left));
+    notify_end(world, object, old.lineage().rev().filter(is_left));
+}
+
+/// Runs `begin_destroy` of native classes for an object. `classes` are ordered from derived to base.
+fn notify_end<'c>(world: &World, object: ObjectHandle, classes: impl Iterator<Item = &'c Rc<Class>>) {
+    for class in classes {
         let Some(hook) = &class.begin_destroy else { continue };
         let _running = world.stack.enter_hook("begin_destroy", object);
         if let Err(error) = catch_panics_as(|| {

@@ -201,10 +201,13 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl
 }
 
-/// Ends the Rust fields of an object that is being destroyed: runs the hook, then drops the fields. If a running method has borrowed the
-/// fields, the fields are dropped after this method. If the borrow conflicts with the hook, the hook also runs after this method.
+/// Ends the Rust fields of an object that is being destroyed, or that a reload has moved to another native class: runs the hook, then drops
+/// the fields. If a running method has borrowed the fields, the fields are dropped after this method. If the borrow conflicts with the hook,
+/// the hook also runs after this method.
 fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<C>>) {
-    let object = this.view.at().object;
+    let At { world, object } = this.view.at();
+    let objects = &core_of(world).objects;
+    let is_left = objects.is_alive(object) && !objects.is_ending(object);
     let part = parts.there(object);
     let ended = match (hook, &part) {
         // The fields are dropped even if the hook fails: a destroyed object has no fields.
@@ -216,7 +219,7 @@ fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<
         .map(|hook| -> LateHook<C> { Box::new(move |world, part| run_late(hook, part, This::new(world, object))) });
     drop(part);
     // Drops the fields while no borrow is open, because destructors of fields may access objects.
-    drop(parts.end(object, late));
+    drop(parts.end(object, late, is_left));
     match ended {
         Ok(ended) => log_failure::<C>(ended),
         // The caller that destroys the object logs the panic.

@@ -127,9 +127,15 @@ impl<C> Parts<C> {
     }
 
     /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses
-    /// remains until [`Parts::drop_ended`] calls `hook` and drops the part.
-    pub(super) fn end(&self, object: ObjectHandle, hook: Option<LateHook<C>>) -> Option<Rc<PartCell<C>>> {
-        match self.put(object, State::Ended) {
+    /// remains until [`Parts::drop_ended`] calls `hook` and drops the part. `is_left` is true if the object remains and only leaves the
+    /// class. The object may return to the class, and then has a new part.
+    pub(super) fn end(
+        &self,
+        object: ObjectHandle,
+        hook: Option<LateHook<C>>,
+        is_left: bool,
+    ) -> Option<Rc<PartCell<C>>> {
+        match self.put(object, if is_left { State::Absent } else { State::Ended }) {
             State::There(part) if part.is_in_use() => {
                 self.in_use.borrow_mut().push(EndedPart { part, hook });
                 self.has_ended.set(true);

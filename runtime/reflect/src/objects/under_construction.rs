@@ -123,6 +123,12 @@ impl Objects {
         self.change(object, |tenant| tenant.constructed = count as u32);
     }
 
+    /// Checks that the destruction of the object has begun.
+    #[inline]
+    pub fn is_ending(&self, object: ObjectHandle) -> bool {
+        self.inspect(object, |tenant| tenant.life == TenantState::Ending) == Some(true)
+    }
+
     /// Marks the object as being destroyed. Returns false if the object was already marked.
     pub(crate) fn begin_end(&self, object: ObjectHandle) -> bool {
         self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) == TenantState::Alive)
