@@ -6,6 +6,7 @@ use crate::support;
 
 use std::cell::{Cell, RefCell};
 
+use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::native::{This, uclass};
 use alcedo_runtime::{CallError, Error, Runtime, Value, WeakRuntime, natives};
 
@@ -185,6 +186,11 @@ fn the_fields_end_when_a_reload_moves_the_object_to_another_native_class() {
     assert!(ENDS.take().contains(&2), "the hook has the fields of the object");
     assert_eq!(FIELDS.get(), before - 2, "the fields of the object and of the old class default object are dropped");
     package.edit("Spark.uc", "extends Actor", "extends Fuse");
+    let armed = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
+    let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
+    assert!(armed.has_fired() && !report.is_committed());
+    drop(armed);
+    assert_eq!(FIELDS.get(), before - 2, "a rollback drops the new fields");
     reload_of(&host, &package);
     assert_eq!(count().expect("it counts"), Some(Value::I32(1)), "the fields are new");
     assert_eq!(FIELDS.get(), before);

@@ -19,7 +19,7 @@ use crate::body::Body;
 use crate::class::{Class, Subobject};
 use crate::hooks::NativeHook;
 use crate::naming::DEFAULT_PREFIX;
-use crate::objects::object_flags;
+use crate::objects::{Replaced, object_flags};
 use crate::origin::Origin;
 use crate::property::Property;
 use crate::value::Value;
@@ -255,12 +255,14 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
     world.counters.deaths.bump();
 }
 
-/// Ends the native state of an object for the native classes of `old`, its former class, that are not classes of the object any more: runs
-/// their `begin_destroy`. Called after the commit of a reload that constructed the object again. Game thread only.
-pub fn leave(world: &World, object: ObjectHandle, old: &Rc<Class>) {
-    let class = world.objects.class(object);
-    let is_left = |left: &&Rc<Class>| class.as_ref().is_none_or(|class| !class.is_a(left));
-    notify_end(world, object, old.lineage().rev().filter(is_left));
+/// Ends the native state of the objects that a reload has constructed again: runs `begin_destroy` of the native classes that an object has
+/// left. Called after the commit, or in a rollback. Game thread only.
+pub fn leave_classes(world: &World, replaced: &Replaced) {
+    for (object, left) in replaced.left() {
+        let class = world.objects.class(object);
+        let is_left = |left: &&Rc<Class>| class.as_ref().is_none_or(|class| !class.is_a(left));
+        notify_end(world, object, left.lineage().rev().filter(is_left));
+    }
 }
 
 /// Runs `begin_destroy` of native classes for an object. `classes` are ordered from derived to base.

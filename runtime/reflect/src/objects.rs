@@ -86,6 +86,8 @@ struct Shadow {
     copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
     /// Renamed default subobjects with their owners and previous names.
     renamed: Vec<(Part, PartNames)>,
+    /// Slots of the objects that are constructed again.
+    reconstructed: Bits,
 }
 
 /// An object, and one of its default subobjects.

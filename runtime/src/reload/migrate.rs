@@ -35,8 +35,6 @@ pub(crate) struct Migration {
     pub objects: Vec<ObjectHandle>,
     pub kept: u64,
     pub removed_subobjects: Vec<ObjectHandle>,
-    /// Objects that were constructed again, with their old classes.
-    pub reconstructed: Vec<(ObjectHandle, Rc<Class>)>,
     /// Set if base classes or interfaces of a class have changed. References to the objects of that class may then be invalid.
     pub have_moved: bool,
 }
@@ -64,8 +62,6 @@ struct Walk<'a> {
     growing: Vec<Growing>,
     /// Objects that are constructed again, with the values that they keep.
     reconstructed: Vec<(ObjectHandle, OwnValues)>,
-    /// Old classes of the objects that are constructed again.
-    old_classes: Vec<(ObjectHandle, Rc<Class>)>,
     /// Objects that become dormant and therefore get no plugin part.
     sleeping: HashSet<ObjectHandle>,
     later: Later,
@@ -93,7 +89,6 @@ pub(crate) fn migrate(
         renamed: FxHashMap::default(),
         growing: Vec::new(),
         reconstructed: Vec::new(),
-        old_classes: Vec::new(),
         sleeping: HashSet::new(),
         later: Later::default(),
         removed_subobjects: Vec::new(),
@@ -119,7 +114,6 @@ pub(crate) fn migrate(
         objects: living.iter().filter(is_rebuilt).copied().collect(),
         kept: (before - walk.removed_subobjects.len()) as u64,
         removed_subobjects: walk.removed_subobjects,
-        reconstructed: walk.old_classes,
         have_moved: walk.have_moved,
     };
     Ok((migration, walk.kept))
@@ -170,7 +164,6 @@ impl Walk<'_> {
                 body.removed = removed;
                 objects.stage(object, body)?;
                 self.reconstructed.push((object, values));
-                self.old_classes.push((object, Rc::clone(&plan.old)));
             }
         }
         self.rename_parts(object, &plan);

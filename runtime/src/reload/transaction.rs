@@ -21,7 +21,7 @@ use crate::load::module::master::MasterModule;
 use crate::load::record::{Named, Remainder};
 use crate::object::bits::Bits;
 use crate::object::class::Class;
-use crate::object::construction::{destroy, leave};
+use crate::object::construction::{destroy, leave_classes};
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
 use crate::object::objects::Replaced;
@@ -114,8 +114,6 @@ struct Committed {
     objects: Replaced,
     classes: Vec<Rc<Class>>,
     removed_subobjects: Vec<ObjectHandle>,
-    /// Objects that were constructed again, with their old classes.
-    reconstructed: Vec<(ObjectHandle, Rc<Class>)>,
     objects_kept: u64,
 }
 
@@ -325,8 +323,8 @@ impl Run<'_> {
         if let Some(Staged { all, .. }) = self.staged.take() {
             self.loads.set_master(Some(Master { generation: self.generation, modules: all, paths: paths.to_vec() }));
         }
-        let Migration { kept: objects_kept, removed_subobjects, reconstructed, .. } = migration;
-        Committed { objects, classes, removed_subobjects, reconstructed, objects_kept }
+        let Migration { kept: objects_kept, removed_subobjects, .. } = migration;
+        Committed { objects, classes, removed_subobjects, objects_kept }
     }
 
     /// Unloads the old generation. A failure does not affect the new generation.
@@ -336,8 +334,8 @@ impl Run<'_> {
         let begun = Instant::now();
         let _published = core.red.activities().phase(Phase::Retire.name());
         self.loads.show(self.old.generation, self.replaced.iter());
-        let Committed { objects, classes, removed_subobjects, reconstructed, .. } = committed;
-        let mut replaced = Some((objects, classes, reconstructed));
+        let Committed { objects, classes, removed_subobjects, .. } = committed;
+        let mut replaced = Some((objects, classes));
         let unload = GenerationUnload {
             cause: UnloadCause::Replaced,
             generation: self.old.generation,
@@ -348,10 +346,10 @@ impl Run<'_> {
             if step == UnloadStep::EndObjects {
                 // Drops the replaced classes, because dropping the last class bound to a C library closes the library. The unload waits for
                 // the close.
-                let replaced = replaced.take().map(|(_objects, classes, reconstructed)| (classes, reconstructed));
-                let (classes, reconstructed) = replaced.unwrap_or_default();
+                let Some((objects, classes)) = replaced.take() else { return };
+                leave_classes(&core.world, &objects);
+                drop(objects);
                 self.report.structure.extend(unbind_broken(core));
-                reconstructed.iter().for_each(|(object, old)| leave(&core.world, *object, old));
                 let defaults = classes.iter().map(|class| class.cdo.get());
                 for object in defaults.chain(removed_subobjects.iter().copied()) {
                     destroy(&core.world, &core.plugins(), object);

@@ -72,6 +72,7 @@ pub fn reconstruct(
     let class = world.objects.class(object).ok_or_else(stale)?;
     let constructor = Constructor { world, hooks, requested: &class };
     let template = constructor.cdo_of(&class)?;
+    world.objects.note_reconstruction(object);
     world.objects.set_constructed(object, 0);
     let (template, origin, parts) = (Some(template), TemplateOrigin::Requested, Vec::new());
     let mut new_object = NewObject { object, class: Rc::clone(&class), template, origin, parts };

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
+use crate::bits::Bits;
 use crate::body::Body;
 use crate::class::Class;
 use crate::objects::{CopyCheck, Objects, Shadow, Store, object_flags};
@@ -21,11 +22,22 @@ pub struct Replaced {
     pub(super) bodies: Vec<(ObjectHandle, Body, Built)>,
     bindings: Vec<(ObjectHandle, Rc<Class>, Built)>,
     copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
+    /// Slots of the objects that were constructed again.
+    reconstructed: Bits,
+}
+
+impl Replaced {
+    /// Iterates over the objects that were constructed again, each with the class that it left: its old class after a commit, and its new
+    /// class after a rollback.
+    pub fn left(&self) -> impl Iterator<Item = (ObjectHandle, &Rc<Class>)> {
+        let left = self.bodies.iter().filter(move |(object, ..)| self.reconstructed.get(object.index()));
+        left.map(|(object, body, _)| (*object, body.class()))
+    }
 }
 
 impl fmt::Debug for Replaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bodies, bindings, copies } = self;
+        let Self { bodies, bindings, copies, reconstructed: _ } = self;
         write!(f, "{} bodies, {} bindings, {} copies of values", bodies.len(), bindings.len(), copies.len())
     }
 }
@@ -39,7 +51,8 @@ impl Objects {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
-        let (staged, is_staged, ended, rebound, in_place, unwritten, copies, renamed) = Default::default();
+        let (staged, is_staged, ended, rebound, in_place) = Default::default();
+        let (unwritten, copies, renamed, reconstructed) = Default::default();
         let first_construction = store.constructions;
         store.shadow = Some(Shadow {
             first_construction,
@@ -51,6 +64,7 @@ impl Objects {
             unwritten,
             copies,
             renamed,
+            reconstructed,
         });
     }
 
@@ -157,6 +171,13 @@ impl Objects {
         Ok(())
     }
 
+    /// Records in the shadow, if one is active, that an object is constructed again; see [`Replaced::left`].
+    pub(crate) fn note_reconstruction(&self, object: ObjectHandle) {
+        if let Some(shadow) = &mut self.store.borrow_mut().shadow {
+            shadow.reconstructed.put(object.index(), true);
+        }
+    }
+
     /// Renames a default subobject of an object. A rollback restores the name. Does nothing if `owner` does not have the subobject.
     ///
     /// # Panics
@@ -182,7 +203,8 @@ impl Objects {
             store.free(&self.names, object);
         }
         self.columns.count_end();
-        Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies }
+        let Shadow { staged: bodies, rebound: bindings, copies, reconstructed, .. } = shadow;
+        Replaced { bodies, bindings, copies, reconstructed }
     }
 
     /// Rolls the shadow back: restores the destroyed objects, and the values and bindings of the bodies that stayed in place.
@@ -229,7 +251,8 @@ impl Objects {
         let created = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
         let mut created: Vec<_> = created.map(|(object, tenant)| (tenant.construction, object)).collect();
         created.sort_unstable();
-        let replaced = Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies };
+        let Shadow { staged: bodies, rebound: bindings, copies, reconstructed, .. } = shadow;
+        let replaced = Replaced { bodies, bindings, copies, reconstructed };
         (replaced, created.into_iter().map(|(_, object)| object).collect())
     }
 }

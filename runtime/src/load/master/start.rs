@@ -11,7 +11,7 @@ use crate::load::context::event::ContextEventKind;
 use crate::load::error::{LoadError, caught};
 use crate::load::module::master::MasterModule;
 use crate::object::class::Class;
-use crate::object::construction::{destroy, make_cdo};
+use crate::object::construction::{destroy, leave_classes, make_cdo};
 
 use crate::load::master::loads::Loads;
 
@@ -126,7 +126,7 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassI
 /// Destroys the objects that were created since the shadow of the object store began, and drops the shadow. Returns the number
 /// of destroyed objects per class path.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
-    let (_staged, created) = core.world.objects.drop_shadow();
+    let (replaced, created) = core.world.objects.drop_shadow();
     let mut constructions = BTreeMap::new();
     for class in created.iter().filter_map(|object| core.world.objects.class(*object)) {
         *constructions.entry(class.path.to_string()).or_default() += 1;
@@ -134,5 +134,6 @@ pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
     for object in created.into_iter().rev() {
         destroy(&core.world, &core.plugins(), object);
     }
+    leave_classes(&core.world, &replaced);
     constructions
 }
