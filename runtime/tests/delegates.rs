@@ -1,16 +1,20 @@
 //! Tests named delegates of modules as properties, elements and parameters. They are bound by object and function name, and survive code
 //! changes of the owner and of the listener.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use alcedo_glue::{Glue, Origin};
+use alcedo_runtime::host::Listener;
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, NativeDelegate, Natives, Obj, This, uclass, udelegate};
-use alcedo_runtime::{Binding, CallError, ManifestInfo, ObjectHandle, ReloadReport, Runtime, Value, natives};
+use alcedo_runtime::{
+    Binding, CallError, ManifestInfo, MasterEvent, ObjectHandle, ReloadReport, Runtime, Value, natives,
+};
 use expect_test::{Expect, expect, expect_file};
 
+use crate::scripts::{HERO_TEXT, Package, builder, reload_of};
 use crate::support;
 
 const PLAYER: &str = "/Script/Game.Player";
@@ -528,4 +532,25 @@ fn an_invalid_host_delegate_is_refused_before_the_host_exists() {
     );
     check(NativeDelegate::single("Test", "D").param("a b", bool), "cannot be a name");
     check(NativeDelegate::single("Nowhere", "D"), "the package Nowhere");
+}
+
+#[test]
+fn a_listener_that_is_dropped_during_a_reload_ends_at_the_next_safe_point() {
+    let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
+    let kept = Rc::new(Cell::new(None::<Listener>));
+    let dropped = Rc::clone(&kept);
+    let drop_it = move |event: &MasterEvent| {
+        if matches!(event, MasterEvent::PreStartup(..)) {
+            drop(dropped.take());
+        }
+    };
+    let host = builder().on_event(drop_it).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let count = host.objects().iter().len();
+    let listener = Listener::of(&host, |_, (times,): (u32,)| Ok(times <= 4)).expect("a closure");
+    kept.set(Some(listener));
+    reload_of(&host, &package);
+    assert!(kept.take().is_none());
+    host.safe_point();
+    assert_eq!(host.objects().iter().len(), count);
 }

@@ -89,7 +89,13 @@ impl Drop for Listener {
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.upgrade() else { return };
         let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
-        runtime.objects().destroy(self.object);
+        let object = self.object;
+        if runtime.core().world.objects.predates_shadow(object) {
+            // A rollback of the reload in progress could not undo the destruction.
+            let _posted = runtime.post_handle().post(move |runtime| runtime.objects().destroy(object));
+        } else {
+            runtime.objects().destroy(object);
+        }
         // Drops the closure last, because the destructors of the captures may use the runtime.
         drop(closure);
     }
