@@ -201,9 +201,9 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl
 }
 
-/// Ends the Rust fields of an object that is being destroyed, or that a reload has moved to another native class: runs the hook, then drops
-/// the fields. If a running method has borrowed the fields, the fields are dropped after this method. If the borrow conflicts with the hook,
-/// the hook also runs after this method.
+/// Ends the Rust fields of an object that is being destroyed, or that a reload has moved to another native class: runs the hook, then
+/// drops the fields. If a running method has borrowed the fields, the fields are dropped after this method. If the borrow conflicts with
+/// the hook, the hook also runs after this method.
 fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<C>>) {
     let At { world, object } = this.view.at();
     let objects = &core_of(world).objects;
