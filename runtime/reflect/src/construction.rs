@@ -256,12 +256,12 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
 }
 
 /// Ends the native state of the objects that a reload has constructed again: runs `begin_destroy` of the native classes that an object has
-/// left. Called after the commit, or in a rollback. Game thread only.
+/// left. Called immediately after the commit, or in a rollback. Game thread only.
 pub fn leave_classes(world: &World, replaced: &Replaced) {
     for (object, left) in replaced.left() {
-        let class = world.objects.class(object);
-        let is_left = |left: &&Rc<Class>| class.as_ref().is_none_or(|class| !class.is_a(left));
-        notify_end(world, object, left.lineage().rev().filter(is_left));
+        // The slot of a destroyed object may contain another object.
+        let Some(class) = world.objects.class(object) else { continue };
+        notify_end(world, object, left.lineage().rev().filter(|left| !class.is_a(left)));
     }
 }
 

@@ -330,6 +330,7 @@ impl Run<'_> {
     /// Unloads the old generation. A failure does not affect the new generation.
     fn unload_old(&mut self, committed: Committed) {
         let core = self.core;
+        leave_classes(&core.world, &committed.objects);
         self.loads.raise_loaded(self.generation);
         let begun = Instant::now();
         let _published = core.red.activities().phase(Phase::Retire.name());
@@ -346,9 +347,7 @@ impl Run<'_> {
             if step == UnloadStep::EndObjects {
                 // Drops the replaced classes, because dropping the last class bound to a C library closes the library. The unload waits for
                 // the close.
-                let Some((objects, classes)) = replaced.take() else { return };
-                leave_classes(&core.world, &objects);
-                drop(objects);
+                let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
                 self.report.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
                 for object in defaults.chain(removed_subobjects.iter().copied()) {
