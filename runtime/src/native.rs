@@ -437,7 +437,8 @@ impl NativeClass {
     }
 
     /// Sets a hook that runs when the destruction of an object begins. The hook of a derived class runs before the hooks of its base
-    /// classes. The object is intact while the hook runs.
+    /// classes. The object is intact while the hook runs. Also runs after a reload has moved the object to another native class; the
+    /// properties of this class can then not be accessed.
     ///
     /// # Examples
     /// ```rust

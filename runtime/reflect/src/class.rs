@@ -85,7 +85,7 @@ pub struct Class {
     pub native_constructor: Option<NativeHook>,
     /// PostInitProperties of a native class.
     pub native_post_init: Option<NativeHook>,
-    /// Hook that runs before an object of a native class is destroyed.
+    /// Hook that runs before an object of a native class is destroyed, or after a reload has moved the object to another native class.
     pub begin_destroy: Option<EndHook>,
     /// Hook that reports additional references of objects of a native class.
     pub add_references: Option<AddReferences>,
