@@ -84,10 +84,11 @@ pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
 }
 
 /// Replaces a file atomically: a reader finds the old or the new content, both complete. The new content is first written to a file of the
-/// same name with `.part` appended, and survives a power failure. This function may be called on any thread, by one writer per file.
+/// same name with `.part` appended, and survives a power failure. A file or link of that name is removed, and never written to: in a shared
+/// folder, another user may have created it. This function may be called on any thread, by one writer per file.
 ///
 /// # Errors
-/// Returns the system error. The old file is then unchanged.
+/// Returns the system error, also if another program creates the `.part` file at the same time. The old file is then unchanged.
 ///
 /// # Examples
 /// ```
@@ -101,7 +102,9 @@ pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
 /// ```
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let part = part_of(path);
-    let written = File::create(&part).and_then(|mut file| {
+    // Ignores errors: the creation fails if the entry is still there.
+    let _ = fs::remove_file(&part);
+    let written = File::create_new(&part).and_then(|mut file| {
         file.write_all(content)?;
         file.sync_all()
     });
@@ -180,6 +183,24 @@ mod tests {
         replace(&path, b"new").expect_err("a folder is not replaced by a file");
         assert!(path.is_dir());
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1, "no part is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_the_part_is_not_followed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [path, part, other] = ["file", "file.part", "other"].map(|name| dir.path().join(name));
+        std::fs::write(&other, "other").expect("written");
+        for is_hard in [false, true] {
+            match is_hard {
+                true => std::fs::hard_link(&other, &part).expect("made"),
+                false => std::os::unix::fs::symlink(&other, &part).expect("made"),
+            }
+            replace(&path, b"new").expect("the link is removed");
+            assert_eq!(read_text(&other, 9).expect("it stays"), "other", "{is_hard}");
+            let found = std::fs::symlink_metadata(&path).expect("the new file");
+            assert!(found.is_file() && read_text(&path, 9).expect("the new file") == "new", "{is_hard}");
+        }
     }
 
     #[test]
