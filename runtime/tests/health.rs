@@ -313,6 +313,24 @@ fn a_failed_return_is_reported_as_failed() {
 }
 
 #[test]
+fn a_removed_folder_of_copies_does_not_prevent_the_return() {
+    let copies: Rc<RefCell<PathBuf>> = Rc::default();
+    let folder = Rc::clone(&copies);
+    let host = Host::start(move |build| {
+        if build == 1 {
+            return Ok(());
+        }
+        fs::remove_dir_all(&*folder.borrow()).expect("the folder of copies");
+        Err("no lamp is lit".to_owned())
+    });
+    *copies.borrow_mut() = host.runtime.stage_dir();
+    let first = host.until_running();
+    host.deliver_build(2);
+    let after = host.until("a rejected build", |status| status.rejected.is_some());
+    assert_eq!((after.digest, after.state, tag(&host.runtime)), (first.digest, ModuleState::Running, 1));
+}
+
+#[test]
 fn a_watched_library_is_refused_as_a_status_file() {
     let host = Host::start(|_| Ok(()));
     let watch = HealthWatch::new(WINDOW, |_| Ok(())).status_file(host.library());

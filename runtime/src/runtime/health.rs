@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use alcedo_sys::{ImageError, ImageFile, plain_file};
+use alcedo_sys::{ImageFile, StageDir, plain_file};
 
-use self::copies::KeptCopy;
+use self::copies::{KeptCopy, is_complete};
 use super::Runtime;
 use crate::error::Error;
 use crate::load::error::LoadError;
@@ -169,8 +169,6 @@ pub(super) struct Watching {
     /// Indices of the modules of `files` in `paths`. `None` if the Master does not contain the module.
     slots: Vec<Option<usize>>,
     copies: Vec<KeptCopy>,
-    /// Folder of the copies.
-    folder: PathBuf,
     /// Generation of the Master after the last step of this watch.
     generation: u64,
     /// Set if files have changed since the last load.
@@ -194,13 +192,12 @@ impl Watching {
             .map(|path| paths::checked_status_file(&path, libraries().map(|(_, path)| &**path)))
             .transpose()?;
         let watch = FileWatch::new(&master.paths)?;
-        let folder = runtime.stage_dir();
         let (mut files, mut modules, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         let (mut names, mut slots) = (Vec::new(), Vec::new());
         for (slot, path) in libraries() {
             let bytes = plain_file::read(path, largest(runtime)).map_err(failed(path))?;
             let digest = plain_file::sha256(&bytes);
-            copies.push(KeptCopy::new(&folder, path, &digest, &bytes).map_err(failed(path))?);
+            copies.push(KeptCopy::new(stage_dir(runtime), path, &digest, &bytes).map_err(failed(path))?);
             let image = ImageFile::from_bytes(path, bytes).ok().map(|image| image.digest());
             // An earlier health watch has loaded the module from a copy.
             let loaded = master.modules.iter().find(|module| module.info().origin.as_deref() == Some(path.as_path()));
@@ -223,7 +220,6 @@ impl Watching {
             names,
             slots,
             copies,
-            folder,
             generation: runtime.generation(),
             is_due: false,
             status_file,
@@ -300,15 +296,15 @@ impl Watching {
         if changed.is_empty() && !self.paths.iter().any(|path| path.is_dir()) {
             return;
         }
-        let is_written = |at: &usize| matches!(ImageFile::read(&self.files[*at]), Err(ImageError::StillWritten { .. }));
-        if changed.iter().any(is_written) {
+        let is_whole = |at: &usize| is_complete(&self.files[*at], &digests[*at], largest(runtime));
+        if !changed.iter().all(is_whole) {
             // The end of the write is another change.
             return;
         }
-        let outcome = changed
-            .iter()
-            .try_for_each(|&at| self.keep(at, &digests[at], &bytes[at]))
-            .map_err(|error| format!("no copy can be made in {}: {error}; make room there", self.folder.display()));
+        let outcome =
+            changed.iter().try_for_each(|&at| self.keep(runtime, at, &digests[at], &bytes[at])).map_err(|error| {
+                format!("no copy can be made in {}: {error}; make room there", runtime.stage_dir().display())
+            });
         let sources: Vec<_> = (0..self.files.len())
             .map(|at| if changed.contains(&at) { Some(digests[at].as_str()) } else { self.health.runs(at) })
             .map(|digest| digest.map(str::to_owned))
@@ -369,7 +365,7 @@ impl Watching {
             let other = if is_watched { None } else { read_with_digest(runtime, file) };
             let Some((digest, bytes)) = other.as_ref().or(watched.filter(|_| is_watched)) else { continue };
             if ImageFile::from_bytes(file, bytes.clone()).is_ok_and(|read| read.digest() == image) {
-                if let Err(error) = self.keep(at, digest, bytes) {
+                if let Err(error) = self.keep(runtime, at, digest, bytes) {
                     tracing::warn!(%error, "{} is not copied, so the host cannot return to it", file.display());
                 }
                 return digest.clone();
@@ -402,9 +398,9 @@ impl Watching {
         Some((bytes, digests))
     }
 
-    fn keep(&mut self, at: usize, digest: &str, bytes: &[u8]) -> io::Result<()> {
+    fn keep(&mut self, runtime: &Runtime, at: usize, digest: &str, bytes: &[u8]) -> io::Result<()> {
         if self.copies.iter().all(|copy| copy.digest != digest) {
-            self.copies.push(KeptCopy::new(&self.folder, &self.files[at], digest, bytes)?);
+            self.copies.push(KeptCopy::new(stage_dir(runtime), &self.files[at], digest, bytes)?);
         }
         Ok(())
     }
@@ -429,7 +425,7 @@ impl Watching {
         for (at, digest) in digests.iter().enumerate() {
             let (Some(digest), Some(slot)) = (digest, self.slots[at]) else { continue };
             let is_replaced = replaced.contains(&at);
-            let Some(copy) = self.copies.iter().find(|copy| copy.digest == *digest) else {
+            let Some(copy) = self.copies.iter_mut().find(|copy| copy.digest == *digest) else {
                 if is_replaced {
                     let file = self.files[at].display();
                     return Err(format!("no copy of {digest} was kept, so no return is possible: replace {file}"));
@@ -438,7 +434,8 @@ impl Watching {
                 is_known = false;
                 continue;
             };
-            sources[slot] = copy.path().map_err(|error| format!("{} cannot be read: {error}", copy.path.display()))?;
+            let lost = |error: io::Error| format!("the copy of {} cannot be read: {error}", self.files[at].display());
+            sources[slot] = copy.path(stage_dir(runtime)).map_err(lost)?;
             if is_replaced {
                 paths[slot].clone_from(&self.files[at]);
             }
@@ -514,9 +511,14 @@ impl Watching {
     }
 }
 
+/// Returns the folder of the copies.
+fn stage_dir(runtime: &Runtime) -> &StageDir {
+    &runtime.inner.loads.registry.stage_dir
+}
+
 /// Returns the size limit of libraries that the host has set.
 fn largest(runtime: &Runtime) -> u64 {
-    runtime.inner.loads.registry.stage_dir.demands().largest
+    stage_dir(runtime).demands().largest
 }
 
 fn read_with_digest(runtime: &Runtime, file: &Path) -> Option<(String, Vec<u8>)> {

@@ -156,6 +156,19 @@ impl StageDir {
         &self.demands
     }
 
+    /// Writes a file that is not mapped, under a unique name. Creates the directory again if it was deleted.
+    ///
+    /// # Errors
+    ///
+    /// Returns the system error. No file is then left.
+    pub fn write(&self, label: &str, bytes: &[u8]) -> io::Result<StagedFile> {
+        let (staged, mut file) = self.fresh(label)?;
+        file.write_all(bytes)?;
+        // A spare file may be longer.
+        file.set_len(bytes.len() as u64)?;
+        Ok(staged)
+    }
+
     /// Makes a readable and writable copy with undefined content.
     pub(crate) fn fresh(&self, label: &str) -> io::Result<(StagedFile, File)> {
         let staged = self.named(label);
@@ -325,10 +338,27 @@ fn file_name(label: &str, number: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::file_name;
+    use std::fs;
+
+    use super::{StageDir, file_name};
+    use crate::plain_file;
 
     fn check(label: &str, number: u64, expected: &str) {
         assert_eq!(file_name(label, number), format!("{expected}{}", std::env::consts::DLL_SUFFIX));
+    }
+
+    #[test]
+    fn written_files_have_unique_names_and_outlast_the_directory() {
+        let dir = StageDir::new().expect("a directory");
+        let write = |content: &[u8]| dir.write("watched", content).expect("there is room");
+        let (one, other) = (write(b"one"), write(b"other"));
+        assert_ne!(one.path(), other.path());
+        fs::remove_dir_all(dir.path()).expect("it is writable");
+        let again = write(b"again");
+        let path = again.path().to_owned();
+        assert_eq!(plain_file::read(&path, 9).expect("it is there"), b"again");
+        drop(again);
+        assert!(!path.exists());
     }
 
     #[test]
