@@ -250,6 +250,18 @@ fn a_library_that_the_host_has_taken_out_is_absent_and_not_loaded() {
 }
 
 #[test]
+fn a_watch_that_fails_to_start_keeps_the_health_watch() {
+    let host = Host::start(|_| Ok(()));
+    let first = host.until_running();
+    host.runtime.unload_master().expect("a Master");
+    host.until("no Master", |status| status.state == ModuleState::Absent);
+    host.runtime.watch().expect_err("no Master");
+    assert!(host.status_file().exists(), "the health watch continues");
+    host.runtime.create_master(&[host.library()]).expect("it loads");
+    assert_eq!(host.until_running().digest, first.digest);
+}
+
+#[test]
 fn a_return_leads_to_the_library_that_was_loaded_by_hand() {
     let host = Host::start(|build| if build == 2 { Err("no lamp is lit".to_owned()) } else { Ok(()) });
     let first = host.until_running();

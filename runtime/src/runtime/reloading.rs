@@ -204,20 +204,19 @@ impl Runtime {
     }
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
-        self.end_health_watch();
-        if self.inner.agent.get().is_some() {
+        let files = match self.inner.agent.get() {
             // `alcedo dev` builds the plugins and reports complete builds. These builds do not include the scripts that the host itself
             // loads.
-            let scripts = self.inner.scripts.borrow().clone();
-            if !scripts.is_empty() {
-                *self.inner.watch.borrow_mut() = Some(FileWatch::new(&scripts)?);
-                self.inner.watch_scope.set(scope);
-            }
+            Some(_) => self.inner.scripts.borrow().clone(),
+            None => self.inner.loads.master().ok_or(LoadError::NoMaster)?.paths,
+        };
+        if self.inner.agent.get().is_some() && files.is_empty() {
             return Ok(());
         }
-        let master = self.inner.loads.master().ok_or(LoadError::NoMaster)?;
-        *self.inner.watch.borrow_mut() = Some(FileWatch::new(&master.paths)?);
+        *self.inner.watch.borrow_mut() = Some(FileWatch::new(&files)?);
         self.inner.watch_scope.set(scope);
+        // An error keeps the health watch.
+        self.end_health_watch();
         Ok(())
     }
 
