@@ -158,6 +158,43 @@ fn an_invalid_document_makes_no_folder() {
 }
 
 #[test]
+fn a_return_that_was_not_written_is_continued() {
+    let dir = tempfile::tempdir().unwrap();
+    let key = key_in(dir.path());
+    let [document, plugins, status] = ["plugins.toml", "plugins", "status.json"].map(|name| dir.path().join(name));
+    let reference = format!("localhost:1/plugins/lamp@{}", sha256(b"new"));
+    let text = format!(
+        "patience = 1\n[modules]\nlamp = \"{reference}\"\n[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n"
+    );
+    fs::write(&document, text).unwrap();
+    // The document has failed before, and this program was ended before the return.
+    let (state, good) = (dir.path().join("plugins.toml.state"), sha256(b"good"));
+    fs::create_dir(&state).unwrap();
+    fs::write(state.join(good.replace(':', "-")), "good").unwrap();
+    let id = sha256(format!("lamp {reference}\n").as_bytes());
+    let saved = serde_json::json!({
+        "good": { (plugins.to_str().unwrap()): { "liblamp.so": good } },
+        "resolved": {},
+        "failed": { "document": id, "host": "a", "reason": "sick", "is_undone": false },
+    });
+    fs::write(state.join("state.json"), saved.to_string()).unwrap();
+    let follow = || {
+        let output = alcedo(&["follow", "--once", document.to_str().unwrap()], &key);
+        assert!(!output.status.success(), "{output:?}");
+        let saved = fs::read_to_string(state.join("state.json")).unwrap();
+        (String::from_utf8_lossy(&output.stdout).into_owned(), saved.contains("\"is_undone\": true"))
+    };
+    let (events, is_undone) = follow();
+    assert!(!is_undone && events.starts_with("not back") && events.contains("\nrefused "), "{events}");
+    fs::create_dir(&plugins).unwrap();
+    let (events, is_undone) = follow();
+    assert!(is_undone && events.contains("\nfailed "), "{events}");
+    assert_eq!(fs::read_to_string(plugins.join("liblamp.so")).unwrap(), "good");
+    let (events, _) = follow();
+    assert!(events.starts_with("failed "), "{events}");
+}
+
+#[test]
 #[ignore = "needs the certificates of the system: `.ci/registry` runs it"]
 fn an_endless_answer_of_a_registry_is_cut_and_escaped() {
     let dir = tempfile::tempdir().unwrap();

@@ -23,7 +23,7 @@ use super::{Trust, artifact, fetch, file_name, read_keys};
 use crate::error::{Error, file};
 use document::{Document, Host};
 use event::{Event, Output};
-use rollout::{Files, Next, Progress, check_age, next, observe};
+use rollout::{Files, Next, Progress, check_age, is_absent, next, observe};
 use state::{Failure, Library, State, Store};
 use status::Report;
 
@@ -291,7 +291,7 @@ impl Follower<'_> {
     /// Checks all hosts, and records the last good files of each host before the first file is written.
     ///
     /// # Errors
-    /// A host does not have a library of the document, or has a newer version.
+    /// A host does not have a library of the document, has unloaded it, or has a newer version.
     fn prepare(&mut self, document: &Document, libraries: &[Library], expected: &Files) -> Result<Vec<Target>, Error> {
         let mut targets = Vec::new();
         for host in &document.hosts {
@@ -302,6 +302,11 @@ impl Follower<'_> {
             for library in libraries {
                 let file_name = file_name(&library.module);
                 let path = host.plugins.join(&file_name);
+                if is_absent(&report, &file_name) {
+                    bail!(
+                        "the host {name} is refused: it has unloaded {file_name}, and its watch does not load it: load it there"
+                    );
+                }
                 let bytes = plain_file::read(&path, LARGEST_LIBRARY).map_err(|error| missing(&path, &error))?;
                 let digest = sha256(&bytes);
                 if digest == library.digest {
@@ -365,9 +370,9 @@ impl Follower<'_> {
     /// Returns all hosts of the document to their last good files, and waits until they report these files.
     ///
     /// # Errors
-    /// The state cannot be saved. Failures of a host are printed.
+    /// The state cannot be saved, or the files of a host cannot be written. Failures of a host are printed. A later call continues.
     fn go_back(&mut self, document: &Document) -> Result<(), Error> {
-        let mut waiting = Vec::new();
+        let (mut waiting, mut is_undone) = (Vec::new(), true);
         for host in &document.hosts {
             let name = host.name();
             let Some(files) = self.state.good.get(&name).cloned() else {
@@ -378,7 +383,10 @@ impl Follower<'_> {
             match self.replace(host, &files) {
                 Ok(true) => waiting.push((name, host, files)),
                 Ok(false) => {}
-                Err(error) => self.out.print(&Event::NotReturned { host: &name, reason: &error.to_string() }),
+                Err(error) => {
+                    is_undone = false;
+                    self.out.print(&Event::NotReturned { host: &name, reason: &error.to_string() });
+                }
             }
         }
         let end = Instant::now() + document.patience;
@@ -403,9 +411,13 @@ impl Follower<'_> {
             self.out.print(&Event::NotReturned { host: name, reason: &reason });
         }
         if let Some(failure) = &mut self.state.failed {
-            failure.is_undone = true;
+            failure.is_undone = is_undone;
         }
-        self.store.save(&self.state)
+        self.store.save(&self.state)?;
+        if !is_undone {
+            bail!("the last good files of a host were not written: remove the reason, and follow the document again");
+        }
+        Ok(())
     }
 }
 

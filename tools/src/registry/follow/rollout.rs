@@ -103,10 +103,19 @@ pub(super) fn observe(
             "the host does not run after {seconds} s: process {} of its status file has ended on this machine; start the host here",
             status.process
         ),
-        Report::Running(_) => format!(
-            "the host has not reported healthy code after {seconds} s: did it crash, or is `patience` too short?"
-        ),
+        Report::Running(_) => match expected.keys().find(|file| is_absent(report, file)) {
+            Some(file) => format!("the host has unloaded {file}, and has not loaded it again after {seconds} s"),
+            None => format!(
+                "the host has not reported healthy code after {seconds} s: did it crash, or is `patience` too short?"
+            ),
+        },
     })
+}
+
+/// Checks if a host that runs has unloaded a library. Its watch does not load the library again.
+pub(super) fn is_absent(report: &Report, file: &str) -> bool {
+    let mut modules = report.running().into_iter().flat_map(|status| &status.modules);
+    modules.any(|module| module.file == file && module.state == ModuleState::Absent)
 }
 
 /// Checks that a host does not receive an older version.
@@ -218,6 +227,9 @@ mod tests {
         assert_eq!(observed(a.clone(), module("b.so", "old", "running"), 1, 9), "Waiting");
         assert!(observed(a.clone(), module("b.so", "old", "running"), 1, 10).contains("has not reported healthy code"));
         assert_eq!(observed(a.clone(), module("c.so", "new", "running"), 1, 0), "Waiting");
+        // A host may unload its Master for a short time.
+        assert_eq!(observed(a.clone(), module("b.so", "", "absent"), 1, 9), "Waiting");
+        assert!(observed(a.clone(), module("b.so", "", "absent"), 1, 10).starts_with("the host has unloaded b.so"));
         assert!(observed(a.clone(), module("b.so", "new", "checking"), 2, 0).contains("(process 1, now 2)"));
         let mut unhealthy = module("b.so", "new", "unhealthy");
         unhealthy["reason"] = "no lamp".into();

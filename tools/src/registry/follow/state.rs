@@ -43,7 +43,7 @@ pub(super) struct Failure {
     pub(super) document: String,
     pub(super) host: String,
     pub(super) reason: String,
-    /// Set after all hosts have their last good files again.
+    /// Set after the last good files of all hosts were written again.
     pub(super) is_undone: bool,
 }
 
