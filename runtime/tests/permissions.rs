@@ -119,6 +119,33 @@ fn later_uses_are_logged_once_at_a_safe_point() {
 }
 
 #[test]
+fn uses_at_the_end_of_a_module_are_logged() {
+    let log = support::record(TARGET);
+    let host = host(PermissionPolicy::Report);
+    host.create_master(&[modest(&["thread-in-exit"])]).expect("the module uses nothing yet");
+    host.tick(Budget::frame());
+    assert_eq!(log.take(), "");
+    host.unload_master().expect("a Master");
+    let lines = log.take();
+    assert!(lines.contains("modest uses `threads` without the permission: it called `pthread_create`"), "{lines}");
+}
+
+#[test]
+fn later_uses_of_slims_are_logged_once_at_a_safe_point() {
+    let log = support::record(TARGET);
+    let host = host(PermissionPolicy::Report);
+    let slim = host.contexts().create_slim("strict").expect("a free name");
+    slim.load_path(modest(&[])).expect("the module uses nothing");
+    let start = slim.function("", "modest.start_thread", "").unwrap_or_else(|error| panic!("{error}"));
+    for is_logged in [true, false] {
+        start.call(&[]).expect("the call succeeds");
+        host.tick(Budget::frame());
+        let lines = log.take();
+        assert_eq!(lines.contains("modest uses `threads` without the permission"), is_logged, "{lines}");
+    }
+}
+
+#[test]
 fn slims_refuse_undeclared_uses_as_the_master() {
     let host = host(PermissionPolicy::Refuse);
     let slim = host.contexts().create_slim("strict").expect("a free name");

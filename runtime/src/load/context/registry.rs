@@ -186,6 +186,13 @@ impl ContextRegistry {
         }
     }
 
+    /// Logs the undeclared uses of the modules of all contexts except the Master, like [`Self::log_uses`].
+    pub(crate) fn log_uses_of_contexts(&self) {
+        for generation in self.lines().iter().chain([&self.default]).flat_map(|line| line.generations()) {
+            generation.modules().iter().for_each(|module| self.log_uses(module));
+        }
+    }
+
     /// Creates a Slim or a pinned context with a unique name. Returns an error if the name is invalid or a living context
     /// uses it.
     pub(super) fn create(&self, kind: ContextKind, name: &str) -> Result<Arc<FreeContext>, ContextError> {

@@ -102,6 +102,10 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
             modules.iter().rev().for_each(|module| module.code().end_thread_locals_here());
             // From now on, no code of the modules calls the host.
             core.world.mode.end_staging();
+            // Includes the uses of finalizers and exit hooks. The error of a failed load already names its uses.
+            if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
+                modules.iter().for_each(|module| loads.registry.log_uses(module));
+            }
         }
         // The caller performs these steps.
         UnloadStep::EndObjects | UnloadStep::Resume => {}

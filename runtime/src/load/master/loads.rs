@@ -164,12 +164,13 @@ impl Loads {
         Generation(self.last_generation.get())
     }
 
-    /// Logs new uses of resources that modules of the Master do not declare. Only compares a counter if no image has a new use.
+    /// Logs new uses of resources that modules do not declare. Only compares a counter if no image has a new use.
     pub(crate) fn log_uses(&self) {
         let noted = uses_noted();
         if self.uses_logged.replace(noted) != noted {
             let modules = self.master().map(|master| master.modules).unwrap_or_default();
             modules.iter().for_each(|module| self.registry.log_uses(module));
+            self.registry.log_uses_of_contexts();
         }
     }
 

@@ -7,9 +7,9 @@ use alcedo_plugin_api::prelude::*;
 mod initializer;
 
 #[cfg(not(feature = "nothing"))]
-module! { name: "modest", main: started, permissions: [files] }
+module! { name: "modest", main: started, exit: ended, permissions: [files] }
 #[cfg(feature = "nothing")]
-module! { name: "modest", main: started, permissions: [] }
+module! { name: "modest", main: started, exit: ended, permissions: [] }
 
 fn started() {
     if fixture::on!("thread-in-main") {
@@ -18,6 +18,12 @@ fn started() {
     if fixture::on!("file-in-main") {
         let file = std::fs::read_to_string("/etc/passwd").expect("each Linux has this file");
         assert!(!file.is_empty());
+    }
+}
+
+fn ended() {
+    if fixture::on!("thread-in-exit") {
+        start_thread();
     }
 }
 
