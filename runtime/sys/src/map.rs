@@ -115,6 +115,7 @@ impl Image {
         let mut share = LedgerShare::new(ledger);
         if imp::IS_STATIC {
             share.release();
+            crash::gone(staged.path());
             return Err(MapError::StaticHost { path: staged.path().to_owned() });
         }
         let changed =
