@@ -21,6 +21,11 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Number of bytes in each millisecond of the slowest accepted answer: 100 kB/s.
 const SLOWEST: u64 = 100;
 
+/// Returns the time limit of an upload, which consists of several requests.
+pub(super) fn upload_limit(bytes: usize) -> Duration {
+    PATIENCE * 3 + Duration::from_millis(bytes as u64 / SLOWEST)
+}
+
 /// Maximum size of a manifest in bytes, as registries limit it.
 pub(super) const LARGEST_MANIFEST: u64 = 4 << 20;
 

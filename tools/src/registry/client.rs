@@ -1,5 +1,7 @@
 //! Requests to OCI registries. Each answer is compared with the digest that was requested, so a registry cannot pass off another content.
 
+use std::time::Duration;
+
 use alcedo_runtime::development::plain_file::sha256;
 use anyhow::{anyhow, bail};
 use oci_client::client::{ClientConfig, ClientProtocol};
@@ -8,7 +10,7 @@ use oci_client::manifest::{OCI_IMAGE_INDEX_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE, Oci
 use oci_client::secrets::RegistryAuth;
 use oci_client::{Client, Reference};
 
-use super::answer::{Answer, LARGEST_MANIFEST, PATIENCE, Reader, advice};
+use super::answer::{Answer, LARGEST_MANIFEST, PATIENCE, Reader, advice, upload_limit};
 use super::foreign;
 use crate::error::Error;
 
@@ -124,30 +126,48 @@ impl Registry {
     /// Uploads a blob, unless the registry has it.
     ///
     /// # Errors
-    /// The registry cannot be reached, or refuses the upload.
+    /// The registry cannot be reached, is too slow, or refuses the upload.
     pub(super) fn push_blob(&self, reference: &Reference, bytes: &[u8]) -> Result<(), Error> {
         let digest = sha256(bytes);
-        let pushed = self.runtime.block_on(async {
+        let upload = async {
             self.client.store_auth_if_needed(reference.resolve_registry(), &self.auth).await;
             match self.client.blob_exists(reference, &digest).await {
                 Ok(true) => Ok(()),
                 _ => self.client.push_blob(reference, bytes.to_vec(), &digest).await.map(drop),
             }
-        });
-        pushed.map_err(failed("write to", reference))
+        };
+        self.runtime.block_on(within(upload_limit(bytes.len()), upload, reference))
     }
 
     /// Uploads a manifest or index under the tag or digest of the reference.
     ///
     /// # Errors
-    /// The registry cannot be reached, or refuses the upload.
+    /// The registry cannot be reached, is too slow, or refuses the upload.
     pub(super) fn push_manifest(&self, reference: &Reference, media_type: &str, bytes: &[u8]) -> Result<(), Error> {
         let media_type = media_type.parse().map_err(|_| anyhow!("the media type {media_type} is not a header"))?;
-        let pushed = self.runtime.block_on(async {
+        let upload = async {
             self.client.store_auth_if_needed(reference.resolve_registry(), &self.auth).await;
-            self.client.push_manifest_raw(reference, bytes.to_vec(), media_type).await
-        });
-        pushed.map(drop).map_err(failed("write to", reference))
+            self.client.push_manifest_raw(reference, bytes.to_vec(), media_type).await.map(drop)
+        };
+        self.runtime.block_on(within(upload_limit(bytes.len()), upload, reference))
+    }
+}
+
+/// Ends an upload after its time limit. A registry could answer without end, and `oci-client` collects the bodies of errors.
+///
+/// # Errors
+/// The upload fails, or takes longer.
+async fn within(
+    limit: Duration,
+    upload: impl Future<Output = Result<(), OciDistributionError>>,
+    reference: &Reference,
+) -> Result<(), Error> {
+    match tokio::time::timeout(limit, upload).await {
+        Ok(uploaded) => uploaded.map_err(failed("write to", reference)),
+        Err(_) => bail!(
+            "could not write to {reference}: the registry is too slow, without an end after {:.0} s; check the network, or try later",
+            limit.as_secs_f64()
+        ),
     }
 }
 
@@ -216,9 +236,11 @@ fn is_local(registry: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use oci_client::Reference;
 
-    use super::{Answer, is_local, parsed};
+    use super::{Answer, is_local, parsed, within};
 
     #[test]
     fn a_refusal_is_escaped_and_cut() {
@@ -227,6 +249,15 @@ mod tests {
         let error = parsed(Answer::Refused { status: 500, body }, &reference).expect_err("refused").to_string();
         assert!(error.len() < 1000 && error.contains("status 500: \\u{1b}[2J\\nalcedo: all fine"), "{error}");
         assert!(error.ends_with("the registry has failed: check its state, or try later"), "{error}");
+    }
+
+    #[test]
+    fn an_upload_without_end_is_ended() {
+        let reference: Reference = "localhost:5000/plugins/weather:1.2.0".parse().expect("a reference");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let upload = within(Duration::from_millis(5), std::future::pending(), &reference);
+        let error = runtime.block_on(upload).expect_err("too slow").to_string();
+        assert!(error.starts_with(&format!("could not write to {reference}: the registry is too slow")), "{error}");
     }
 
     #[test]
