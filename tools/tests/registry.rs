@@ -163,8 +163,9 @@ fn a_return_that_was_not_written_is_continued() {
     let key = key_in(dir.path());
     let [document, plugins, status] = ["plugins.toml", "plugins", "status.json"].map(|name| dir.path().join(name));
     let reference = format!("localhost:1/plugins/lamp@{}", sha256(b"new"));
+    // The longest patience, which exceeds the range of the clock.
     let text = format!(
-        "patience = 1\n[modules]\nlamp = \"{reference}\"\n[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n"
+        "patience = 9223372036854775807\n[modules]\nlamp = \"{reference}\"\n[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n"
     );
     fs::write(&document, text).unwrap();
     // The document has failed before, and this program was ended before the return.
@@ -187,8 +188,11 @@ fn a_return_that_was_not_written_is_continued() {
     let (events, is_undone) = follow();
     assert!(!is_undone && events.starts_with("not back") && events.contains("\nrefused "), "{events}");
     fs::create_dir(&plugins).unwrap();
+    let module = serde_json::json!({ "file": "liblamp.so", "digest": good, "state": "running", "rejected": null });
+    let reported = serde_json::json!({ "process": std::process::id(), "generation": 1, "modules": [module] });
+    fs::write(&status, reported.to_string()).unwrap();
     let (events, is_undone) = follow();
-    assert!(is_undone && events.contains("\nfailed "), "{events}");
+    assert!(is_undone && events.starts_with("returned ") && events.contains("\nfailed "), "{events}");
     assert_eq!(fs::read_to_string(plugins.join("liblamp.so")).unwrap(), "good");
     let (events, _) = follow();
     assert!(events.starts_with("failed "), "{events}");

@@ -389,7 +389,7 @@ impl Follower<'_> {
                 }
             }
         }
-        let end = Instant::now() + document.patience;
+        let begun = Instant::now();
         while !waiting.is_empty() {
             waiting.retain(|(name, host, files)| {
                 let is_back = Report::read(&host.status)
@@ -400,7 +400,7 @@ impl Follower<'_> {
                 }
                 !is_back
             });
-            if Instant::now() >= end {
+            if begun.elapsed() >= document.patience {
                 break;
             }
             thread::sleep(POLL);
