@@ -169,12 +169,13 @@ fn a_return_that_was_not_written_is_continued() {
     );
     fs::write(&document, text).unwrap();
     // The document has failed before, and this program was ended before the return.
-    let (state, good) = (dir.path().join("plugins.toml.state"), sha256(b"good"));
-    fs::create_dir(&state).unwrap();
-    fs::write(state.join(good.replace(':', "-")), "good").unwrap();
+    let (state, good, other) = (dir.path().join("plugins.toml.state"), sha256(b"good"), sha256(b"other"));
+    let stored = |digest: &str| state.join(digest.replace(':', "-"));
+    [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
+    fs::write(stored(&good), "good").unwrap();
     let id = sha256(format!("lamp {reference}\n").as_bytes());
     let saved = serde_json::json!({
-        "good": { (plugins.to_str().unwrap()): { "liblamp.so": good } },
+        "good": { (plugins.to_str().unwrap()): { "liblamp.so": good, "libother.so": other } },
         "resolved": {},
         "failed": { "document": id, "host": "a", "reason": "sick", "is_undone": false },
     });
@@ -187,9 +188,11 @@ fn a_return_that_was_not_written_is_continued() {
     };
     let (events, is_undone) = follow();
     assert!(!is_undone && events.starts_with("not back") && events.contains("\nrefused "), "{events}");
-    fs::create_dir(&plugins).unwrap();
-    let module = serde_json::json!({ "file": "liblamp.so", "digest": good, "state": "running", "rejected": null });
-    let reported = serde_json::json!({ "process": std::process::id(), "generation": 1, "modules": [module] });
+    assert!(!plugins.join("liblamp.so").exists(), "a host receives all files or none");
+    fs::write(stored(&other), "other").unwrap();
+    let running = |file: &str, digest: &str| serde_json::json!({ "file": file, "digest": digest, "state": "running" });
+    let modules = [running("liblamp.so", &good), running("libother.so", &other)];
+    let reported = serde_json::json!({ "process": std::process::id(), "generation": 1, "modules": modules });
     fs::write(&status, reported.to_string()).unwrap();
     let (events, is_undone) = follow();
     assert!(is_undone && events.starts_with("returned ") && events.contains("\nfailed "), "{events}");

@@ -101,15 +101,53 @@ pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let part = part_of(path);
-    // Ignores errors: the creation fails if the entry is still there.
-    let _ = fs::remove_file(&part);
-    let written = File::create_new(&part).and_then(|mut file| {
+    Replacement::new(path, content)?.commit()
+}
+
+/// Complete new content of a file, as [`replace`] writes it. A caller that replaces several files together first writes all contents, so that
+/// the slow steps are over before the first file changes. Dropping the value removes the new content.
+#[derive(Debug)]
+#[must_use = "the file is replaced by `commit`"]
+pub struct Replacement {
+    path: PathBuf,
+    /// File with the new content. `None` after the commit.
+    part: Option<PathBuf>,
+}
+
+impl Replacement {
+    /// Writes the new content next to the file.
+    ///
+    /// # Errors
+    /// Returns the errors of [`replace`].
+    pub fn new(path: &Path, content: &[u8]) -> io::Result<Self> {
+        let part = part_of(path);
+        // Ignores errors: the creation fails if the entry is still there.
+        let _ = fs::remove_file(&part);
+        let mut file = File::create_new(&part)?;
+        let new = Self { path: path.to_owned(), part: Some(part) };
         file.write_all(content)?;
-        file.sync_all()
-    });
-    let replaced = written.and_then(|()| fs::rename(&part, path));
-    replaced.inspect_err(|_| drop(fs::remove_file(&part)))
+        file.sync_all()?;
+        Ok(new)
+    }
+
+    /// Replaces the file.
+    ///
+    /// # Errors
+    /// Returns the system error. The old file is then unchanged.
+    pub fn commit(mut self) -> io::Result<()> {
+        if let Some(part) = &self.part {
+            fs::rename(part, &self.path)?;
+            self.part = None;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Replacement {
+    fn drop(&mut self) {
+        // The folder may have been removed together with the file.
+        self.part.iter().for_each(|part| drop(fs::remove_file(part)));
+    }
 }
 
 /// Returns the path of the incomplete content.
@@ -173,7 +211,7 @@ fn without_waiting() -> OpenOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::{read, read_text, replace};
+    use super::{Replacement, read, read_text, replace};
 
     #[test]
     fn a_failed_replacement_keeps_the_old_file_and_leaves_no_part() {
@@ -183,6 +221,20 @@ mod tests {
         replace(&path, b"new").expect_err("a folder is not replaced by a file");
         assert!(path.is_dir());
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1, "no part is left");
+    }
+
+    #[test]
+    fn several_files_are_replaced_after_all_contents_are_written() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [one, other] = ["one", "other"].map(|name| dir.path().join(name));
+        std::fs::write(&one, "old").expect("written");
+        let prepared = [&one, &other].map(|path| Replacement::new(path, b"new").expect("the folder is writable"));
+        assert!(read_text(&one, 9).expect("it stays") == "old" && !other.exists());
+        prepared.into_iter().for_each(|new| new.commit().expect("the folder is writable"));
+        assert!([&one, &other].iter().all(|path| read_text(path, 9).is_ok_and(|text| text == "new")));
+        drop(Replacement::new(&one, b"unused").expect("the folder is writable"));
+        assert_eq!(read_text(&one, 9).expect("it stays"), "new");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 2, "no part is left");
     }
 
     #[cfg(unix)]

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::development::plain_file::{self, LARGEST_LIBRARY, sha256};
+use alcedo_runtime::development::plain_file::{self, LARGEST_LIBRARY, Replacement, sha256};
 use alcedo_runtime::{HostStatus, ManifestInfo, PublicKey, Version};
 use anyhow::{anyhow, bail};
 
@@ -347,12 +347,13 @@ impl Follower<'_> {
         }
     }
 
-    /// Replaces the files of a host that differ from the stored libraries. Returns `true` if a file was replaced.
+    /// Replaces the files of a host that differ from the stored libraries. Returns `true` if a file was replaced. All contents are written
+    /// before the first file is replaced, so that a host does not load one new library with the old ones.
     ///
     /// # Errors
     /// A file cannot be written, or its library is not stored.
     fn replace(&self, host: &Host, files: &Files) -> Result<bool, Error> {
-        let mut is_changed = false;
+        let mut new = Vec::new();
         for (name, digest) in files {
             let path = host.plugins.join(name);
             if plain_file::read(&path, LARGEST_LIBRARY).is_ok_and(|bytes| sha256(&bytes) == *digest) {
@@ -361,9 +362,10 @@ impl Follower<'_> {
             let bytes = self.store.get(digest);
             let bytes =
                 bytes.ok_or_else(|| anyhow!("the stored library {digest} for {} is missing", path.display()))?;
-            plain_file::replace(&path, &bytes).map_err(file("write", &path))?;
-            is_changed = true;
+            new.push(Replacement::new(&path, &bytes).map_err(file("write", &path))?);
         }
+        let is_changed = !new.is_empty();
+        new.into_iter().try_for_each(Replacement::commit).map_err(file("write", &host.plugins))?;
         Ok(is_changed)
     }
 
