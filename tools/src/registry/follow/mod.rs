@@ -23,7 +23,7 @@ use super::{Trust, artifact, fetch, file_name, read_keys};
 use crate::error::{Error, file};
 use document::{Document, Host};
 use event::{Event, Output};
-use rollout::{Files, Next, Progress, check_age, is_absent, next, observe};
+use rollout::{Files, Next, Progress, check_age, is_absent, next, observe, returns};
 use state::{Failure, Library, State, Store};
 use status::Report;
 
@@ -315,9 +315,10 @@ impl Follower<'_> {
                 has_all = false;
                 let present: Option<Version> =
                     ManifestInfo::peek_bytes(&file_name, &bytes).ok().map(|info| info.version);
-                check_age(&library.module, present.as_ref(), &library.version, self.args.allow_older)
-                    .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
                 let known = self.state.good.get(&name).and_then(|files| files.get(&file_name));
+                let permits = self.args.allow_older || returns(known, &library.digest);
+                check_age(&library.module, present.as_ref(), &library.version, permits)
+                    .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
                 // An operator may have replaced the file by hand, and the host reports it as healthy.
                 let is_healthy = status.is_some_and(|status| runs(status, &file_name, &digest));
                 if known.is_none_or(|known| self.store.get(known).is_none()) || is_healthy {

@@ -118,6 +118,12 @@ pub(super) fn is_absent(report: &Report, file: &str) -> bool {
     modules.any(|module| module.file == file && module.state == ModuleState::Absent)
 }
 
+/// Checks if a library with this digest is the last good one of a host. A document that changes during a rollout may name this library, which
+/// then replaces a newer library that was not reported as healthy by all hosts.
+pub(super) fn returns(good: Option<&String>, digest: &str) -> bool {
+    good.is_some_and(|good| good == digest)
+}
+
 /// Checks that a host does not receive an older version.
 ///
 /// # Errors
@@ -144,7 +150,7 @@ mod tests {
     use alcedo_runtime::HostStatus;
     use serde_json::json;
 
-    use super::{Files, Next, Progress, Report, check_age, next, observe};
+    use super::{Files, Next, Progress, Report, check_age, next, observe, returns};
 
     /// Runs a rollout on hosts of which `unhealthy` (a bit each) become unhealthy. Returns the hosts that have the new files at the end, and
     /// the largest number of hosts that received files together.
@@ -278,5 +284,7 @@ mod tests {
         check(Some("1.0.1"), "1.0.0", false, false);
         check(Some("1.0.0"), "1.0.0-beta.2", false, false);
         check(Some("1.0.1"), "1.0.0", true, true);
+        let good = Some("good".to_owned());
+        assert!(returns(good.as_ref(), "good") && !returns(good.as_ref(), "other") && !returns(None, "good"));
     }
 }
