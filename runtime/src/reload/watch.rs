@@ -1,9 +1,11 @@
 //! Watches the files of a Master for changes by a build. A build writes a library in many steps. The watch reports a change only after a
 //! time without further changes. A script package is a folder; the watch reports changed, added and removed source files in the folder.
+//! A watched library may be a link: its target may change in a folder that is not watched.
 
 use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use alcedo_sys::FolderWatch;
 use crossbeam_channel::{Receiver, Select, unbounded};
@@ -20,6 +22,12 @@ const MANIFEST: &str = "package.toml";
 
 /// Interval at which [`FileWatch::wait`] checks `is_over`.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Interval at which the targets of links are compared.
+const LINK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Target of a link, with the time of its last write and its length in bytes.
+type Target = (PathBuf, Option<SystemTime>, u64);
 
 /// Error of watching files.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +65,10 @@ pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
     events: Receiver<Event>,
     debounce: Debounce,
+    /// Targets of the files that are links.
+    targets: Vec<Option<Target>>,
+    /// Time of the last comparison of the targets.
+    compared: Duration,
     start: Instant,
     folders: FolderWatch,
 }
@@ -90,7 +102,9 @@ impl FileWatch {
             watcher.add(package, RecursiveMode::Recursive).map_err(failed(package))?;
         }
         watcher.refresh(); // Watches the parent folders.
-        Ok(Self { files, events, debounce: Debounce::default(), start: Instant::now(), folders: watcher })
+        let targets = files.iter().map(|file| target(file)).collect();
+        let (debounce, compared, start) = (Debounce::default(), Duration::ZERO, Instant::now());
+        Ok(Self { files, events, debounce, targets, compared, start, folders: watcher })
     }
 
     /// Blocks until a watched file has changed and is quiet, then returns true. Returns false if `stop` receives a message or
@@ -129,8 +143,26 @@ impl FileWatch {
                 self.debounce.note(now, file.clone());
             }
         }
+        if now.saturating_sub(self.compared) >= LINK_INTERVAL {
+            self.compared = now;
+            for (file, known) in self.files.iter().zip(&mut self.targets) {
+                // A target that is absent is being replaced.
+                let found = target(file);
+                if found.is_some() && found != *known {
+                    *known = found;
+                    self.debounce.note(now, file.clone());
+                }
+            }
+        }
         self.debounce.take_quiet(now)
     }
+}
+
+/// Returns the target of a link to a file.
+fn target(file: &Path) -> Option<Target> {
+    let path = file.is_symlink().then(|| file.canonicalize().ok()).flatten()?;
+    let found = path.metadata().ok().filter(Metadata::is_file)?;
+    Some((path, found.modified().ok(), found.len()))
 }
 
 /// Checks if the changed path is the watched file, or a source file or the manifest of the watched package.
@@ -151,7 +183,7 @@ fn is_change(kind: EventKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Debounce, QUIET, concerns, is_change};
+    use super::{Debounce, FileWatch, QUIET, concerns, is_change};
     use notify::EventKind;
     use notify::event::{AccessKind, AccessMode, ModifyKind};
     use std::time::Duration;
@@ -185,6 +217,40 @@ mod tests {
         ] {
             assert_eq!(concerns(watched.as_ref(), changed.as_ref()), expected, "{watched} {changed}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn changes_of_a_linked_library_are_reported() {
+        let (links, builds) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let [file, folder] = ["libweather.so", "current"].map(|name| links.path().join(name));
+        let write = |build: &str, content: &str| {
+            let path = builds.path().join(build).join("libweather.so");
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("it is writable");
+            std::fs::write(&path, content).expect("it is writable");
+        };
+        let point = |build: &str| {
+            let _old = std::fs::remove_file(&folder);
+            std::os::unix::fs::symlink(builds.path().join(build), &folder).expect("it is writable");
+        };
+        write("1", "one");
+        point("1");
+        std::os::unix::fs::symlink(folder.join("libweather.so"), &file).expect("it is writable");
+        let mut watch = FileWatch::new(&[file]).expect("a folder to watch");
+        let mut reports = || {
+            let begun = std::time::Instant::now();
+            std::iter::repeat_with(|| {
+                std::thread::sleep(Duration::from_millis(5));
+                watch.is_quiet()
+            })
+            .take_while(|_| begun.elapsed() < Duration::from_secs(20))
+            .any(|is_quiet| is_quiet)
+        };
+        write("1", "longer");
+        assert!(reports(), "the target was written to");
+        write("2", "other");
+        point("2");
+        assert!(reports(), "a folder in the path of the target was replaced");
     }
 
     #[test]
