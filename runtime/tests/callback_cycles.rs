@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use alcedo_runtime::{
-    Budget, Contexts, FoundModule, LoadContext, Runtime, Signature, UnloadTicket, VersionReq, WeakLoadContext,
+    Budget, Contexts, FoundModule, HealthWatch, LoadContext, Runtime, Signature, UnloadTicket, VersionReq,
+    WeakLoadContext,
 };
 
 const LONG: Duration = Duration::from_secs(60);
@@ -269,6 +270,21 @@ fn a_host_shut_down_by_a_ticker_has_no_tickers() {
     assert!(owner.upgrade().is_none(), "the ticker is dropped");
     assert_eq!(named(&record.take()), Vec::<String>::new(), "the ticker has dropped its own handle");
     host.tick(Budget::frame());
+}
+
+#[test]
+fn a_health_function_that_owns_its_host_is_dropped_and_named() {
+    let record = support::record(TARGET);
+    let host = support::host(&[support::tagged("magic-cube", &[], 1)]);
+    let (own, weak) = (host.clone(), host.downgrade());
+    let watch = HealthWatch::new(LONG, move |_| {
+        used(&own);
+        Ok(())
+    });
+    host.watch_health(watch).expect("a folder to watch");
+    host.shutdown().into_result().expect("it ends");
+    assert!(weak.upgrade().is_none(), "the health function was the last owner");
+    assert_eq!(named(&record.take()), ["health function: 1"]);
 }
 
 #[test]

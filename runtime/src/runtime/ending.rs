@@ -11,7 +11,6 @@ use crate::conjugate::BlackCount;
 use crate::error::Error;
 use crate::lease::Blocker;
 use crate::load::master;
-use crate::panic_guard;
 use crate::unload::backoff::Backoff;
 
 /// Progress of the finalizer thread during a wait.
@@ -155,6 +154,7 @@ impl Inner {
         sites.extend(self.loads.unloads.callbacks.sites());
         sites.extend(self.registered.borrow().iter().map(|registered| registered.site));
         sites.extend(self.closures.sites());
+        sites.extend(self.health.borrow().iter().map(|watching| watching.site()));
         sites.retain(Site::owns);
         sites
     }
@@ -258,10 +258,9 @@ impl Runtime {
             Err(error) => return ShutdownReport { left: vec![error.to_string()], ..ShutdownReport::default() },
         };
         let _none = inner.watch.take();
-        // A value that the health function owns may panic when it is dropped.
-        if let Err(message) = panic_guard::caught(|| drop(inner.health.take())) {
-            tracing::error!(message, "a value owned by the health function panicked when it was dropped");
-        }
+        // Ends the borrow before the captures of the health function are dropped.
+        let health = inner.health.take();
+        health.into_iter().for_each(|watching| watching.let_go(inner.loads.registry.id()));
         let jobs = self.jobs();
         let unloaded = match self.generation() {
             0 => Ok(None),

@@ -9,6 +9,7 @@ use alcedo_sys::{ImageFile, StageDir, plain_file};
 
 use self::copies::{KeptCopy, is_complete};
 use super::Runtime;
+use crate::callback::{HostId, Registered, Site, drop_caught, let_go};
 use crate::error::Error;
 use crate::load::error::LoadError;
 use crate::load::module::master::MasterModule;
@@ -43,7 +44,7 @@ type Check = Box<dyn FnMut(&Runtime) -> Result<(), String>>;
 #[must_use = "pass it to `Runtime::watch_health`"]
 pub struct HealthWatch {
     window: Duration,
-    check: Check,
+    check: Registered<Check>,
     status_file: Option<PathBuf>,
 }
 
@@ -51,8 +52,11 @@ impl HealthWatch {
     /// Creates a watch whose health window has this duration. The host calls `check` at each safe point of the window, on the game thread.
     /// An error or a panic of `check` means that the new code is unhealthy. If `check` itself reloads or unloads the Master, its result is
     /// dropped, because the result concerns the earlier code.
+    #[track_caller]
     pub fn new(window: Duration, check: impl FnMut(&Runtime) -> Result<(), String> + 'static) -> Self {
-        Self { window, check: Box::new(check), status_file: None }
+        let site = Site::new("health function", &check);
+        let code: Check = Box::new(check);
+        Self { window, check: Registered { code, site }, status_file: None }
     }
 
     /// Writes a [`HostStatus`](crate::HostStatus) to this file whenever the status changes, for `alcedo follow` and other programs. The
@@ -118,7 +122,7 @@ impl Runtime {
         let watching = Box::new(Watching::start(self, watch)?);
         let status_file = watching.status_file.clone();
         let earlier = (self.inner.watch.take(), self.inner.health.replace(Some(watching)));
-        if let Some(earlier) = &earlier.1 {
+        if let Some(earlier) = earlier.1 {
             earlier.withdraw(status_file.as_deref());
         }
         Ok(())
@@ -133,7 +137,9 @@ impl Runtime {
             self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some();
         if !is_replaced {
             let _none = self.inner.health.replace(Some(watching));
-        } else if !self.inner.has_ended.get() {
+        } else if self.inner.has_ended.get() {
+            watching.let_go(self.inner.loads.registry.id());
+        } else {
             let next = self.inner.health.borrow().as_ref().and_then(|next| next.status_file.clone());
             watching.withdraw(next.as_deref());
         }
@@ -158,7 +164,7 @@ impl Runtime {
 /// Health watch in progress. Game thread only.
 pub(super) struct Watching {
     health: Health,
-    check: Check,
+    check: Registered<Check>,
     watch: FileWatch,
     /// Paths of the Master.
     paths: Vec<PathBuf>,
@@ -254,7 +260,7 @@ impl Watching {
 
     /// Calls the health function, and acts on its answer.
     fn ask(&mut self, runtime: &Runtime) {
-        let called = panic_guard::caught(|| (self.check)(runtime));
+        let called = panic_guard::caught(|| (self.check.code)(runtime));
         let answer = called.unwrap_or_else(|message| Err(format!("the health function panicked: {message}")));
         if runtime.generation() != self.generation {
             return;
@@ -480,8 +486,20 @@ impl Watching {
         }
     }
 
-    /// Removes the status file of a watch that ends, because the file is not updated any more. `next` is the status file of the next watch.
-    fn withdraw(&self, next: Option<&Path>) {
+    /// Returns the registration site of the health function.
+    pub(super) fn site(&self) -> Site {
+        self.check.site
+    }
+
+    /// Drops the watch at the end of its host. The status file stays, since it names the process that has ended.
+    pub(super) fn let_go(self, host: HostId) {
+        let_go(host, [self.check]);
+    }
+
+    /// Ends a watch that another watch replaces, and removes its status file, because the file is not updated any more. `next` is the status
+    /// file of the next watch.
+    fn withdraw(self, next: Option<&Path>) {
+        drop_caught(self.check);
         let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };
         if next == Some(path) {
             return;
