@@ -343,6 +343,30 @@ fn a_removed_folder_of_copies_does_not_prevent_the_return() {
 }
 
 #[test]
+fn a_failed_return_is_tried_again() {
+    let copies: Rc<RefCell<PathBuf>> = Rc::default();
+    let folder = Rc::clone(&copies);
+    let host = Host::start(move |build| {
+        if build == 1 {
+            return Ok(());
+        }
+        // No copy can be made while a file has the name of the folder.
+        let folder = folder.borrow();
+        fs::rename(&*folder, folder.with_extension("aside")).expect("it is writable");
+        fs::write(&*folder, "").expect("it is writable");
+        Err("no lamp is lit".to_owned())
+    });
+    *copies.borrow_mut() = host.runtime.stage_dir();
+    host.until_running();
+    host.deliver_build(2);
+    host.until("unhealthy code", |status| matches!(status.state, ModuleState::Unhealthy { .. }));
+    let folder = host.runtime.stage_dir();
+    fs::remove_file(&folder).and_then(|()| fs::rename(folder.with_extension("aside"), &folder)).expect("writable");
+    let after = host.until("a rejected build", |status| status.rejected.is_some());
+    assert_eq!((after.state, tag(&host.runtime)), (ModuleState::Running, 1));
+}
+
+#[test]
 fn a_watched_library_is_refused_as_a_status_file() {
     let host = Host::start(|_| Ok(()));
     let watch = HealthWatch::new(WINDOW, |_| Ok(())).status_file(host.library());

@@ -255,6 +255,13 @@ impl Health {
         }
     }
 
+    /// Permits another attempt to load modules that the host could not copy.
+    pub(crate) fn retry(&mut self, modules: &[usize]) {
+        for &at in modules {
+            self.modules[at].rejected.take_if(|rejected| rejected.by == RejectedBy::Load);
+        }
+    }
+
     /// Decides after a call of the health function in an open window.
     pub(crate) fn judge(&mut self, now: Duration, answer: &Result<(), String>) -> Verdict {
         let Some(opened) = self.opened else { return Verdict::Wait };
@@ -290,6 +297,7 @@ impl Health {
                 (Ok(()), Some(good)) => {
                     let digest = module.runs.replace(good).unwrap_or_default();
                     module.rejected = Some(Rejected { digest, by: RejectedBy::Health, reason: reason.to_owned() });
+                    module.unhealthy = None;
                 }
                 (Ok(()), None) => {}
                 (Err(error), _) => {
@@ -421,6 +429,27 @@ mod tests {
         check("-", "a1! b1!");
         check("- a2 + +", "a2 b1");
         check("+ + a2 -!", "a2! b1");
+    }
+
+    #[test]
+    fn a_failed_step_may_be_tried_again() {
+        let mut health = Health::new(WINDOW, Duration::ZERO, [("a".to_owned(), "a1".to_owned())]);
+        assert_eq!(health.judge(WINDOW, &Ok(())), Verdict::Keep);
+        let disk = ["a2".to_owned()];
+        health.committed(WINDOW, &[0], &disk);
+        assert_eq!(health.judge(WINDOW, &Err("sick".to_owned())), Verdict::Return(vec![0]));
+        health.returned(&[0], "sick", &Err("no room".to_owned()));
+        assert_eq!(line(&health), "a2!");
+        health.returned(&[0], "sick", &Ok(()));
+        assert_eq!(line(&health), "a1-a2");
+        health.retry(&[0]);
+        assert_eq!(health.found(&disk), [0; 0], "unhealthy code is not tried again");
+        let disk = ["a3".to_owned()];
+        let tried = health.found(&disk);
+        health.refused(&tried, &disk, "no room");
+        assert_eq!((line(&health).as_str(), health.found(&disk)), ("a1-a3", vec![]));
+        health.retry(&[0]);
+        assert_eq!((line(&health).as_str(), health.found(&disk)), ("a1", vec![0]));
     }
 
     #[test]

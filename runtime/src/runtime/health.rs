@@ -24,6 +24,8 @@ mod paths;
 
 /// Time between attempts to write the status file.
 const RETRY: Duration = Duration::from_secs(1);
+/// Time between attempts to return to the last healthy library, and to copy a new library. The disk may be full for a while.
+const LONG_RETRY: Duration = Duration::from_secs(5);
 
 type Check = Box<dyn FnMut(&Runtime) -> Result<(), String>>;
 
@@ -77,8 +79,8 @@ impl std::fmt::Debug for HealthWatch {
 impl Runtime {
     /// Watches the files like [`Runtime::watch_changed`], and checks new code during a health window. A window opens after each commit of a
     /// watched library, and when the watch starts. If the code is unhealthy in its window, the host loads the last healthy library again by
-    /// an ordinary reload, and [`Runtime::take_reloads`] also returns the report of that reload. Changes during a window are loaded after
-    /// the window.
+    /// an ordinary reload, and [`Runtime::take_reloads`] also returns the report of that reload. A failed return is tried again every few
+    /// seconds. Changes during a window are loaded after the window.
     ///
     /// The host keeps private copies of the running and of the last healthy libraries. An unhealthy library is not loaded again until its
     /// file is replaced. Old images that stay mapped do not prevent the return: `Builder::parked_budget` does not limit it, and the report
@@ -179,6 +181,10 @@ pub(super) struct Watching {
     generation: u64,
     /// Set if files have changed since the last load.
     is_due: bool,
+    /// Time of the next attempt to copy these modules, after a failure.
+    next_copy: Option<(Duration, Vec<usize>)>,
+    /// Time of the next attempt to return these modules, after a failure, with the reason of the return.
+    next_return: Option<(Duration, Vec<usize>, String)>,
     status_file: Option<PathBuf>,
     /// Generation and health in the status file.
     written: Option<(u64, Health)>,
@@ -228,6 +234,8 @@ impl Watching {
             copies,
             generation: runtime.generation(),
             is_due: false,
+            next_copy: None,
+            next_return: None,
             status_file,
             written: None,
             next_write: Duration::ZERO,
@@ -247,9 +255,19 @@ impl Watching {
         if self.health.is_open() {
             self.ask(runtime);
         }
+        let now = self.start.elapsed();
+        if runtime.generation() == self.generation
+            && let Some((_, modules, reason)) = self.next_return.take_if(|(at, ..)| *at <= now)
+        {
+            self.go_back(runtime, &modules, &reason);
+        }
         if runtime.generation() != self.generation {
             // The health function has reloaded or unloaded the Master. The next safe point continues.
             return;
+        }
+        if let Some((_, modules)) = self.next_copy.take_if(|(at, _)| *at <= now) {
+            self.health.retry(&modules);
+            self.is_due = true;
         }
         if self.is_due && !self.health.is_open() {
             self.is_due = false;
@@ -290,6 +308,7 @@ impl Watching {
         let outcome = self.reload(runtime, &digests, modules, Some((names.as_str(), reason)));
         if let Err(error) = &outcome {
             tracing::error!(error, "the earlier code of {names} was not loaded again");
+            self.next_return = Some((self.start.elapsed() + LONG_RETRY, modules.to_vec(), reason.to_owned()));
         }
         self.health.returned(modules, reason, &outcome);
         self.forget_copies();
@@ -304,19 +323,26 @@ impl Watching {
         }
         let is_whole = |at: &usize| is_complete(&self.files[*at], &digests[*at], largest(runtime));
         if !changed.iter().all(is_whole) {
-            // The end of the write is another change.
+            // The end of the write is another change. The next attempt covers systems that do not report the change.
+            self.next_copy = Some((self.start.elapsed() + LONG_RETRY, Vec::new()));
             return;
         }
         let outcome =
             changed.iter().try_for_each(|&at| self.keep(runtime, at, &digests[at], &bytes[at])).map_err(|error| {
                 format!("no copy can be made in {}: {error}; make room there", runtime.stage_dir().display())
             });
+        if outcome.is_err() {
+            self.next_copy = Some((self.start.elapsed() + LONG_RETRY, changed.clone()));
+        }
         let sources: Vec<_> = (0..self.files.len())
             .map(|at| if changed.contains(&at) { Some(digests[at].as_str()) } else { self.health.runs(at) })
             .map(|digest| digest.map(str::to_owned))
             .collect();
         match outcome.and_then(|()| self.reload(runtime, &sources, &changed, None)) {
-            Ok(()) => self.health.committed(self.start.elapsed(), &changed, &digests),
+            Ok(()) => {
+                self.next_return.take_if(|_| !changed.is_empty());
+                self.health.committed(self.start.elapsed(), &changed, &digests);
+            }
             Err(reason) => {
                 tracing::warn!(reason, "the changed files were not loaded, and the old code continues");
                 self.health.refused(&changed, &digests, &reason);
@@ -350,6 +376,7 @@ impl Watching {
             }));
         }
         self.paths = paths;
+        (self.next_copy, self.next_return) = (None, None);
         self.health.adopted(self.start.elapsed(), found);
         self.forget_copies();
     }
