@@ -24,8 +24,10 @@ mod paths;
 
 /// Time between attempts to write the status file.
 const RETRY: Duration = Duration::from_secs(1);
-/// Time between attempts to return to the last healthy library, and to copy a new library. The disk may be full for a while.
+/// Time before another attempt to return to the last healthy library, or to copy a new library. The disk may be full for a while. The time
+/// doubles after each failed return, up to [`MOST_DOUBLINGS`] times, since an attempt may interrupt the host.
 const LONG_RETRY: Duration = Duration::from_secs(5);
+const MOST_DOUBLINGS: u32 = 6;
 
 type Check = Box<dyn FnMut(&Runtime) -> Result<(), String>>;
 
@@ -79,7 +81,7 @@ impl std::fmt::Debug for HealthWatch {
 impl Runtime {
     /// Watches the files like [`Runtime::watch_changed`], and checks new code during a health window. A window opens after each commit of a
     /// watched library, and when the watch starts. If the code is unhealthy in its window, the host loads the last healthy library again by
-    /// an ordinary reload, and [`Runtime::take_reloads`] also returns the report of that reload. A failed return is tried again every few
+    /// an ordinary reload, and [`Runtime::take_reloads`] also returns the report of that reload. A failed return is tried again after some
     /// seconds. Changes during a window are loaded after the window.
     ///
     /// The host keeps private copies of the running and of the last healthy libraries. An unhealthy library is not loaded again until its
@@ -185,6 +187,8 @@ pub(super) struct Watching {
     next_copy: Option<(Duration, Vec<usize>)>,
     /// Time of the next attempt to return these modules, after a failure, with the reason of the return.
     next_return: Option<(Duration, Vec<usize>, String)>,
+    /// Number of failed attempts since the code was found unhealthy.
+    failed_returns: u32,
     status_file: Option<PathBuf>,
     /// Generation and health in the status file.
     written: Option<(u64, Health)>,
@@ -236,6 +240,7 @@ impl Watching {
             is_due: false,
             next_copy: None,
             next_return: None,
+            failed_returns: 0,
             status_file,
             written: None,
             next_write: Duration::ZERO,
@@ -292,7 +297,10 @@ impl Watching {
                 tracing::info!(generation = self.generation, "the code was healthy for its window, and stays");
             }
             Verdict::Stuck => tracing::error!(reason, "the code is unhealthy, and no earlier library is known"),
-            Verdict::Return(modules) => self.go_back(runtime, &modules, &reason),
+            Verdict::Return(modules) => {
+                self.failed_returns = 0;
+                self.go_back(runtime, &modules, &reason);
+            }
         }
     }
 
@@ -308,7 +316,9 @@ impl Watching {
         let outcome = self.reload(runtime, &digests, modules, Some((names.as_str(), reason)));
         if let Err(error) = &outcome {
             tracing::error!(error, "the earlier code of {names} was not loaded again");
-            self.next_return = Some((self.start.elapsed() + LONG_RETRY, modules.to_vec(), reason.to_owned()));
+            let delay = LONG_RETRY * (1_u32 << self.failed_returns.min(MOST_DOUBLINGS));
+            self.failed_returns += 1;
+            self.next_return = Some((self.start.elapsed() + delay, modules.to_vec(), reason.to_owned()));
         }
         self.health.returned(modules, reason, &outcome);
         self.forget_copies();
