@@ -114,6 +114,9 @@ fn healthy_code_stays_and_the_status_names_its_digest() {
     assert_eq!((second.state, tag(&host.runtime)), (ModuleState::Checking, 2));
     assert_eq!(second.file, "libmagic_cube.so");
     assert!(second.digest.starts_with("sha256:") && second.digest.len() == 71, "{}", second.digest);
+    let status = HostStatus::read(&host.status_file()).expect("a complete file").expect("the host has written it");
+    let own = std::process::id();
+    assert_eq!((status.process, Some(status.started)), (own, alcedo_sys::process::started(own)));
     assert_eq!(host.until_running().digest, second.digest);
 }
 

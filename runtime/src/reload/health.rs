@@ -37,6 +37,10 @@ const LARGEST_REASONS: usize = 1 << 16;
 pub struct HostStatus {
     /// Process id of the host.
     pub process: u32,
+    /// Start of the process in clock ticks since the boot of the machine, as in `/proc/<id>/stat`. 0 if unknown. Distinguishes the host from
+    /// a later process with the same id.
+    #[serde(default)]
+    pub started: u64,
     /// Generation of the Master.
     pub generation: u64,
     /// Watched libraries.
@@ -325,7 +329,7 @@ impl Health {
                 reason: cut(&rejected.reason, most),
             }),
         };
-        HostStatus { process, generation, modules: self.modules.iter().map(status).collect() }
+        HostStatus { process, started: 0, generation, modules: self.modules.iter().map(status).collect() }
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use alcedo_sys::{ImageFile, StageDir, plain_file};
+use alcedo_sys::{ImageFile, StageDir, plain_file, process};
 
 use self::copies::{KeptCopy, is_complete};
 use super::Runtime;
@@ -556,7 +556,10 @@ impl Watching {
         if now < self.next_write {
             return;
         }
-        match self.health.status(std::process::id(), generation).write(path) {
+        let id = std::process::id();
+        let mut status = self.health.status(id, generation);
+        status.started = process::started(id).unwrap_or_default();
+        match status.write(path) {
             Ok(()) => self.written = Some((generation, self.health.clone())),
             Err(error) => {
                 self.next_write = now + RETRY;

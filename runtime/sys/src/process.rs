@@ -11,6 +11,9 @@ use crate::elf::StaticTls;
 pub use crate::imp::describe_thread;
 use crate::{imp, plain_file};
 
+/// Maximum size of a `stat` file in bytes.
+const LARGEST_STAT: u64 = 1 << 12;
+
 /// Returns the files below `stage_dir` that are mapped into this process, sorted and without duplicates. Deleted files are included.
 ///
 /// # Errors
@@ -32,6 +35,24 @@ pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
     files.sort();
     files.dedup();
     Ok(files)
+}
+
+/// Returns the start of a process in clock ticks since the boot of the machine. Returns `None` if the process has ended, or if the platform
+/// does not report the start. The system uses the id of an ended process again, with another start.
+///
+/// # Examples
+/// ```
+/// use alcedo_sys::process;
+///
+/// let own = process::started(std::process::id());
+/// assert_eq!(own.is_some(), cfg!(target_os = "linux"));
+/// ```
+pub fn started(process: u32) -> Option<u64> {
+    let stat = plain_file::read(Path::new(&format!("/proc/{process}/stat")), LARGEST_STAT).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // The name is in parentheses, and may contain some.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 /// Returns the resident memory of this process in KiB.

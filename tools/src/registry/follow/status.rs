@@ -26,7 +26,7 @@ impl Report {
     /// Reads a status file of a host on this machine.
     pub(super) fn read(path: &Path) -> Self {
         match HostStatus::read(path) {
-            Ok(Some(status)) if is_running(status.process) => Self::Running(status),
+            Ok(Some(status)) if is_running(&status) => Self::Running(status),
             Ok(Some(status)) => Self::Ended(status),
             Ok(None) => Self::Missing,
             Err(error) => Self::Unreadable(format!("{} is not a status: {error}", path.display())),
@@ -42,21 +42,25 @@ impl Report {
     }
 }
 
-/// Checks if a process of this machine runs.
-fn is_running(process: u32) -> bool {
-    let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return false };
+/// Checks if the process of a status runs on this machine.
+fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
+    let Some(pid) = i32::try_from(*process).ok().and_then(Pid::from_raw) else { return false };
     // A process of another user refuses the signal, and runs.
     if test_kill_process(pid) == Err(Errno::SRCH) {
         return false;
     }
     let stat = plain_file::read(Path::new(&format!("/proc/{process}/stat")), LARGEST);
-    stat.map_or(true, |stat| !has_ended(&String::from_utf8_lossy(&stat)))
+    stat.map_or(true, |stat| !has_ended(&String::from_utf8_lossy(&stat), *started))
 }
 
-/// Checks if a process has ended whose parent has not yet read its exit code. `stat` is its file in `/proc`.
-fn has_ended(stat: &str) -> bool {
+/// Checks if a process has ended: its parent has not yet read its exit code, or a process with another start has its id. `stat` is the file
+/// of the id in `/proc`. `started` is 0 if the start is unknown.
+fn has_ended(stat: &str, started: u64) -> bool {
     // The name is in parentheses, and may contain some.
-    stat.rsplit_once(')').is_some_and(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']))
+    let Some((_, fields)) = stat.rsplit_once(')') else { return false };
+    let mut fields = fields.split_ascii_whitespace();
+    let is_over = fields.next().is_some_and(|state| state.starts_with(['Z', 'X']));
+    is_over || started != 0 && fields.nth(18).is_some_and(|found| found.parse::<u64>() != Ok(started))
 }
 
 #[cfg(test)]
@@ -71,17 +75,22 @@ mod tests {
     fn the_status_of_an_ended_process_is_not_that_of_a_host() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("status.json");
-        let of = |process: u32| {
-            let text = format!("{{\"process\": {process}, \"generation\": 1, \"modules\": []}}");
+        let of_start = |process: u32, started: u64| {
+            let text =
+                format!("{{\"process\": {process}, \"started\": {started}, \"generation\": 1, \"modules\": []}}");
             fs::write(&path, text).expect("written");
             Report::read(&path)
         };
+        let of = |process| of_start(process, 0);
         let mut child = Command::new("true").spawn().expect("a process");
         child.wait().expect("it ends");
         assert!(matches!(of(child.id()), Report::Ended(_)));
         assert!(matches!(of(std::process::id()), Report::Running(_)));
         assert!(matches!(of(0), Report::Ended(_)));
-        assert!(has_ended("7 (a) b) Z 1 7") && !has_ended("7 (Z) S 1 7"));
+        assert!(matches!(of_start(std::process::id(), u64::MAX), Report::Ended(_)), "the id is used again");
+        assert!(has_ended("7 (a) b) Z 1 7", 0) && !has_ended("7 (Z) S 1 7", 7));
+        let stat = format!("7 (a) S {}8 9", "1 ".repeat(18));
+        assert_eq!([0, 1, 8, 9].map(|started| has_ended(&stat, started)), [false, true, false, true]);
     }
 
     #[test]
