@@ -102,7 +102,8 @@ pub(super) fn note_use(uses: &Uses, fd: c_int) {
             let Some(path) = fd_target(fd) else { return };
             let program = fs::read_link("/proc/self/exe").ok();
             if is_for_author(&path, program.as_deref().and_then(Path::to_str)) {
-                uses.note(UseKind::File, || format!("opened {path}"));
+                // A name may have line breaks and control characters of terminals.
+                uses.note(UseKind::File, || format!("opened {}", path.escape_debug()));
             }
         }
         _ => {}

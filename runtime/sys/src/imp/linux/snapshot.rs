@@ -76,6 +76,20 @@ mod tests {
     }
 
     #[test]
+    fn names_of_files_are_escaped() {
+        use super::fds::note_use;
+        use crate::ledger::uses::Uses;
+        use std::os::fd::AsRawFd as _;
+
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = fs::File::create(folder.path().join("level\n\u{1b}[2J")).expect("a file");
+        let uses = Uses::default();
+        note_use(&uses, file.as_raw_fd());
+        let found = uses.all();
+        assert!(found.len() == 1 && found[0].by.ends_with("/level\\n\\u{1b}[2J"), "{found:?}");
+    }
+
+    #[test]
     fn only_sockets_of_other_parties_are_uses_of_the_network() {
         use std::net::UdpSocket;
         use std::os::unix::net::{UnixListener, UnixStream};
