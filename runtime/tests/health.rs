@@ -224,6 +224,26 @@ fn a_health_watch_needs_a_master_and_ends_with_the_next_watch() {
 }
 
 #[test]
+fn a_health_function_may_start_the_next_watch() {
+    let host = Host::start(|_| Ok(()));
+    let first = host.until_running();
+    let status_file = host.status_file();
+    let watch = HealthWatch::new(WINDOW, move |runtime: &Runtime| {
+        if tag(runtime) == 1 {
+            return Ok(());
+        }
+        let next = HealthWatch::new(WINDOW, |_| Ok(())).status_file(&status_file);
+        runtime.watch_health(next).expect("a folder to watch");
+        Err("the next watch decides".to_owned())
+    });
+    host.runtime.watch_health(watch.status_file(host.status_file())).expect("a folder to watch");
+    host.deliver_build(2);
+    let second =
+        host.until("the second build", |status| status.digest != first.digest && status.state == ModuleState::Running);
+    assert_eq!((second.rejected, tag(&host.runtime)), (None, 2));
+}
+
+#[test]
 fn a_module_that_the_host_has_added_by_hand_stays() {
     let host = Host::start(|_| Ok(()));
     let first = host.until_running();

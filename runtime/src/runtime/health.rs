@@ -54,8 +54,8 @@ pub struct HealthWatch {
 
 impl HealthWatch {
     /// Creates a watch whose health window has this duration. The host calls `check` at each safe point of the window, on the game thread.
-    /// An error or a panic of `check` means that the new code is unhealthy. If `check` itself reloads or unloads the Master, its result is
-    /// dropped, because the result concerns the earlier code.
+    /// An error or a panic of `check` means that the new code is unhealthy. If `check` itself reloads or unloads the Master, or starts another
+    /// watch, its result is dropped, because the result concerns the earlier code or the earlier watch.
     #[track_caller]
     pub fn new(window: Duration, check: impl FnMut(&Runtime) -> Result<(), String> + 'static) -> Self {
         let site = Site::new("health function", &check);
@@ -137,9 +137,7 @@ impl Runtime {
         // Removes the watch from its cell, since the health function may call this runtime.
         let Some(mut watching) = self.inner.health.take() else { return };
         watching.attend(self);
-        let is_replaced =
-            self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some();
-        if !is_replaced {
+        if !self.has_other_watch() {
             let _none = self.inner.health.replace(Some(watching));
         } else if self.inner.has_ended.get() {
             watching.let_go(self.inner.loads.registry.id());
@@ -147,6 +145,11 @@ impl Runtime {
             let next = self.inner.health.borrow().as_ref().and_then(|next| next.status_file.clone());
             watching.withdraw(next.as_deref());
         }
+    }
+
+    /// Checks, during the calls of a health watch, if the host has ended or another watch has replaced that watch.
+    fn has_other_watch(&self) -> bool {
+        self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some()
     }
 
     /// Ends the health watch, because another watch replaces it.
@@ -260,6 +263,9 @@ impl Watching {
         if self.health.is_open() {
             self.ask(runtime);
         }
+        if runtime.has_other_watch() {
+            return;
+        }
         let now = self.start.elapsed();
         if runtime.generation() == self.generation
             && let Some((_, modules, reason)) = self.next_return.take_if(|(at, ..)| *at <= now)
@@ -285,7 +291,7 @@ impl Watching {
     fn ask(&mut self, runtime: &Runtime) {
         let called = panic_guard::caught(|| (self.check.code)(runtime));
         let answer = called.unwrap_or_else(|message| Err(format!("the health function panicked: {message}")));
-        if runtime.generation() != self.generation {
+        if runtime.generation() != self.generation || runtime.has_other_watch() {
             return;
         }
         let verdict = self.health.judge(self.start.elapsed(), &answer);
