@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use http_auth::parser::ChallengeParser;
 use oci_client::Reference;
-use oci_client::secrets::RegistryAuth;
 use reqwest::header::{ACCEPT, WWW_AUTHENTICATE};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
@@ -52,12 +51,27 @@ struct Token {
     access_token: Option<String>,
 }
 
+/// Name and password of a user, and the registries that receive them. Has no `Debug`, which would show the password.
+#[derive(Clone)]
+pub(super) struct Login {
+    pub(super) user: Option<(String, String)>,
+    pub(super) registries: Vec<String>,
+}
+
+impl Login {
+    /// Returns the name and the password for a registry.
+    pub(super) fn of(&self, registry: &str) -> Option<(&str, &str)> {
+        let (user, password) = self.user.as_ref().filter(|_| self.registries.iter().any(|known| known == registry))?;
+        Some((user.as_str(), password.as_str()))
+    }
+}
+
 /// Client for bounded requests.
 pub(super) struct Reader {
     client: Client,
     /// Registries that are accessed by plain HTTP.
     plain: Vec<String>,
-    auth: RegistryAuth,
+    login: Login,
 }
 
 impl Reader {
@@ -65,9 +79,9 @@ impl Reader {
     ///
     /// # Errors
     /// The system has no certificates.
-    pub(super) fn new(plain: Vec<String>, auth: RegistryAuth) -> Result<Self, reqwest::Error> {
+    pub(super) fn new(plain: Vec<String>, login: Login) -> Result<Self, reqwest::Error> {
         let client = Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).read_timeout(PATIENCE).build()?;
-        Ok(Self { client, plain, auth })
+        Ok(Self { client, plain, login })
     }
 
     /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The content has at most `most` bytes.
@@ -120,10 +134,7 @@ impl Reader {
         reference: &Reference,
         clock: &mut Clock,
     ) -> Result<Option<RequestBuilder>, Error> {
-        let user = match &self.auth {
-            RegistryAuth::Basic(user, password) => Some((user, password)),
-            _ => None,
-        };
+        let user = self.login.of(reference.resolve_registry());
         let mut headers = refused.headers().get_all(WWW_AUTHENTICATE).iter();
         let Some((realm, service)) = headers.find_map(|header| bearer(header.to_str().ok()?)) else {
             return Ok(user.map(|(user, password)| request.basic_auth(user, Some(password))));

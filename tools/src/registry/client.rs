@@ -1,5 +1,6 @@
 //! Requests to OCI registries. Each answer is compared with the digest that was requested, so a registry cannot pass off another content.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use alcedo_runtime::development::plain_file::sha256;
@@ -10,13 +11,15 @@ use oci_client::manifest::{OCI_IMAGE_INDEX_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE, Oci
 use oci_client::secrets::RegistryAuth;
 use oci_client::{Client, Reference};
 
-use super::answer::{Answer, LARGEST_MANIFEST, PATIENCE, Reader, advice, upload_limit};
+use super::answer::{Answer, LARGEST_MANIFEST, Login, PATIENCE, Reader, advice, upload_limit};
 use super::foreign;
 use crate::error::Error;
 
 /// Environment variables with the name and the password of a user.
 const USER: &str = "ALCEDO_REGISTRY_USER";
 const PASSWORD: &str = "ALCEDO_REGISTRY_PASSWORD";
+/// Environment variable with the registries of the user, separated by commas.
+const HOSTS: &str = "ALCEDO_REGISTRY_HOSTS";
 
 /// Registries that are accessed without TLS.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -24,7 +27,8 @@ pub(crate) struct Access {
     /// A registry that is accessed by plain HTTP: `registry.lan:5000`; may be given several times.
     ///
     /// Registries on this machine (`localhost`, `127.0.0.1`, `[::1]`) are always accessed by plain HTTP. A user name and a password are read
-    /// from the environment variables `ALCEDO_REGISTRY_USER` and `ALCEDO_REGISTRY_PASSWORD`.
+    /// from the environment variables `ALCEDO_REGISTRY_USER` and `ALCEDO_REGISTRY_PASSWORD`. If a document names several registries,
+    /// `ALCEDO_REGISTRY_HOSTS` names those that receive them, separated by commas.
     #[arg(long = "plain-http", value_name = "HOST:PORT")]
     plain_http: Vec<String>,
 }
@@ -36,30 +40,29 @@ pub(super) struct Registry {
     client: Client,
     /// Client for downloads.
     reader: Reader,
-    auth: RegistryAuth,
+    login: Login,
 }
 
 impl Registry {
     /// Creates a client for the registries of these references.
     ///
     /// # Errors
-    /// The system has no certificates, or provides no sockets.
+    /// The system has no certificates, or provides no sockets. Several registries would receive the password of one user.
     pub(super) fn new<'a>(access: &Access, references: impl IntoIterator<Item = &'a Reference>) -> Result<Self, Error> {
         // Fails if a provider is installed already, which is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let local = references.into_iter().map(|reference| reference.resolve_registry().to_owned());
-        let plain: Vec<_> =
-            local.filter(|registry| is_local(registry)).chain(access.plain_http.iter().cloned()).collect();
-        let auth = match (std::env::var(USER), std::env::var(PASSWORD)) {
-            (Ok(user), Ok(password)) => RegistryAuth::Basic(user, password),
-            _ => RegistryAuth::Anonymous,
-        };
+        let registries: BTreeSet<_> =
+            references.into_iter().map(|reference| reference.resolve_registry().to_owned()).collect();
+        let local = registries.iter().filter(|registry| is_local(registry));
+        let plain: Vec<_> = local.chain(&access.plain_http).cloned().collect();
+        let variable = |name: &str| std::env::var(name).ok();
+        let login = login(variable(USER).zip(variable(PASSWORD)), variable(HOSTS).as_deref(), registries)?;
         let no_client = |error: Error| {
             anyhow!(
                 "could not start the client of registries: {error:#}; install the system's certificates (`ca-certificates`)"
             )
         };
-        let reader = Reader::new(plain.clone(), auth.clone()).map_err(|error| no_client(error.into()))?;
+        let reader = Reader::new(plain.clone(), login.clone()).map_err(|error| no_client(error.into()))?;
         let config = ClientConfig {
             protocol: ClientProtocol::HttpsExcept(plain),
             connect_timeout: Some(PATIENCE),
@@ -71,7 +74,7 @@ impl Registry {
         let runtime = runtime.map_err(|error| {
             anyhow!("could not start the client of registries: {error}; raise the limit of open files (`ulimit -n`)")
         })?;
-        Ok(Self { runtime, client, reader, auth })
+        Ok(Self { runtime, client, reader, login })
     }
 
     /// Returns the manifest or index that the reference names, with its digest.
@@ -123,6 +126,15 @@ impl Registry {
         Ok(bytes)
     }
 
+    /// Passes the name and the password to the client for uploads.
+    async fn log_in(&self, reference: &Reference) {
+        let registry = reference.resolve_registry();
+        let auth = self.login.of(registry).map_or(RegistryAuth::Anonymous, |(user, password)| {
+            RegistryAuth::Basic(user.to_owned(), password.to_owned())
+        });
+        self.client.store_auth_if_needed(registry, &auth).await;
+    }
+
     /// Uploads a blob, unless the registry has it.
     ///
     /// # Errors
@@ -130,7 +142,7 @@ impl Registry {
     pub(super) fn push_blob(&self, reference: &Reference, bytes: &[u8]) -> Result<(), Error> {
         let digest = sha256(bytes);
         let upload = async {
-            self.client.store_auth_if_needed(reference.resolve_registry(), &self.auth).await;
+            self.log_in(reference).await;
             match self.client.blob_exists(reference, &digest).await {
                 Ok(true) => Ok(()),
                 _ => self.client.push_blob(reference, bytes.to_vec(), &digest).await.map(drop),
@@ -146,11 +158,27 @@ impl Registry {
     pub(super) fn push_manifest(&self, reference: &Reference, media_type: &str, bytes: &[u8]) -> Result<(), Error> {
         let media_type = media_type.parse().map_err(|_| anyhow!("the media type {media_type} is not a header"))?;
         let upload = async {
-            self.client.store_auth_if_needed(reference.resolve_registry(), &self.auth).await;
+            self.log_in(reference).await;
             self.client.push_manifest_raw(reference, bytes.to_vec(), media_type).await.map(drop)
         };
         self.runtime.block_on(within(upload_limit(bytes.len()), upload, reference))
     }
+}
+
+/// Returns the user with the registries that receive the password: those in `named`, or the only registry of a command.
+///
+/// # Errors
+/// The registries are not named, and several registries would receive the password.
+fn login(user: Option<(String, String)>, named: Option<&str>, registries: BTreeSet<String>) -> Result<Login, Error> {
+    let registries: Vec<_> = match named {
+        Some(named) => named.split(',').map(|name| name.trim().to_owned()).collect(),
+        None if user.is_some() && registries.len() > 1 => bail!(
+            "{} would receive the password in `{PASSWORD}`: name the registries of this user in `{HOSTS}`, separated by commas",
+            registries.into_iter().collect::<Vec<_>>().join(" and ")
+        ),
+        None => registries.into_iter().collect(),
+    };
+    Ok(Login { user, registries })
 }
 
 /// Ends an upload after its time limit. A registry could answer without end, and `oci-client` collects the bodies of errors.
@@ -236,11 +264,12 @@ fn is_local(registry: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::time::Duration;
 
     use oci_client::Reference;
 
-    use super::{Answer, is_local, parsed, within};
+    use super::{Answer, is_local, login, parsed, within};
 
     #[test]
     fn a_refusal_is_escaped_and_cut() {
@@ -249,6 +278,24 @@ mod tests {
         let error = parsed(Answer::Refused { status: 500, body }, &reference).expect_err("refused").to_string();
         assert!(error.len() < 1000 && error.contains("status 500: \\u{1b}[2J\\nalcedo: all fine"), "{error}");
         assert!(error.ends_with("the registry has failed: check its state, or try later"), "{error}");
+    }
+
+    #[test]
+    fn only_registries_of_the_user_receive_the_password() {
+        let user = || Some(("me".to_owned(), "secret".to_owned()));
+        let of = |registries: &[&str]| -> BTreeSet<String> {
+            registries.iter().map(|registry| (*registry).to_owned()).collect()
+        };
+        let own = Some(("me", "secret"));
+        let found = login(user(), None, of(&["a.example"])).expect("one registry");
+        assert_eq!((found.of("a.example"), found.of("b.example")), (own, None));
+        let both = ["a.example", "b.example:5000"];
+        let error = login(user(), None, of(&both)).err().expect("two registries").to_string();
+        assert!(error.starts_with("a.example and b.example:5000 would receive the password"), "{error}");
+        let found = login(user(), Some("b.example:5000, c.example"), of(&both)).expect("they are named");
+        assert_eq!((found.of("a.example"), found.of("b.example:5000")), (None, own));
+        let found = login(None, None, of(&both)).expect("no user");
+        assert_eq!(found.of("a.example"), None);
     }
 
     #[test]
