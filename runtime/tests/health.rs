@@ -273,6 +273,15 @@ fn a_library_that_the_host_has_taken_out_is_absent_and_not_loaded() {
 }
 
 #[test]
+fn the_status_of_another_process_is_not_removed() {
+    let host = Host::start(|_| Ok(()));
+    host.until_running();
+    fs::write(host.status_file(), "{\"process\": 1, \"generation\": 1, \"modules\": []}").expect("it is writable");
+    host.runtime.watch().expect("a folder to watch");
+    assert!(host.status_file().exists(), "the next process of the host has written it");
+}
+
+#[test]
 fn a_watch_that_fails_to_start_keeps_the_health_watch() {
     let host = Host::start(|_| Ok(()));
     let first = host.until_running();

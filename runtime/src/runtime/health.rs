@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::load::error::LoadError;
 use crate::load::module::master::MasterModule;
 use crate::panic_guard;
-use crate::reload::health::{Adopted, Health, Verdict};
+use crate::reload::health::{Adopted, Health, HostStatus, Verdict};
 use crate::reload::report::{Outcome, ReloadReport};
 use crate::reload::requests::ReloadScope;
 use crate::reload::watch::FileWatch;
@@ -544,7 +544,9 @@ impl Watching {
     fn withdraw(self, next: Option<&Path>) {
         drop_caught(self.check);
         let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };
-        if next == Some(path) {
+        // The next process of a host may have replaced the file already.
+        let is_of_another = |status: HostStatus| status.process != std::process::id();
+        if next == Some(path) || HostStatus::read(path).ok().flatten().is_some_and(is_of_another) {
             return;
         }
         if let Err(error) = fs::remove_file(path) {
