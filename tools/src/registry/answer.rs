@@ -8,6 +8,7 @@ use anyhow::{anyhow, bail};
 use http_auth::parser::ChallengeParser;
 use oci_client::Reference;
 use reqwest::header::{ACCEPT, WWW_AUTHENTICATE};
+use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 
@@ -33,6 +34,9 @@ const LARGEST_TOKEN: u64 = 1 << 20;
 
 /// Maximum number of bytes of an error that are read.
 const LARGEST_REFUSAL: u64 = 1 << 12;
+
+/// Maximum number of redirects of a request.
+const MOST_REDIRECTS: usize = 10;
 
 /// Answer of a registry.
 pub(super) enum Answer {
@@ -80,7 +84,8 @@ impl Reader {
     /// # Errors
     /// The system has no certificates.
     pub(super) fn new(plain: Vec<String>, login: Login) -> Result<Self, reqwest::Error> {
-        let client = Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).read_timeout(PATIENCE).build()?;
+        let client = Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).read_timeout(PATIENCE);
+        let client = client.redirect(Policy::custom(redirect)).build()?;
         Ok(Self { client, plain, login })
     }
 
@@ -157,6 +162,23 @@ impl Reader {
         let token = token.ok_or_else(|| anyhow!("{} has returned no token: check the registry", foreign(&realm)))?;
         Ok(Some(request.bearer_auth(token)))
     }
+}
+
+/// Follows a redirect, unless it leaves TLS: the content of a tag is not known before, so an attacker on the network could replace it.
+fn redirect(attempt: Attempt<'_>) -> Action {
+    let leaves = leaves_tls(attempt.previous().iter().map(|url| url.scheme()), attempt.url().scheme());
+    if leaves {
+        attempt.error("it redirects to an address without TLS")
+    } else if attempt.previous().len() > MOST_REDIRECTS {
+        attempt.error("it redirects too often")
+    } else {
+        attempt.follow()
+    }
+}
+
+/// Checks if a redirect to `next` leaves TLS. `previous` are the schemes of the earlier addresses.
+fn leaves_tls<'a>(mut previous: impl Iterator<Item = &'a str>, next: &str) -> bool {
+    next != "https" && previous.any(|scheme| scheme == "https")
 }
 
 /// Returns the address of tokens, and the service that they are for, from a header `WWW-Authenticate`.
@@ -247,7 +269,7 @@ mod tests {
     use std::convert::Infallible;
     use std::time::Duration;
 
-    use super::{Clock, PATIENCE, advice, bearer, collect};
+    use super::{Clock, PATIENCE, advice, bearer, collect, leaves_tls};
 
     fn run<T>(part: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(part)
@@ -284,6 +306,19 @@ mod tests {
         assert_eq!(bearer(header), Some(("https://auth.example/token".to_owned(), Some("r".to_owned()))));
         assert_eq!(bearer("Bearer realm=\"https://auth.example\""), Some(("https://auth.example".to_owned(), None)));
         assert_eq!(bearer("Basic realm=\"a\""), None);
+    }
+
+    #[test]
+    fn no_redirect_leaves_tls() {
+        for (previous, next, expected) in [
+            (&["https"][..], "http", true),
+            (&["http", "https"][..], "http", true),
+            (&["https"][..], "https", false),
+            (&["http"][..], "http", false),
+            (&["http"][..], "https", false),
+        ] {
+            assert_eq!(leaves_tls(previous.iter().copied(), next), expected, "{previous:?} {next}");
+        }
     }
 
     #[test]
