@@ -37,8 +37,8 @@ const LARGEST_REASONS: usize = 1 << 16;
 pub struct HostStatus {
     /// Process id of the host.
     pub process: u32,
-    /// Start of the process in clock ticks since the boot of the machine, as in `/proc/<id>/stat`. 0 if unknown. Distinguishes the host from
-    /// a later process with the same id.
+    /// Start of the process in clock ticks since the boot of the machine, as in `/proc/<id>/stat`. 0 if unknown. Distinguishes the host
+    /// from a later process with the same id.
     #[serde(default)]
     pub started: u64,
     /// Generation of the Master.

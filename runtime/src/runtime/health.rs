@@ -54,8 +54,8 @@ pub struct HealthWatch {
 
 impl HealthWatch {
     /// Creates a watch whose health window has this duration. The host calls `check` at each safe point of the window, on the game thread.
-    /// An error or a panic of `check` means that the new code is unhealthy. If `check` itself reloads or unloads the Master, or starts another
-    /// watch, its result is dropped, because the result concerns the earlier code or the earlier watch.
+    /// An error or a panic of `check` means that the new code is unhealthy. If `check` itself reloads or unloads the Master, or starts
+    /// another watch, its result is dropped, because the result concerns the earlier code or the earlier watch.
     #[track_caller]
     pub fn new(window: Duration, check: impl FnMut(&Runtime) -> Result<(), String> + 'static) -> Self {
         let site = Site::new("health function", &check);
@@ -539,8 +539,8 @@ impl Watching {
         let_go(host, [self.check]);
     }
 
-    /// Ends a watch that another watch replaces, and removes its status file, because the file is not updated any more. `next` is the status
-    /// file of the next watch.
+    /// Ends a watch that another watch replaces, and removes its status file, because the file is not updated any more. `next` is the
+    /// status file of the next watch.
     fn withdraw(self, next: Option<&Path>) {
         drop_caught(self.check);
         let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };

@@ -104,8 +104,8 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     Replacement::new(path, content)?.commit()
 }
 
-/// Complete new content of a file, as [`replace`] writes it. A caller that replaces several files together first writes all contents, so that
-/// the slow steps are over before the first file changes. Dropping the value removes the new content.
+/// Complete new content of a file, as [`replace`] writes it. A caller that replaces several files together first writes all contents, so
+/// that the slow steps are over before the first file changes. Dropping the value removes the new content.
 #[derive(Debug)]
 #[must_use = "the file is replaced by `commit`"]
 pub struct Replacement {

@@ -42,8 +42,8 @@ fn write(dir: &StageDir, label: &str, bytes: &[u8]) -> io::Result<(StagedFile, F
     Ok((staged, file))
 }
 
-/// Checks that `digest` belongs to one complete state of the file. A read during a write returns a mix of two builds. The later check of the
-/// copy cannot detect such a mix, because the copy is complete.
+/// Checks that `digest` belongs to one complete state of the file. A read during a write returns a mix of two builds. The later check of
+/// the copy cannot detect such a mix, because the copy is complete.
 pub(super) fn is_complete(file: &Path, digest: &str, largest: u64) -> bool {
     // The second read is later than the check for writers, so equal contents were complete at the first read.
     !matches!(ImageFile::read(file), Err(ImageError::StillWritten { .. }))

@@ -118,8 +118,8 @@ pub(super) fn is_absent(report: &Report, file: &str) -> bool {
     modules.any(|module| module.file == file && module.state == ModuleState::Absent)
 }
 
-/// Checks if a library with this digest is the last good one of a host. A document that changes during a rollout may name this library, which
-/// then replaces a newer library that was not reported as healthy by all hosts.
+/// Checks if a library with this digest is the last good one of a host. A document that changes during a rollout may name this library,
+/// which then replaces a newer library that was not reported as healthy by all hosts.
 pub(super) fn returns(good: Option<&String>, digest: &str) -> bool {
     good.is_some_and(|good| good == digest)
 }
