@@ -10,7 +10,8 @@ use alcedo_runtime::host::Listener;
 use alcedo_runtime::kinds::PropertyKind;
 use alcedo_runtime::native::{NativeClass, NativeDelegate, Natives, Obj, This, uclass, udelegate};
 use alcedo_runtime::{
-    Binding, CallError, ManifestInfo, MasterEvent, ObjectHandle, ReloadReport, Runtime, Value, natives,
+    Binding, CallError, ContextEvent, ContextEventKind, ManifestInfo, ObjectHandle, ReloadReport, Runtime, Value,
+    natives,
 };
 use expect_test::{Expect, expect, expect_file};
 
@@ -539,8 +540,8 @@ fn a_listener_that_is_dropped_during_a_reload_ends_at_the_next_safe_point() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let kept = Rc::new(Cell::new(None::<Listener>));
     let dropped = Rc::clone(&kept);
-    let drop_it = move |event: &MasterEvent| {
-        if matches!(event, MasterEvent::PreStartup(..)) {
+    let drop_it = move |event: &ContextEvent| {
+        if event.event == ContextEventKind::PreStartup {
             drop(dropped.take());
         }
     };
