@@ -116,8 +116,10 @@ pub fn is_printable(text: &str) -> bool {
 /// breaks, bidirectional controls, and characters without a glyph.
 #[must_use]
 pub fn shows_itself(letter: char) -> bool {
-    !letter.is_control()
-        && !matches!(letter,
+    let is_ascii = matches!(letter, ' '..='~');
+    is_ascii
+        || !letter.is_control()
+            && !matches!(letter,
             '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -1,8 +1,11 @@
 //! Validates a whole file: names are valid, unique items are unique, and references resolve to records. An invalid file is
 //! rejected before any object is created. The error contains the index of the invalid record.
 
+use std::hash::BuildHasher as _;
+use std::rc::Rc;
+
 use alcedo_abi::names::{is_identifier, is_type_path};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::escape::line;
 use crate::object::naming::name_problem;
@@ -24,9 +27,16 @@ pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
         properties(&what, &structure.fields)?;
     }
     file.classes.iter().enumerate().try_for_each(|(at, record)| class(at, record))?;
-    file.objects.iter().enumerate().try_for_each(|(at, record)| object(file, at, record))?;
+    // A set of hashes needs less memory than a map of names. Only equal hashes require a comparison of names.
+    let (mut hashes, mut valid) = (FxHashSet::default(), None);
+    hashes.reserve(file.objects.len());
+    let mut has_equal_hashes = false;
+    for (at, record) in file.objects.iter().enumerate() {
+        object(file, at, record, &mut valid)?;
+        has_equal_hashes |= !hashes.insert(FxBuildHasher.hash_one((record.outer, record.name.as_str())));
+    }
     outers(file)?;
-    once(file)
+    once(file, has_equal_hashes)
 }
 
 fn class(at: usize, record: &ClassRecord) -> Result<(), FormatError> {
@@ -61,7 +71,13 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
     Ok(())
 }
 
-fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), FormatError> {
+/// `valid` is the last valid kept field. Adjacent objects mostly share the strings of their fields.
+fn object<'a>(
+    file: &'a WorldFile,
+    at: usize,
+    record: &'a ObjectRecord,
+    valid: &mut Option<&'a KeptRecord>,
+) -> Result<(), FormatError> {
     let objects = file.objects.len();
     let wrong = |what: String| Err(malformed(format!("object {at} ({}) {what}", line(&record.name))));
     if let Some(problem) = name_problem(&record.name, record.outer.is_none()) {
@@ -104,15 +120,18 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
         }
     }
     let mut known = FxHashSet::default();
-    for KeptRecord { class, name, .. } in &record.kept {
-        let is_only = record.kept.len() == 1;
-        if !is_type_path(class) || !is_identifier(name) || !(is_only || known.insert((class, name))) {
+    for field in &record.kept {
+        let (KeptRecord { class, name, .. }, is_only) = (field, record.kept.len() == 1);
+        let is_known = valid.is_some_and(|valid| Rc::ptr_eq(&valid.class, class) && Rc::ptr_eq(&valid.name, name));
+        let is_valid = is_known || is_type_path(class) && is_identifier(name);
+        if !is_valid || !(is_only || known.insert((class, name))) {
             return wrong(format!(
                 "keeps \"{}\" of \"{}\", which is not a field or is a duplicate",
                 line(name),
                 line(class)
             ));
         }
+        *valid = Some(field);
     }
     Ok(())
 }
@@ -154,12 +173,12 @@ fn outers(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that paths, roles as default subobjects of an outer, and lazy reference ids are unique.
-fn once(file: &WorldFile) -> Result<(), FormatError> {
+/// Checks that roles as default subobjects of an outer, and lazy reference ids are unique. If `has_equal_hashes` is set, also checks that
+/// paths are unique.
+fn once(file: &WorldFile, has_equal_hashes: bool) -> Result<(), FormatError> {
     let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
-    paths.reserve(file.objects.len());
     for (at, record) in file.objects.iter().enumerate() {
-        if let Some(first) = paths.insert((record.outer, record.name.as_str()), at) {
+        if has_equal_hashes && let Some(first) = paths.insert((record.outer, record.name.as_str()), at) {
             return Err(FormatError::SamePath { path: path_of(file, at), first, second: at });
         }
         let name = || line(&record.name);
