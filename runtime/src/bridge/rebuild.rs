@@ -19,9 +19,30 @@ use crate::object::dormant::{FieldAside, KeptField};
 #[derive(Default)]
 pub(crate) struct KeptFields {
     /// Fields that were saved by name.
-    pub named: FxHashMap<ObjectHandle, Vec<KeptField>>,
+    pub named: NamedFields,
     /// Fields of classes whose kept fields did not change.
     pub packed: PackedFields,
+}
+
+/// Kept fields by name, with their objects. Indexed by the slot of the object, because an insertion into a hash map of many objects costs
+/// more than the other steps.
+#[derive(Default)]
+pub(crate) struct NamedFields(Vec<(ObjectHandle, Vec<KeptField>)>);
+
+impl NamedFields {
+    pub(crate) fn insert(&mut self, object: ObjectHandle, fields: Vec<KeptField>) {
+        let index = object.index() as usize;
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, Default::default);
+        }
+        self.0[index] = (object, fields);
+    }
+
+    /// Removes and returns the fields of an object. Returns no fields for an object without an entry.
+    pub(crate) fn take(&mut self, object: ObjectHandle) -> Vec<KeptField> {
+        let entry = self.0.get_mut(object.index() as usize).filter(|(owner, _)| *owner == object);
+        entry.map(|(_, fields)| std::mem::take(fields)).unwrap_or_default()
+    }
 }
 
 #[derive(Default)]
@@ -43,7 +64,7 @@ impl Rebuilt {
 #[derive(Default)]
 struct Turns {
     /// Saved fields of objects that were not rebuilt yet.
-    kept: FxHashMap<ObjectHandle, Vec<KeptField>>,
+    kept: NamedFields,
     /// Packed fields of all objects.
     packed: Rc<PackedFields>,
     done: Rebuilt,
@@ -113,7 +134,7 @@ fn kept_class_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<K
 fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     let (kept, packed) = {
         let mut turns = turns.borrow_mut();
-        (turns.kept.remove(&object).unwrap_or_default(), Rc::clone(&turns.packed))
+        (turns.kept.take(object), Rc::clone(&turns.packed))
     };
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
@@ -182,4 +203,23 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
 fn failed(core: &Core, object: ObjectHandle, class: &str, error: &CallError) -> CallError {
     let name = core.world.objects.name(object).map(|name| core.world.names.text(name)).unwrap_or_default();
     CallError::other(format!("red constructor of {class} ({name}) {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::NamedFields;
+    use crate::handles::ObjectHandle;
+    use crate::object::dormant::KeptField;
+
+    #[test]
+    fn fields_are_taken_once_and_only_by_their_own_object() {
+        let mut named = NamedFields::default();
+        let object = ObjectHandle::new(2, 4);
+        let field = KeptField { class: "/Script/Game.Cube".into(), name: "mood".into(), data: vec![1] };
+        named.insert(object, vec![field.clone()]);
+        for other in [ObjectHandle::new(2, 5), ObjectHandle::new(1, 4), ObjectHandle::new(9, 4)] {
+            assert!(named.take(other).is_empty());
+        }
+        assert_eq!((named.take(object), named.take(object)), (vec![field], vec![]));
+    }
 }

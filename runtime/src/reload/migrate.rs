@@ -150,7 +150,7 @@ impl Walk<'_> {
             }
             ObjectPlan::Dormant { .. } => {
                 let mut body = carry(from, carried, &plan, changes, &mut self.later)?;
-                let fields = self.kept.named.remove(&object).unwrap_or_default();
+                let fields = self.kept.named.take(object);
                 let dormant = asleep(from, carried, &plan, fields, (&mut body, changes))?;
                 body.dormant = Some(Box::new(dormant));
                 objects.stage(object, body)?;

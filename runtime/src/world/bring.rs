@@ -44,12 +44,18 @@ pub(super) struct Bringing<'a> {
     report: &'a mut WorldLoadReport,
     /// Created object of each record.
     objects: Vec<ObjectHandle>,
+    /// Created objects that were in the root set.
+    roots: Vec<ObjectHandle>,
     /// Subobjects to destroy: the class of their owner no longer declares them.
     doomed: HashSet<ObjectHandle>,
     /// References from default values to own subobjects. Resolved when all subobjects exist.
     to_own: Vec<OwnReference>,
     /// Conversions of saved values. Run when all objects have their values.
     conversions: Vec<PendingConversion>,
+    /// Buffer for the values of one object.
+    own: Fitting,
+    /// Buffer: true for each saved property without a value in the record of one object.
+    is_default: Vec<bool>,
 }
 
 /// Saved values that are written to properties.
@@ -93,18 +99,22 @@ impl<'a> Bringing<'a> {
         plans: &'a [ClassPlan],
         report: &'a mut WorldLoadReport,
     ) -> Self {
-        let (objects, doomed, to_own, conversions) = Default::default();
-        Self { core, file, kept, plans, report, objects, doomed, to_own, conversions }
+        let (objects, roots, doomed, to_own, conversions, own, is_default) = Default::default();
+        Self { core, file, kept, plans, report, objects, roots, doomed, to_own, conversions, own, is_default }
     }
 
     /// Creates memory, values and subobjects of all objects. Plugin code runs only if a class has a new subobject, has another native
     /// base class, or converts a value.
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
-        self.allocate()?;
+        let has_parts = self.allocate()?;
         self.each(Self::fill)?;
-        self.each(Self::reconstruct_object)?;
+        if self.plans.iter().any(|plan| matches!(plan.object_plan, ObjectPlan::Reconstructed { .. })) {
+            self.each(Self::reconstruct_object)?;
+        }
         self.convert()?;
-        self.each(Self::gather_parts)?;
+        if has_parts || self.plans.iter().any(|plan| !plan.subobjects.is_empty()) {
+            self.each(Self::gather_parts)?;
+        }
         for own in std::mem::take(&mut self.to_own) {
             let written = refer_to_own(self.core, &own);
             written.map_err(|error| WorldError::Object { object: own.object.to_string(), error })?;
@@ -119,7 +129,6 @@ impl<'a> Bringing<'a> {
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         let saved = std::mem::take(&mut self.kept);
-        kept.named.reserve(saved.iter().filter(|fields| !fields.is_empty()).count());
         for ((object, _, plan), fields) in self.all().zip(saved) {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
@@ -137,11 +146,11 @@ impl<'a> Bringing<'a> {
         })
     }
 
-    /// Returns the created objects that are alive, in the order of the file.
-    pub(super) fn made(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord)> {
-        self.all()
-            .filter(|(object, _, _)| self.core.world.objects.is_alive(*object))
-            .map(|(object, it, _)| (object, it))
+    /// Adds the saved roots that are alive to the root set.
+    pub(super) fn add_roots(&self) {
+        for object in &self.roots {
+            let _is_alive = self.core.world.objects.add_root(*object);
+        }
     }
 
     fn all(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord, &'a ClassPlan)> {
@@ -163,12 +172,12 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Allocates every object: sets its name and its outer, and zeroes its properties.
-    fn allocate(&mut self) -> Result<(), WorldError> {
+    /// Allocates every object: sets its name and its outer, and zeroes its properties. Returns `true` if the file has default subobjects.
+    fn allocate(&mut self) -> Result<bool, WorldError> {
         let (core, file, plans) = (self.core, self.file, self.plans);
         let (objects, names) = (&core.world.objects, &core.world.names);
         self.objects.reserve(file.objects.len());
-        let mut later = Vec::new();
+        let (mut later, mut parts) = (Vec::new(), Vec::new());
         for (record, index) in file.objects.iter().zip(0..) {
             let class = &plans[record.class as usize].class;
             let outer = record.outer.and_then(|outer| self.objects.get(outer as usize).copied());
@@ -177,13 +186,19 @@ impl<'a> Bringing<'a> {
             }
             let flags = if record.part.is_some() { object_flags::SUBOBJECT } else { 0 };
             // A subobject that has the name of its property follows a rename of the property.
-            let name = match self.part_of(record) {
-                Some((part, current)) if part == record.name => names.intern(&current),
+            let part = self.part_of(record);
+            let name = match &part {
+                Some((part, current)) if *part == record.name => names.intern(current),
                 _ => names.intern(&record.name),
             };
             let object = objects.allocate(class, Some(name), outer.unwrap_or_default(), flags);
             objects.set_constructed(object, class.depth());
             self.objects.push(object);
+            self.roots.extend(record.root.then_some(object));
+            if let (Some((saved, name)), Some(outer)) = (part, record.outer) {
+                let was_saved = *saved == *name;
+                parts.push((object, name, outer as usize, was_saved));
+            }
             if let Some(id) = record.lazy {
                 core.world.lazy.put(LazyRaw { high: id.0, low: id.1 }, object);
             }
@@ -199,14 +214,11 @@ impl<'a> Bringing<'a> {
         // If several subobjects of an object have one current name, the subobject that was saved under this name is adopted last, and is
         // therefore the subobject of this name.
         for is_current in [false, true] {
-            for (object, record, _) in self.all() {
-                let (Some((part, current)), Some(outer)) = (self.part_of(record), record.outer) else { continue };
-                if (*part == *current) == is_current {
-                    objects.adopt(self.objects[outer as usize], &current, object);
-                }
+            for (object, name, outer, _) in parts.iter().filter(|(.., was_saved)| *was_saved == is_current) {
+                objects.adopt(self.objects[*outer], name, *object);
             }
         }
-        Ok(())
+        Ok(!parts.is_empty())
     }
 
     /// Returns the saved and the current name of a default subobject in its outer.
@@ -225,7 +237,7 @@ impl<'a> Bringing<'a> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let objects = &self.core.world.objects;
-        let (own, asleep, aside) = self.saved(object, record, plan);
+        let (mut own, asleep, aside) = self.saved(object, record, plan);
         // Both lists contain the properties of the class itself.
         let is_saved = |property: &Rc<Property>| own.iter().any(|(saved, _)| Rc::ptr_eq(saved, property));
         let to_own = &mut self.to_own;
@@ -238,6 +250,8 @@ impl<'a> Bringing<'a> {
         };
         let cdo = plan.class.cdo.get();
         objects.with_body_to_write(object, |to| objects.with_body(cdo, |cdo| write(to, cdo)))???;
+        own.clear();
+        self.own = own;
         aside.into_iter().try_for_each(|(name, value)| objects.put_aside(object, &name, value))?;
         if let ObjectPlan::Dormant { .. } = plan.object_plan {
             let class = &self.file.classes[record.class as usize];
@@ -264,11 +278,12 @@ impl<'a> Bringing<'a> {
         let names = &self.core.world.names;
         let class = &self.file.classes[record.class as usize];
         let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
-        let (mut own, mut asleep, mut aside) = (Vec::new(), Vec::new(), Vec::new());
-        let mut is_default = vec![true; plan.targets.len()];
+        let (mut own, mut asleep, mut aside) = (std::mem::take(&mut self.own), Vec::new(), Vec::new());
+        self.is_default.clear();
+        self.is_default.resize(plan.targets.len(), true);
         for (index, saved) in &record.values {
             let index = *index as usize;
-            is_default[index] = false;
+            self.is_default[index] = false;
             let value = saved.value(names, &mut references);
             let name = &class.properties[index].name;
             for path in references.lost.drain(..) {
@@ -324,7 +339,7 @@ impl<'a> Bringing<'a> {
             }
         }
         // Adds the properties that had their default values when the object was saved.
-        for index in (0..plan.targets.len()).filter(|index| is_default[*index]) {
+        for index in (0..plan.targets.len()).filter(|index| self.is_default[*index]) {
             match &plan.targets[index] {
                 Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), KeptValue::Default)),
                 Target::Property { change: Some(change), .. } => self.report.properties[*change].followed += 1,

@@ -1,7 +1,6 @@
 //! Loads a world as a transaction. All steps that may fail run before the commit. The commit makes the new objects permanent.
 //! After the commit, the old objects are destroyed one by one.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -68,32 +67,27 @@ fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) ->
     core.world.mode.set(mode::REBUILDING);
     bringing.build_plugin_parts()?;
     core.world.mode.set(mode::STAGING);
-    for (object, record) in bringing.made() {
-        if record.root {
-            core.world.objects.add_root(object);
-        }
-    }
+    bringing.add_roots();
     let ready = faults::at(ReloadStep::BeforeCommit);
     ready.map_err(|fault| WorldError::Object { object: "the last step".to_owned(), error: fault.into() })
 }
 
 /// Returns the classes whose objects become dormant or are constructed again, sorted by path.
 fn class_changes(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassChange> {
-    let mut counts = BTreeMap::new();
-    for object in &file.objects {
-        *counts.entry(object.class).or_insert(0) += 1;
-    }
-    let line = |(class, objects): (u32, u64)| {
-        let change = match &plans[class as usize].object_plan {
+    let mut counts = vec![0; plans.len()];
+    file.objects.iter().for_each(|object| counts[object.class as usize] += 1);
+    let line = |(class, objects): (usize, u64)| {
+        let change = match &plans[class].object_plan {
             ObjectPlan::Carried => return None,
             ObjectPlan::Dormant { seen_as } => {
                 format!("is not there: its objects are dormant and seen as {} until it is", short(seen_as))
             }
             ObjectPlan::Reconstructed { onto } => format!("extends {} now: its objects were recreated", short(onto)),
         };
-        Some(ClassChange { class: short(&file.classes[class as usize].path).to_owned(), change, objects })
+        Some(ClassChange { class: short(&file.classes[class].path).to_owned(), change, objects })
     };
-    let mut changes: Vec<_> = counts.into_iter().filter_map(line).collect();
+    let counts = counts.into_iter().enumerate().filter(|(_, objects)| *objects != 0);
+    let mut changes: Vec<_> = counts.filter_map(line).collect();
     changes.sort_unstable_by(|one, other| one.class.cmp(&other.class));
     changes
 }
