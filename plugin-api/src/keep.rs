@@ -38,6 +38,8 @@ pub trait Restore: Sized {
 impl<T: Serialize> Keep for T {
     fn to_cbor(&self) -> Result<Vec<u8>, CallError> {
         let mut limited = Limited::default();
+        // Small values need no further allocation.
+        limited.data.reserve(16);
         match ciborium::into_writer(self, &mut limited) {
             // The data was cut off at the depth limit, but is kept. Restoring this data fails with an error about the limit,
             // and the field keeps the value that the red constructor set.

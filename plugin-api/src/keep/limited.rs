@@ -35,14 +35,12 @@ pub(super) struct Limited {
 
 impl Write for Limited {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        let Some(first) = bytes.first() else { return Ok(0) };
-        let taken = match self.content {
-            0 => 1,
-            missing => usize::try_from(missing).unwrap_or(usize::MAX).min(bytes.len()),
-        };
+        // The first byte of a header states how many bytes follow.
+        let missing = if self.content == 0 { u64::from(self.rest.max(1)) } else { self.content };
+        let taken = usize::try_from(missing).unwrap_or(usize::MAX).min(bytes.len());
         self.data.extend_from_slice(&bytes[..taken]);
         match self.content {
-            0 => self.header_byte(*first)?,
+            0 => bytes[..taken].iter().try_for_each(|byte| self.header_byte(*byte))?,
             _ => self.content -= taken as u64,
         }
         Ok(taken)
