@@ -24,8 +24,7 @@ pub(crate) struct KeptFields {
     pub packed: PackedFields,
 }
 
-/// Kept fields by name, with their objects. Indexed by the slot of the object, because an insertion into a hash map of many objects costs
-/// more than the other steps.
+/// Kept fields by name, with their objects. Indexed by the slot of the object: a hash map of many objects has a cache miss per access.
 #[derive(Default)]
 pub(crate) struct NamedFields(Vec<(ObjectHandle, Vec<KeptField>)>);
 
