@@ -476,7 +476,7 @@ fn a_module_mapped_next_to_a_requester_is_unmapped() {
     alone("a_module_mapped_next_to_a_requester_is_unmapped", |library| {
         let host = host(library, always);
         for _ in 0..10 {
-            ["names", "names_waited", "names_in_image"].iter().for_each(|what| leave(&host, what));
+            leave(&host, "names_in_image");
             let block = released_address();
             unload(&host);
             let slim = host.contexts().create_slim("neighbor").expect("the name is free");
