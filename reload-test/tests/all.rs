@@ -7,6 +7,9 @@ use std::process::Command;
 
 const PREPARE: fn() = || ();
 
+/// Most tests wait for builds and programs, so the processors have time for more files.
+const FILES_PER_PROCESSOR: usize = 2;
+
 mod reloading;
 mod surveying;
 

@@ -10,6 +10,8 @@ mod support;
 /// Builds all plugins in parallel instead of sequentially.
 const PREPARE: fn() = support::workspace::build_all;
 
+const FILES_PER_PROCESSOR: usize = 1;
+
 mod abstract_classes;
 /// Code that follows the attribute rules for native classes. `plugin-api/tests/rules.rs` checks that every rule has such code.
 #[allow(unreachable_pub, reason = "classes are public, as a host declares them")]

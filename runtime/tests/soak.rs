@@ -9,6 +9,8 @@ mod support;
 
 const PREPARE: fn() = || ();
 
+const FILES_PER_PROCESSOR: usize = 1;
+
 #[path = "attacks/main.rs"]
 mod attacks;
 #[path = "churn/main.rs"]

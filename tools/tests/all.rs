@@ -7,6 +7,9 @@ mod apart;
 
 const PREPARE: fn() = || ();
 
+/// Most tests wait for builds and programs, so the processors have time for more files.
+const FILES_PER_PROCESSOR: usize = 2;
+
 mod support;
 
 #[cfg(feature = "bindgen")]

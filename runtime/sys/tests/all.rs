@@ -7,6 +7,8 @@ mod apart;
 
 const PREPARE: fn() = || ();
 
+const FILES_PER_PROCESSOR: usize = 1;
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod common;
 

@@ -44,7 +44,7 @@ use crate::program::{Program, programs};
 /// Number of programs per process; limited, since parked images stay mapped until the process ends.
 const BATCH: u64 = 500;
 /// Duration of the run that is part of the tests.
-const CUT: Duration = Duration::from_secs(15);
+const CUT: Duration = Duration::from_secs(6);
 /// Timeout for events that must happen.
 const LONG: Duration = Duration::from_secs(30);
 /// Timeout of an event while a failed program is shortened, and the limit for shortening.

@@ -11,6 +11,8 @@ mod support;
 
 const PREPARE: fn() = || ();
 
+const FILES_PER_PROCESSOR: usize = 1;
+
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! Runs each file of tests in its own process. Tests that count or change process-wide state, or record the log, thus share a process
 //! only with tests of the same file. All files are linked into a single program.
 //!
-//! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most one file per
-//! processor runs at a time; the output of a file is printed at its end. With `--nocapture` or `--test-threads` the files run one
-//! after the other and print immediately. If all tests belong to one file, this process runs them itself, so that a debugger can be
-//! attached. Before a run of all tests, the program's function `PREPARE` runs.
+//! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most
+//! `FILES_PER_PROCESSOR` files per processor run at a time; the output of a file is printed at its end. With `--nocapture` or
+//! `--test-threads` the files run one after the other and print immediately. If all tests belong to one file, this process runs them
+//! itself, so that a debugger can be attached. Before a run of all tests, the program's function `PREPARE` runs.
 #![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 
@@ -121,7 +121,7 @@ fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString])
     parts.iter().filter(|(part, tests)| is_ill(part, tests)).map(|(part, _)| *part).collect()
 }
 
-/// Runs as many files at once as there are processors. Returns those with failed tests.
+/// Runs several files at once. Returns those with failed tests.
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let parts: Vec<_> = parts.iter().collect();
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -138,7 +138,7 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
         }
     };
     thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) * crate::FILES_PER_PROCESSOR {
             scope.spawn(run);
         }
     });

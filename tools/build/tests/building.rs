@@ -1,9 +1,7 @@
 //! Builds scratch plugins with the real cargo: its messages and the layout of its target folder are external dependencies.
 
-mod scratch;
-
+use crate::scratch::{LIB, Scratch, manifest};
 use alcedo_build::{BuildError, BuildRequest, Member, PluginFolder, SourceCopy, Switches, Variants, build, spawn};
-use scratch::{LIB, Scratch, manifest};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

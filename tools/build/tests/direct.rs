@@ -1,11 +1,8 @@
 //! Builds scratch plugins repeatedly, with and without cargo: a library must never be stale after any edit, and later builds of cargo must
 //! be right.
 
-#[expect(dead_code, reason = "the other tests of builds use all of it")]
-mod scratch;
-
+use crate::scratch::{LIB, Scratch, manifest};
 use alcedo_build::{BuildError, BuildMethod, BuildOutcome, BuildRequest, Builder, CargoReason, build};
-use scratch::{LIB, Scratch, manifest};
 use std::fs::{self, File};
 use std::path::Path;
 use std::thread;

@@ -1,9 +1,7 @@
 //! Watches the real file system: actions of editors and checkouts must be reported as changes, builds must not.
 
-mod scratch;
-
+use crate::scratch::{LIB, Scratch};
 use alcedo_build::{BuildError, Builder, Debounce, Due, SourceWatch, build};
-use scratch::{LIB, Scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -105,7 +103,7 @@ fn files_of_cargo_next_to_a_manifest_are_watched_from_their_first_save() {
 
 #[test]
 fn existing_files_of_cargo_above_the_manifests_are_watched() {
-    let manifest = scratch::manifest("plug", "");
+    let manifest = crate::scratch::manifest("plug", "");
     let scratch = Scratch::new(&[
         (".cargo/config.toml", ""),
         ("rust-toolchain", ""),
