@@ -184,7 +184,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
 
 #[test]
 fn a_panicking_finalizer_is_reported_with_its_location() {
-    let record = support::record("alcedo_runtime::conjugate::finalizer");
+    let record = support::record("alcedo_runtime::conjugate::finalizer::worker");
     let host = healthy_host();
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     panic_next_in(&host, "finalizer");

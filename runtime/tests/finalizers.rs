@@ -76,7 +76,7 @@ fn a_finalizer_that_panics_is_reported_and_ends_its_plugin_part() {
 
 #[test]
 fn finalizers_of_a_class_that_fail_are_logged_at_powers_of_ten() {
-    let record = support::record("alcedo_runtime::conjugate::finalizer");
+    let record = support::record("alcedo_runtime::conjugate::finalizer::worker");
     let host = host();
     for turn in 1..=11 {
         let lair = spawn(&host, LAIR);

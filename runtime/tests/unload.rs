@@ -594,7 +594,7 @@ fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
     assert_eq!(host.unloads().generations(), [(4, ContextState::Alive)]);
     let events = events.take();
     for generation in 1..4 {
-        let at = |event: &str| events.iter().position(|seen| *seen == format!("{event} {generation}"));
+        let at = |event: &str| events.iter().position(|seen| *seen == format!("{event} Master {generation}"));
         assert!(at("Unloading") < at("Unloaded") && at("Unloaded") < at("Dead"), "{events:#?}");
     }
 }

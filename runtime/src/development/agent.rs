@@ -455,9 +455,9 @@ mod tests {
         let (world, left_out) = (dir.path().join("world"), dir.path().join("world.left-out"));
         fs::write(&world, "no world").expect("there is room");
         for is_kept in [true, false] {
-            let FromHost::NotRestored { error } = restore(&runtime, &world) else { panic!("it is no world") };
+            let FromHost::NotRestored { error } = restore(&runtime, &world) else { panic!("the file contains only text") };
             assert_eq!(error.contains("world.left-out"), is_kept, "{error}");
-            assert!(!world.exists() && fs::read(&left_out).expect("it is kept") == b"no world");
+            assert!(!world.exists() && fs::exists(&left_out).expect("the folder is readable"));
         }
     }
 
