@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 
 use alcedo_runtime::faults::{self, Fault, FaultKind, ReloadStep};
 use alcedo_runtime::native::{This, uclass};
-use alcedo_runtime::{CallError, Error, Runtime, Value, WeakRuntime, natives};
+use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value, WeakRuntime, natives};
 
 thread_local! {
     static WRONG: Cell<Wrong> = const { Cell::new(Wrong::Nothing) };
@@ -16,8 +16,10 @@ thread_local! {
     static FIELDS: Cell<i32> = const { Cell::new(0) };
     /// Number of calls that each destruction hook found in its fields.
     static ENDS: RefCell<Vec<i32>> = const { RefCell::new(Vec::new()) };
-    /// Host, for code that destroys its own object.
+    /// Host, for code that destroys objects.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
+    /// Objects that the next destruction hook destroys, except its own object.
+    static PARTNERS: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -44,9 +46,9 @@ impl Drop for Counted {
     }
 }
 
-fn destroy(fuse: This<Fuse>) {
+fn destroy(object: ObjectHandle) {
     let host = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("a host");
-    host.objects().destroy(fuse.handle());
+    host.objects().destroy(object);
 }
 
 #[uclass(package = "Test", blueprintable)]
@@ -61,7 +63,7 @@ impl Fuse {
     fn new(this: This<Self>) -> Self {
         let counted = Counted::new();
         match WRONG.get() {
-            Wrong::EndsEarly => destroy(this),
+            Wrong::EndsEarly => destroy(this.handle()),
             Wrong::Panics => panic!("it blows"),
             _ => {}
         }
@@ -79,7 +81,7 @@ impl Fuse {
     /// Destroys the object, then counts as ten calls.
     #[ufunction]
     fn end_inside(&mut self, this: This<Self>) -> i32 {
-        destroy(this);
+        destroy(this.handle());
         assert!(ENDS.with_borrow(Vec::is_empty), "the fields are borrowed");
         self.calls += 10;
         assert!(WRONG.get() != Wrong::PanicsInside, "it blows inside");
@@ -89,14 +91,15 @@ impl Fuse {
     /// Destroys the object while its fields are lent.
     #[ufunction]
     fn end_while_lent(&mut self, this: This<Self>) -> i32 {
-        this.lend(self, destroy);
+        this.lend(self, |this| destroy(this.handle()));
         self.calls += 1;
         ENDS.with_borrow(|ends| ends.len() as i32)
     }
 
     #[begin_destroy]
-    fn ends(&mut self) {
+    fn ends(&mut self, this: This<Self>) {
         ENDS.with_borrow_mut(|ends| ends.push(self.calls));
+        PARTNERS.take().into_iter().filter(|partner| *partner != this.handle()).for_each(destroy);
         assert!(WRONG.get() != Wrong::PanicsAtTheEnd, "it blows at the end");
     }
 }
@@ -196,4 +199,24 @@ fn the_fields_end_when_a_reload_moves_the_object_to_another_native_class() {
     assert_eq!(FIELDS.get(), before);
     host.objects().destroy(spark);
     assert_eq!(FIELDS.get(), before - 1);
+}
+
+#[test]
+fn the_fields_of_a_left_class_end_if_a_hook_of_the_reload_destroys_their_object() {
+    let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Fuse;\n")]);
+    let host = builder().natives(natives![Fuse]).build().unwrap_or_else(|error| panic!("{error}"));
+    HOST.set(Some(host.downgrade()));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let sparks = [(); 2].map(|()| host.objects().spawn("/Script/Tale.Spark").expect("spawned"));
+    for spark in sparks {
+        host.objects().call(spark, "count", &[]).expect("it counts");
+    }
+    let before = FIELDS.get();
+    ENDS.take();
+    PARTNERS.set(sparks.to_vec());
+    package.edit("Spark.uc", "extends Fuse", "extends Actor");
+    reload_of(&host, &package);
+    assert_eq!(sparks.iter().filter(|spark| host.objects().is_alive(**spark)).count(), 1);
+    assert_eq!(ENDS.take().iter().filter(|calls| **calls == 1).count(), 2, "each object has one hook");
+    assert_eq!(FIELDS.get(), before - 3, "the fields of both objects and of the old class default object are dropped");
 }

@@ -19,7 +19,7 @@ use crate::body::Body;
 use crate::class::{Class, Subobject};
 use crate::hooks::NativeHook;
 use crate::naming::DEFAULT_PREFIX;
-use crate::objects::{Replaced, object_flags};
+use crate::objects::object_flags;
 use crate::origin::Origin;
 use crate::property::Property;
 use crate::value::Value;
@@ -227,6 +227,9 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
     while let Some(step) = steps.pop() {
         match step {
             Step::Begin(object) if world.objects.begin_end(object) => {
+                if let Some(left) = world.objects.take_left(object) {
+                    leave(world, object, &left);
+                }
                 let class = world.objects.class(object);
                 notify_end(world, object, class.iter().flat_map(|class| class.lineage().rev()));
                 steps.push(Step::End(object, class));
@@ -256,13 +259,18 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
 }
 
 /// Ends the native state of the objects that a reload has constructed again: runs `begin_destroy` of the native classes that an object has
-/// left. Called immediately after the commit, or in a rollback. Game thread only.
-pub fn leave_classes(world: &World, replaced: &Replaced) {
-    for (object, left) in replaced.left() {
-        // The slot of a destroyed object may contain another object.
-        let Some(class) = world.objects.class(object) else { continue };
-        notify_end(world, object, left.lineage().rev().filter(|left| !class.is_a(left)));
+/// left. For an object that one of these hooks destroys, the destruction runs the hooks. Called immediately after the commit, or in a
+/// rollback. Game thread only.
+pub fn leave_classes(world: &World) {
+    while let Some((object, left)) = world.objects.next_left() {
+        leave(world, object, &left);
     }
+}
+
+/// Runs `begin_destroy` of the native classes that an object has left.
+fn leave(world: &World, object: ObjectHandle, left: &Rc<Class>) {
+    let Some(class) = world.objects.class(object) else { return };
+    notify_end(world, object, left.lineage().rev().filter(|left| !class.is_a(left)));
 }
 
 /// Runs `begin_destroy` of native classes for an object. `classes` are ordered from derived to base.

@@ -3,6 +3,7 @@
 //! values of such a body are copied before their first write, and a rollback restores them.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
@@ -64,6 +65,9 @@ pub(super) struct Store {
     /// Bodies released since the last safe point; plugins may still use addresses of their values.
     graveyard: Vec<Body>,
     shadow: Option<Shadow>,
+    /// Objects that a reload has constructed again, each with the class that the object has left: the old class after a commit, and the new
+    /// class after a rollback. Removed when the native state of this class ends.
+    left: BTreeMap<ObjectHandle, Rc<Class>>,
 }
 
 #[derive(Debug)]
@@ -112,6 +116,7 @@ impl Objects {
             naming: Naming::default(),
             graveyard: Vec::new(),
             shadow: None,
+            left: BTreeMap::new(),
         };
         Self {
             store: RefCell::new(store),

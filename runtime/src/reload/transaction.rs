@@ -330,7 +330,7 @@ impl Run<'_> {
     /// Unloads the old generation. A failure does not affect the new generation.
     fn unload_old(&mut self, committed: Committed) {
         let core = self.core;
-        leave_classes(&core.world, &committed.objects);
+        leave_classes(&core.world);
         self.loads.raise_loaded(self.generation);
         let begun = Instant::now();
         let _published = core.red.activities().phase(Phase::Retire.name());

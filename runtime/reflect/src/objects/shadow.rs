@@ -10,7 +10,6 @@ use std::rc::Rc;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
-use crate::bits::Bits;
 use crate::body::Body;
 use crate::class::Class;
 use crate::objects::{CopyCheck, Objects, Shadow, Store, object_flags};
@@ -22,22 +21,11 @@ pub struct Replaced {
     pub(super) bodies: Vec<(ObjectHandle, Body, Built)>,
     bindings: Vec<(ObjectHandle, Rc<Class>, Built)>,
     copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
-    /// Slots of the objects that were constructed again.
-    reconstructed: Bits,
-}
-
-impl Replaced {
-    /// Iterates over the objects that were constructed again, each with the class that it left: its old class after a commit, and its new
-    /// class after a rollback.
-    pub fn left(&self) -> impl Iterator<Item = (ObjectHandle, &Rc<Class>)> {
-        let left = self.bodies.iter().filter(move |(object, ..)| self.reconstructed.get(object.index()));
-        left.map(|(object, body, _)| (*object, body.class()))
-    }
 }
 
 impl fmt::Debug for Replaced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bodies, bindings, copies, reconstructed: _ } = self;
+        let Self { bodies, bindings, copies } = self;
         write!(f, "{} bodies, {} bindings, {} copies of values", bodies.len(), bindings.len(), copies.len())
     }
 }
@@ -171,11 +159,22 @@ impl Objects {
         Ok(())
     }
 
-    /// Records in the shadow, if one is active, that an object is constructed again; see [`Replaced::left`].
+    /// Records in the shadow, if one is active, that an object is constructed again; see [`Objects::next_left`].
     pub(crate) fn note_reconstruction(&self, object: ObjectHandle) {
         if let Some(shadow) = &mut self.store.borrow_mut().shadow {
             shadow.reconstructed.put(object.index(), true);
         }
+    }
+
+    /// Removes and returns an object that a reload has constructed again, with the class that the object has left: its old class after a
+    /// commit, and its new class after a rollback. Returns `None` if the native state of all left classes has ended.
+    pub(crate) fn next_left(&self) -> Option<(ObjectHandle, Rc<Class>)> {
+        self.store.borrow_mut().left.pop_first()
+    }
+
+    /// Variant of [`Objects::next_left`] for one object.
+    pub(crate) fn take_left(&self, object: ObjectHandle) -> Option<Rc<Class>> {
+        self.store.borrow_mut().left.remove(&object)
     }
 
     /// Renames a default subobject of an object. A rollback restores the name. Does nothing if `owner` does not have the subobject.
@@ -199,12 +198,12 @@ impl Objects {
         self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
         let shadow = store.shadow.take().expect("a shadow is committed after it was begun");
-        for (object, _) in shadow.ended {
-            store.free(&self.names, object);
+        for (object, _) in &shadow.ended {
+            store.free(&self.names, *object);
         }
         self.columns.count_end();
-        let Shadow { staged: bodies, rebound: bindings, copies, reconstructed, .. } = shadow;
-        Replaced { bodies, bindings, copies, reconstructed }
+        store.left.extend(shadow.left());
+        Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies }
     }
 
     /// Rolls the shadow back: restores the destroyed objects, and the values and bindings of the bodies that stayed in place.
@@ -243,16 +242,24 @@ impl Objects {
             (tenant.body.dormant, tenant.body.removed) = (None, None);
             store.slots.rebuilt(*object, *built);
         }
-        for (object, _) in shadow.ended {
-            if let Some(tenant) = store.slots.get(object).filter(|tenant| tenant.has(object_flags::CDO)) {
-                tenant.body.class().cdo.set(object);
+        for (object, _) in &shadow.ended {
+            if let Some(tenant) = store.slots.get(*object).filter(|tenant| tenant.has(object_flags::CDO)) {
+                tenant.body.class().cdo.set(*object);
             }
         }
         let created = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
         let mut created: Vec<_> = created.map(|(object, tenant)| (tenant.construction, object)).collect();
         created.sort_unstable();
-        let Shadow { staged: bodies, rebound: bindings, copies, reconstructed, .. } = shadow;
-        let replaced = Replaced { bodies, bindings, copies, reconstructed };
+        store.left.extend(shadow.left());
+        let replaced = Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies };
         (replaced, created.into_iter().map(|(_, object)| object).collect())
+    }
+}
+
+impl Shadow {
+    /// Iterates over the objects that were constructed again, each with the class of its body in `staged`.
+    fn left(&self) -> impl Iterator<Item = (ObjectHandle, Rc<Class>)> {
+        let left = self.staged.iter().filter(|(object, ..)| self.reconstructed.get(object.index()));
+        left.map(|(object, body, _)| (*object, Rc::clone(body.class())))
     }
 }

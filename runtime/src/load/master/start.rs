@@ -126,7 +126,7 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassI
 /// Destroys the objects that were created since the shadow of the object store began, and drops the shadow. Returns the number
 /// of destroyed objects per class path.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
-    let (replaced, created) = core.world.objects.drop_shadow();
+    let (_replaced, created) = core.world.objects.drop_shadow();
     let mut constructions = BTreeMap::new();
     for class in created.iter().filter_map(|object| core.world.objects.class(*object)) {
         *constructions.entry(class.path.to_string()).or_default() += 1;
@@ -134,6 +134,6 @@ pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
     for object in created.into_iter().rev() {
         destroy(&core.world, &core.plugins(), object);
     }
-    leave_classes(&core.world, &replaced);
+    leave_classes(&core.world);
     constructions
 }
