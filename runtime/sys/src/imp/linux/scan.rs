@@ -378,20 +378,33 @@ impl Walk<'_> {
             // The requested size of the image's own blocks is known. Words beyond this size are stale.
             let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
-            if self.objects[chain.object].is_c_library() && self.is_leaf(block, len) {
+            let is_of_c = self.objects[chain.object].is_c_library();
+            if is_of_c && self.is_leaf(block, len) {
                 continue;
             }
             let words =
                 if self.streams.contains(&block) { leaves::CALLED.start..leaves::CALLED.end.min(all.end) } else { all };
-            let mut words = (block + words.start..block + words.end).step_by(WORD);
-            while let Some(at) = words.next() {
-                match self.blocks.word(at) {
-                    // In the C library's record of a request, the next word is the address of its waiters, which may be on an ended stack.
-                    Some(word) if self.requests.contains(&word) => _ = words.next(),
-                    Some(word) => self.word(word, chain),
-                    None => {}
-                }
+            let mut places = (block + words.start..block + words.end).step_by(WORD);
+            while let Some(word) = next_word(&mut places, |at| self.blocks.word(at), &self.requests, is_of_c) {
+                self.word(word, chain);
             }
+        }
+    }
+}
+
+/// Returns the next word of a block that can be a reference. Skips the addresses of past requests. In the C library's record of a request,
+/// the next word is the address of its waiters, which may be on an ended stack. In other blocks, the next word may be a function.
+fn next_word(
+    places: &mut impl Iterator<Item = usize>,
+    mut read: impl FnMut(usize) -> Option<usize>,
+    requests: &HashSet<usize>,
+    is_of_c: bool,
+) -> Option<usize> {
+    loop {
+        match read(places.next()?) {
+            Some(word) if !requests.contains(&word) => return Some(word),
+            Some(_) if is_of_c => _ = places.next(),
+            Some(_) | None => {}
         }
     }
 }
@@ -428,7 +441,20 @@ fn begin(image: &[Range<usize>]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Chain, Reach};
+    use std::collections::HashSet;
+
+    use super::{Chain, Reach, next_word};
+
+    #[test]
+    fn only_records_of_the_c_library_have_a_stale_word_after_the_address_of_a_request() {
+        let (block, requests) = ([10, 20, 30, 40], HashSet::from([20]));
+        let words = |is_of_c| {
+            let (mut places, read) = (0..6, |at: usize| block.get(at).copied());
+            std::iter::from_fn(|| next_word(&mut places, read, &requests, is_of_c)).collect::<Vec<_>>()
+        };
+        assert_eq!(words(true), [10, 40]);
+        assert_eq!(words(false), [10, 30, 40]);
+    }
 
     #[test]
     fn lists_of_any_length_are_near_and_distant_blocks_are_not() {
