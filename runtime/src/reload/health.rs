@@ -136,6 +136,8 @@ struct Module {
     /// Reason why the running code is unhealthy.
     unhealthy: Option<String>,
     rejected: Option<Rejected>,
+    /// Set if the rejected file could not be copied.
+    is_uncopied: bool,
     /// Digest of the watched file when the host loaded the module from another file. Not loaded until the watched file has other content.
     passed_over: Option<String>,
 }
@@ -181,6 +183,7 @@ impl Health {
             good: None,
             unhealthy: None,
             rejected: None,
+            is_uncopied: false,
             passed_over: None,
         };
         Self { window, modules: modules.into_iter().map(module).collect(), opened: Some(now) }
@@ -199,6 +202,10 @@ impl Health {
     pub(crate) fn good(&self, module: usize) -> Option<&str> {
         let module = &self.modules[module];
         module.good.as_deref().or(module.runs.as_deref())
+    }
+
+    pub(crate) fn is_unhealthy(&self, module: usize) -> bool {
+        self.modules[module].unhealthy.is_some()
     }
 
     /// Checks if a copy of the file with this digest may still be loaded.
@@ -251,18 +258,20 @@ impl Health {
         }
     }
 
-    /// Records a reload that was rolled back.
-    pub(crate) fn refused(&mut self, tried: &[usize], digests: &[String], reason: &str) {
+    /// Records a reload that was rolled back, or files that could not be copied for it.
+    pub(crate) fn refused(&mut self, tried: &[usize], digests: &[String], reason: &str, is_uncopied: bool) {
         for &at in tried {
             let (digest, reason) = (digests[at].clone(), reason.to_owned());
             self.modules[at].rejected = Some(Rejected { digest, by: RejectedBy::Load, reason });
+            self.modules[at].is_uncopied = is_uncopied;
         }
     }
 
-    /// Permits another attempt to load modules that the host could not copy.
-    pub(crate) fn retry(&mut self, modules: &[usize]) {
-        for &at in modules {
-            self.modules[at].rejected.take_if(|rejected| rejected.by == RejectedBy::Load);
+    /// Permits another attempt to load all files that could not be copied.
+    pub(crate) fn retry_copies(&mut self) {
+        for module in self.modules.iter_mut().filter(|module| module.is_uncopied) {
+            module.is_uncopied = false;
+            module.rejected.take_if(|rejected| rejected.by == RejectedBy::Load);
         }
     }
 
@@ -385,7 +394,7 @@ mod tests {
                 build => {
                     disk[usize::from(build.starts_with('b'))] = build.to_owned();
                     let load = health.found(&disk);
-                    if fails { health.refused(&load, &disk, "no") } else { health.committed(now, &load, &disk) }
+                    if fails { health.refused(&load, &disk, "no", false) } else { health.committed(now, &load, &disk) }
                 }
             }
             lines.push(line(&health));
@@ -446,14 +455,33 @@ mod tests {
         assert_eq!(line(&health), "a2!");
         health.returned(&[0], "sick", &Ok(()));
         assert_eq!(line(&health), "a1-a2");
-        health.retry(&[0]);
+        health.retry_copies();
         assert_eq!(health.found(&disk), [0; 0], "unhealthy code is not tried again");
         let disk = ["a3".to_owned()];
         let tried = health.found(&disk);
-        health.refused(&tried, &disk, "no room");
+        health.refused(&tried, &disk, "no room", true);
         assert_eq!((line(&health).as_str(), health.found(&disk)), ("a1-a3", vec![]));
-        health.retry(&[0]);
+        health.retry_copies();
         assert_eq!((line(&health).as_str(), health.found(&disk)), ("a1", vec![0]));
+    }
+
+    #[test]
+    fn each_file_that_was_not_copied_is_tried_again() {
+        let mut health =
+            Health::new(WINDOW, Duration::ZERO, ["a", "b"].map(|file| (file.to_owned(), format!("{file}1"))));
+        // The disk is full at both changes.
+        for disk in [["a2", "b1"], ["a2", "b2"]] {
+            let disk = disk.map(str::to_owned);
+            let tried = health.found(&disk);
+            assert_eq!(tried.len(), 1);
+            health.refused(&tried, &disk, "no room", true);
+        }
+        let disk = ["a2", "b2"].map(str::to_owned);
+        health.retry_copies();
+        assert_eq!(health.found(&disk), [0, 1]);
+        health.refused(&[0, 1], &disk, "no library", false);
+        health.retry_copies();
+        assert_eq!(health.found(&disk), [0; 0], "a complete copy was not loaded");
     }
 
     #[test]
@@ -490,7 +518,7 @@ mod tests {
             let modules = (0..count).map(|at| (format!("lib{at}.so"), "one".to_owned()));
             let mut health = Health::new(WINDOW, Duration::ZERO, modules);
             let all: Vec<_> = (0..count).collect();
-            health.refused(&all, &vec!["two".to_owned(); count], &reason);
+            health.refused(&all, &vec!["two".to_owned(); count], &reason, false);
             assert_eq!(health.judge(Duration::ZERO, &Err(reason.clone())), Verdict::Stuck);
             health.status(1, 1).write(&path).expect("the folder is writable");
             let status = HostStatus::read(&path).expect("it is small enough").expect("it was written");

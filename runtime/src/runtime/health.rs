@@ -186,8 +186,8 @@ pub(super) struct Watching {
     generation: u64,
     /// Set if files have changed since the last load.
     is_due: bool,
-    /// Time of the next attempt to copy these modules, after a failure.
-    next_copy: Option<(Duration, Vec<usize>)>,
+    /// Time of the next attempt to copy the changed files, after a failure.
+    next_copy: Option<Duration>,
     /// Time of the next attempt to return these modules, after a failure, with the reason of the return.
     next_return: Option<(Duration, Vec<usize>, String)>,
     /// Number of failed attempts since the code was found unhealthy.
@@ -276,8 +276,8 @@ impl Watching {
             // The health function has reloaded or unloaded the Master. The next safe point continues.
             return;
         }
-        if let Some((_, modules)) = self.next_copy.take_if(|(at, _)| *at <= now) {
-            self.health.retry(&modules);
+        if self.next_copy.take_if(|at| *at <= now).is_some() {
+            self.health.retry_copies();
             self.is_due = true;
         }
         if self.is_due && !self.health.is_open() {
@@ -299,6 +299,7 @@ impl Watching {
         match verdict {
             Verdict::Wait => {}
             Verdict::Keep => {
+                self.next_return = None;
                 self.forget_copies();
                 tracing::info!(generation = self.generation, "the code was healthy for its window, and stays");
             }
@@ -312,6 +313,7 @@ impl Watching {
 
     /// Loads the last healthy libraries of these modules again.
     fn go_back(&mut self, runtime: &Runtime, modules: &[usize], reason: &str) {
+        self.next_return = None;
         let names: Vec<_> = modules.iter().map(|&at| name_of(&self.files[at])).collect();
         let names = names.join(", ");
         tracing::warn!(reason, "the new code of {names} is unhealthy: the earlier code is loaded again");
@@ -340,15 +342,16 @@ impl Watching {
         let is_whole = |at: &usize| is_complete(&self.files[*at], &digests[*at], largest(runtime));
         if !changed.iter().all(is_whole) {
             // The end of the write is another change. The next attempt covers systems that do not report the change.
-            self.next_copy = Some((self.start.elapsed() + LONG_RETRY, Vec::new()));
+            self.next_copy = self.next_copy.or(Some(self.start.elapsed() + LONG_RETRY));
             return;
         }
         let outcome =
             changed.iter().try_for_each(|&at| self.keep(runtime, at, &digests[at], &bytes[at])).map_err(|error| {
                 format!("no copy can be made in {}: {error}; make room there", runtime.stage_dir().display())
             });
-        if outcome.is_err() {
-            self.next_copy = Some((self.start.elapsed() + LONG_RETRY, changed.clone()));
+        let is_uncopied = outcome.is_err();
+        if is_uncopied {
+            self.next_copy = Some(self.start.elapsed() + LONG_RETRY);
         }
         let sources: Vec<_> = (0..self.files.len())
             .map(|at| if changed.contains(&at) { Some(digests[at].as_str()) } else { self.health.runs(at) })
@@ -361,7 +364,7 @@ impl Watching {
             }
             Err(reason) => {
                 tracing::warn!(reason, "the changed files were not loaded, and the old code continues");
-                self.health.refused(&changed, &digests, &reason);
+                self.health.refused(&changed, &digests, &reason, is_uncopied);
             }
         }
         self.forget_copies();
@@ -392,8 +395,12 @@ impl Watching {
             }));
         }
         self.paths = paths;
-        (self.next_copy, self.next_return) = (None, None);
         self.health.adopted(self.start.elapsed(), found);
+        // The host may have loaded other modules, or the unhealthy code again.
+        if let Some((_, modules, _)) = &mut self.next_return {
+            modules.retain(|&at| self.health.is_unhealthy(at));
+        }
+        self.next_return.take_if(|(_, modules, _)| modules.is_empty());
         self.forget_copies();
     }
 
@@ -544,8 +551,10 @@ impl Watching {
     fn withdraw(self, next: Option<&Path>) {
         drop_caught(self.check);
         let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };
-        // The next process of a host may have replaced the file already.
-        let is_of_another = |status: HostStatus| status.process != std::process::id();
+        // The next process of a host may have replaced the file already. In another container, it may have this id.
+        let id = std::process::id();
+        let own = (id, process::started(id).unwrap_or_default());
+        let is_of_another = |status: HostStatus| (status.process, status.started) != own;
         if next == Some(path) || HostStatus::read(path).ok().flatten().is_some_and(is_of_another) {
             return;
         }
