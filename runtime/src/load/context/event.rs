@@ -85,7 +85,8 @@ pub enum ContextEventKind {
     /// The mains of all modules have returned.
     PostStartup,
     /// These modules have been loaded, and their mains have returned. A load into a Slim, a pinned context or the Default raises the event
-    /// once per module. The Master raises the event once, with all new modules, when the generation is complete and live.
+    /// once per module. The Master raises the event once, with all new modules, when the generation is complete and live. A reload that only
+    /// takes modules out has none.
     Loaded(Vec<String>),
     /// The generation accepts no new loads, calls or leases. This event is raised once. The Default raises it when the host
     /// shuts down.
@@ -113,6 +114,7 @@ impl ContextEventKind {
             Self::Resumed => format!("Resumed {subject}"),
             Self::Unloaded => format!("Unloaded {subject}"),
             Self::Blocked(by) => format!("Blocked {subject}: {}", by.join(", ")),
+            Self::Loaded(modules) if modules.is_empty() => format!("Loaded {subject}"),
             Self::Loaded(modules) => format!("Loaded {subject} {}", modules.join(", ")),
             Self::Unloading => format!("Unloading {subject}"),
             Self::Dead => format!("Dead {subject}"),
@@ -182,5 +184,14 @@ mod tests {
         let problems = notify(&listeners, &event);
         assert_eq!(*called.lock().expect("no panic while it is held"), ["first", "five", "five again"]);
         assert_eq!(problems, ["a callback of priority 0 panicked: \"on purpose\""]);
+    }
+
+    #[test]
+    fn an_event_names_the_loaded_modules() {
+        let text = |modules: &[&str]| {
+            let modules = modules.iter().map(|module| (*module).to_owned()).collect();
+            ContextEventKind::Loaded(modules).text(&"Master 2")
+        };
+        assert_eq!([text(&[]), text(&["lamps", "fuses"])], ["Loaded Master 2", "Loaded Master 2 lamps, fuses"]);
     }
 }
