@@ -170,8 +170,10 @@ impl Registry {
 /// # Errors
 /// The registries are not named, and several registries would receive the password.
 fn login(user: Option<(String, String)>, named: Option<&str>, registries: BTreeSet<String>) -> Result<Login, Error> {
-    let registries: Vec<_> = match named {
-        Some(named) => named.split(',').map(|name| name.trim().to_owned()).collect(),
+    // References name Docker Hub by its address.
+    let resolved = |name: &str| if name == "docker.io" { "index.docker.io".to_owned() } else { name.to_owned() };
+    let registries: Vec<_> = match named.filter(|named| !named.trim().is_empty()) {
+        Some(named) => named.split(',').map(|name| resolved(name.trim())).collect(),
         None if user.is_some() && registries.len() > 1 => bail!(
             "{} would receive the password in `{PASSWORD}`: name the registries of this user in `{HOSTS}`, separated by commas",
             registries.into_iter().collect::<Vec<_>>().join(" and ")
@@ -296,6 +298,11 @@ mod tests {
         assert_eq!((found.of("a.example"), found.of("b.example:5000")), (None, own));
         let found = login(None, None, of(&both)).expect("no user");
         assert_eq!(found.of("a.example"), None);
+        let empty = login(user(), Some(" "), of(&["a.example"])).expect("an empty variable names none");
+        assert_eq!(empty.of("a.example"), own);
+        let hub: Reference = "docker.io/me/weather:1.2.0".parse().expect("a reference");
+        let found = login(user(), Some("docker.io"), of(&both)).expect("it is named");
+        assert_eq!(found.of(hub.resolve_registry()), own);
     }
 
     #[test]
