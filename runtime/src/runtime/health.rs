@@ -339,7 +339,7 @@ impl Watching {
         if changed.is_empty() && !self.paths.iter().any(|path| path.is_dir()) {
             return;
         }
-        let is_whole = |at: &usize| is_complete(&self.files[*at], &digests[*at], largest(runtime));
+        let is_whole = |at: &usize| is_complete(&self.files[*at], &bytes[*at], largest(runtime));
         if !changed.iter().all(is_whole) {
             // The end of the write is another change. The next attempt covers systems that do not report the change.
             self.next_copy = self.next_copy.or(Some(self.start.elapsed() + LONG_RETRY));
