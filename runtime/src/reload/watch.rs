@@ -145,16 +145,30 @@ impl FileWatch {
         }
         if now.saturating_sub(self.compared) >= LINK_INTERVAL {
             self.compared = now;
-            for (file, known) in self.files.iter().zip(&mut self.targets) {
-                // A target that is absent is being replaced.
-                let found = target(file);
-                if found.is_some() && found != *known {
-                    *known = found;
-                    self.debounce.note(now, file.clone());
-                }
+            for file in self.update_targets() {
+                self.debounce.note(now, file);
             }
         }
-        self.debounce.take_quiet(now)
+        let is_quiet = self.debounce.take_quiet(now);
+        if is_quiet {
+            // The caller loads the present targets, so the next comparison must not report them again.
+            let _reported = self.update_targets();
+        }
+        is_quiet
+    }
+
+    /// Reads the targets of the links. Returns the links whose target has changed.
+    fn update_targets(&mut self) -> Vec<PathBuf> {
+        let mut changed = Vec::new();
+        for (file, known) in self.files.iter().zip(&mut self.targets) {
+            // A target that is absent is being replaced.
+            let found = target(file);
+            if found.is_some() && found != *known {
+                *known = found;
+                changed.push(file.clone());
+            }
+        }
+        changed
     }
 }
 
@@ -183,7 +197,7 @@ fn is_change(kind: EventKind) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Debounce, FileWatch, QUIET, concerns, is_change};
+    use super::{Debounce, FileWatch, LINK_INTERVAL, QUIET, concerns, is_change};
     use notify::EventKind;
     use notify::event::{AccessKind, AccessMode, ModifyKind};
     use std::time::Duration;
@@ -251,6 +265,28 @@ mod tests {
         write("2", "other");
         point("2");
         assert!(reports(), "a folder in the path of the target was replaced");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_link_is_reported_once() {
+        let (links, builds) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let [file, part] = ["libweather.so", "next"].map(|name| links.path().join(name));
+        let point = |build: &str| {
+            let target = builds.path().join(build);
+            std::fs::write(&target, build).expect("it is writable");
+            std::os::unix::fs::symlink(&target, &part).expect("it is writable");
+            std::fs::rename(&part, &file).expect("it is writable");
+        };
+        point("one");
+        let mut watch = FileWatch::new(std::slice::from_ref(&file)).expect("a folder to watch");
+        point("other");
+        let (begun, mut reports) = (std::time::Instant::now(), 0);
+        while begun.elapsed() < LINK_INTERVAL * 3 {
+            std::thread::sleep(Duration::from_millis(5));
+            reports += u32::from(watch.is_quiet());
+        }
+        assert_eq!(reports, 1);
     }
 
     #[test]
