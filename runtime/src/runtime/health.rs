@@ -65,7 +65,7 @@ impl HealthWatch {
 
     /// Writes a [`HostStatus`](crate::HostStatus) to this file whenever the status changes, for `alcedo follow` and other programs. The
     /// file is replaced atomically, and removed when another watch replaces this one. Its folder must exist. The file must not be a
-    /// watched library.
+    /// watched library. Each host needs a file of its own; after an end, the next process of a host may use the same file.
     pub fn status_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.status_file = Some(path.into());
         self
