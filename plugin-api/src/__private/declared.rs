@@ -214,9 +214,9 @@ where
     assert!(size_of::<F>() == 0, "a body captures nothing");
     let block = const {
         let (_, parameters, defaults, _) = B::NAMES[AT];
-        &BlockOf::<MethodOf<B, AT, K, A, X, F>>::new(parameters).with_defaults(defaults)
+        &SignatureBlock::<A, R>::new(parameters).with_defaults(defaults)
     };
-    function(B::NAMES[AT].0, flags, overrides, block, cell, metadata)
+    function::<MethodOf<B, AT, K, A, X, F>>(B::NAMES[AT].0, flags, overrides, block, cell, metadata)
 }
 
 /// Describes a reflected static function with the body `body`. Its names are at position `AT` in the table of names of `B`.

@@ -30,29 +30,10 @@ pub(super) const fn value(name: &'static str, ty: ValueType, flags: u64) -> Prop
 /// Maximum number of values in a parameter block: eight parameters and a result.
 const MOST: usize = 9;
 
-/// Parameter block of a method: the parameters and the result, in the layout of C.
-#[derive(Debug)]
-pub struct BlockOf<M>(Block, PhantomData<fn() -> M>);
+/// Parameter block of method `M`.
+pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>;
 
-impl<M: Method> BlockOf<M> {
-    /// Creates the block with the given parameter names.
-    #[must_use]
-    pub const fn new(names: &[&'static str]) -> Self {
-        Self(Block::new(names, <M::Args as Params>::TYPES, <M::Result as ReturnValue>::VALUE), PhantomData)
-    }
-
-    /// Adds the defaults of the parameters. A parameter without a default has an empty string.
-    #[must_use]
-    pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
-        Self(self.0.with_defaults(defaults), PhantomData)
-    }
-
-    pub(super) const fn block(&self) -> &Block {
-        &self.0
-    }
-}
-
-/// Parameter block of a function without a Rust method, for example of an interface function.
+/// Parameter block of a function: the parameters and the result, in the layout of C.
 #[derive(Debug)]
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
 

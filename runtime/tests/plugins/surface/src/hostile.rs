@@ -191,7 +191,7 @@ mod case {
     }
 
     const NAMES: &[&str] = if cfg!(feature = "parameter-twice") { &["a", "a"] } else { &["a", "b"] };
-    static BLOCK: __private::BlockOf<Make> = __private::BlockOf::new(NAMES);
+    static BLOCK: __private::BlockOf<Make> = __private::BlockOf::<Make>::new(NAMES);
     static CELL: FunctionCell<Maker, (u64, u64), ()> = FunctionCell::new();
 
     const fn make(name: &'static str, flags: u64, overrides: &'static str) -> Function<Maker> {
