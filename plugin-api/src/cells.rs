@@ -98,18 +98,6 @@ impl<C, A, R> FunctionCell<C, A, R> {
     }
 }
 
-/// Cell that receives a number without a meaning, for an item that must exist in the host but has no number.
-pub struct PresenceCell(pub(crate) Cell);
-
-impl PresenceCell {
-    /// Creates an empty cell.
-    #[must_use]
-    #[expect(clippy::new_without_default, reason = "used as the value of a static")]
-    pub const fn new() -> Self {
-        Self(Cell::new())
-    }
-}
-
 /// Cell that receives the handle of a function of class `C` with parameters `A`, result `R` and out parameters `O`.
 pub struct ImportCell<C, A, R, O>(pub(crate) FunctionCell<C, A, R>, PhantomData<fn() -> O>);
 

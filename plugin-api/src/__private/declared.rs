@@ -33,7 +33,7 @@ use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
 use crate::{Class, This, Value};
 
-pub(super) use imports::import;
+pub(super) use imports::{import, import_type};
 pub use imports::{
     import_class, import_enumeration, import_function, import_overridden, import_property, import_structure,
     member_name, section_of,

@@ -5,9 +5,8 @@ use alcedo_abi::describe::{DelegateDesc, ImportDesc, ImportKind};
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::type_text::{is_member_path, is_path_of};
 
-use super::declared::{Declared, import};
+use super::declared::{Declared, import_type};
 use super::describe::SignatureBlock;
-use crate::cells::PresenceCell;
 use crate::delegate_signature::{Named, NamedSignature, Signature};
 use crate::{Delegate, MulticastDelegate, SparseDelegate, Value};
 
@@ -70,8 +69,8 @@ pub const fn delegate<D: NamedDelegate>(
 
 /// Imports a delegate of another module by its fingerprint.
 #[must_use]
-pub const fn import_delegate<D: NamedDelegate>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
-    import(ImportKind::DELEGATE, path_of::<D>(), fingerprint_of::<D>(), D::TYPE.as_str(), &cell.0)
+pub const fn import_delegate<D: NamedDelegate>() -> Declared<ImportDesc> {
+    import_type(ImportKind::DELEGATE, path_of::<D>(), fingerprint_of::<D>(), D::TYPE.as_str())
 }
 
 /// Returns the package of a path: `Game` for the path `/Script/Game.Cube:OnHit`.

@@ -9,10 +9,10 @@ use alcedo_abi::interface_check::{self, InterfaceFunction};
 use alcedo_abi::kinds::function_flags;
 use alcedo_abi::type_text::{is_member_path, is_path_of};
 
-use super::declared::{Declared, Function, FunctionOf, SignatureWords, import};
+use super::declared::{Declared, Function, FunctionOf, SignatureWords, import, import_type};
 use super::describe::SignatureBlock;
 use super::trampolines::bare;
-use crate::cells::{FunctionCell, PresenceCell};
+use crate::cells::FunctionCell;
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::{Interface, Value};
 
@@ -107,8 +107,8 @@ pub const fn interface<I: Interface>(
 
 /// Imports an interface of another module.
 #[must_use]
-pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Declared<ImportDesc> {
-    import(ImportKind::INTERFACE, I::PATH, 0, "", &cell.0)
+pub const fn import_interface<I: Interface>() -> Declared<ImportDesc> {
+    import_type(ImportKind::INTERFACE, I::PATH, 0, "")
 }
 
 /// Imports a function of an interface, which any module may declare. The class of the called object determines the body.

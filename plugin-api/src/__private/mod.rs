@@ -42,7 +42,7 @@ pub use linkme;
 pub use std::sync::OnceLock;
 
 pub use crate::blocks::{ArgumentSlot, ResultSlot};
-pub use crate::cells::{Cells, ClassCell, FunctionCell, ImportCell, PresenceCell, PropertyCell};
+pub use crate::cells::{Cells, ClassCell, FunctionCell, ImportCell, PropertyCell};
 pub use crate::class::{Members, Part};
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::direct::{Called, CalledAs};

@@ -8,7 +8,7 @@ use alcedo_abi::type_text::is_member_path;
 use super::{Declared, SignatureWords, enum_fingerprint};
 use crate::__private::describe::{struct_fingerprint, value};
 use crate::__private::enums::Underlying;
-use crate::cells::{ClassCell, FunctionCell, PresenceCell, PropertyCell};
+use crate::cells::{ClassCell, FunctionCell, PropertyCell};
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
 use crate::{Class, Value};
@@ -22,6 +22,17 @@ pub(crate) const fn import(
 ) -> Declared<ImportDesc> {
     let (path, expected) = (RStr::from_str(path), RStr::from_str(expected));
     Declared(ImportDesc { kind, path, fingerprint, expected, fields: RSlice::from_slice(&[]), cell })
+}
+
+/// Imports a type that must exist in the host but has no number. The cell is shared, because code never reads it.
+pub(crate) const fn import_type(
+    kind: ImportKind,
+    path: &'static str,
+    fingerprint: u64,
+    expected: &'static str,
+) -> Declared<ImportDesc> {
+    static CELL: Cell = Cell::new();
+    import(kind, path, fingerprint, expected, &CELL)
 }
 
 /// Imports a class of another module. The host checks that the class has the expected base, because plugin code accesses members of this
@@ -84,9 +95,8 @@ pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
 pub const fn import_structure<S: Value>(
     fields: &[FieldType<S>],
     descriptions: &'static [PropertyDesc],
-    cell: &'static PresenceCell,
 ) -> Declared<ImportDesc> {
-    let Declared(import) = import(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), "", &cell.0);
+    let Declared(import) = import_type(ImportKind::STRUCT, S::TYPE_PATH, struct_fingerprint(fields), "");
     Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
 }
 
@@ -96,7 +106,6 @@ pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
     is_flags: bool,
     numbers: &[(&'static str, u64)],
     words: &'static str,
-    cell: &'static PresenceCell,
 ) -> Declared<ImportDesc> {
-    import(ImportKind::ENUM, E::TYPE_PATH, enum_fingerprint(N::KIND, is_flags, numbers), words, &cell.0)
+    import_type(ImportKind::ENUM, E::TYPE_PATH, enum_fingerprint(N::KIND, is_flags, numbers), words)
 }

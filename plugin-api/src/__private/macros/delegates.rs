@@ -66,9 +66,8 @@ macro_rules! __alcedo_delegate {
         );
     };
     (@imported $scope:tt $name:literal $doc:literal $delegate:ty, $params:tt -> $result:ty) => {
-        static ALCEDO_CELL: $crate::__private::PresenceCell = $crate::__private::PresenceCell::new();
         $crate::__private::register! {
-            IMPORTS: $crate::__private::ImportDesc = $crate::__private::import_delegate::<$delegate>(&ALCEDO_CELL)
+            IMPORTS: $crate::__private::ImportDesc = $crate::__private::import_delegate::<$delegate>()
         }
     };
 }

@@ -75,10 +75,9 @@ macro_rules! __alcedo_enum {
         $crate::__private::type_record!(ENUM $package, $text);
     };
     (@imported $name:ident $repr:ty [$package:literal $text:literal $doc:literal $is_flags:literal $words:literal] $entries:tt) => {
-        static ALCEDO_CELL: $crate::__private::PresenceCell = $crate::__private::PresenceCell::new();
         $crate::__private::register! {
             IMPORTS: $crate::__private::ImportDesc =
-                $crate::__private::import_enumeration::<$name, $repr>($is_flags, ALCEDO_NUMBERS, $words, &ALCEDO_CELL)
+                $crate::__private::import_enumeration::<$name, $repr>($is_flags, ALCEDO_NUMBERS, $words)
         }
     };
 }

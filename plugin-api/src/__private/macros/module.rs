@@ -228,9 +228,8 @@ macro_rules! __alcedo_interface {
         $crate::__private::type_record!(INTERFACE $package, $name);
     };
     (@imported $interface:ident $package:literal $name:literal $doc:literal $functions:tt) => {
-        static ALCEDO_CELL: $crate::__private::PresenceCell = $crate::__private::PresenceCell::new();
         $crate::__private::register! {
-            IMPORTS: $crate::__private::ImportDesc = $crate::__private::import_interface::<$interface>(&ALCEDO_CELL)
+            IMPORTS: $crate::__private::ImportDesc = $crate::__private::import_interface::<$interface>()
         }
     };
 }

@@ -58,13 +58,11 @@ macro_rules! __alcedo_declare {
         $crate::__private::type_record!(STRUCT $package, $name);
     };
     (@imported $struct:ident $package:literal $name:literal $doc:literal $fields:tt) => {
-        static ALCEDO_CELL: $crate::__private::PresenceCell = $crate::__private::PresenceCell::new();
         $crate::__private::register! {
             IMPORTS: $crate::__private::ImportDesc =
                 $crate::__private::import_structure::<$struct>(
                     &$fields,
                     &$crate::__private::field_descriptions(&$fields),
-                    &ALCEDO_CELL,
                 )
         }
     };
