@@ -16,32 +16,20 @@ pub(crate) struct DefaultValue {
 impl DefaultValue {
     /// Parses the default of a property of type `ty`.
     pub(crate) fn of(value: &Expr, ty: &Type) -> Result<Self> {
-        if let Some(assigns) = assigns(value) {
-            return Self::of_struct(&assigns, ty);
-        }
-        let text = text(value)?;
-        if is_literal_of(value, ty) {
-            return Ok(Self { text, check: TokenStream::new() });
-        }
-        let check = quote_spanned! {value.span()=>
-            const _: <#ty as ::alcedo_plugin_api::__private::Value>::Literal = #value;
+        let text = untyped(value)?;
+        let check = match assigns(value) {
+            Some(assigns) => {
+                let checks = assigns.iter().map(|ExprAssign { left, right, .. }| {
+                    quote_spanned! {right.span()=> value.#left = #right; }
+                });
+                quote! { const _: fn(&mut #ty) = |value| { #(#checks)* }; }
+            }
+            None if is_literal_of(value, ty) => TokenStream::new(),
+            None => quote_spanned! {value.span()=>
+                const _: <#ty as ::alcedo_plugin_api::__private::Value>::Literal = #value;
+            },
         };
         Ok(Self { text, check })
-    }
-
-    fn of_struct(assigns: &[&ExprAssign], ty: &Type) -> Result<Self> {
-        let mut fields = Vec::new();
-        let mut checks = Vec::new();
-        for ExprAssign { left, right, .. } in assigns {
-            let Expr::Path(field) = &**left else {
-                return Err(rules::spanned("ALC0036", left, "expected a field of the struct: `(x = 1.0, y = 2.0)`"));
-            };
-            let name = field.path.require_ident()?;
-            fields.push(format!("{name}={}", text(right)?));
-            checks.push(quote_spanned! {right.span()=> value.#name = #right; });
-        }
-        let check = quote! { const _: fn(&mut #ty) = |value| { #(#checks)* }; };
-        Ok(Self { text: format!("({})", fields.join(", ")), check })
     }
 }
 
@@ -73,7 +61,7 @@ fn assign(value: &Expr) -> Option<&ExprAssign> {
     if let Expr::Assign(assign) = value { Some(assign) } else { None }
 }
 
-/// Converts the default of an inherited property, whose type only the host knows.
+/// Converts a default to a string for the host. Only the host knows the type of an inherited property.
 pub(crate) fn untyped(value: &Expr) -> Result<String> {
     let Some(assigns) = assigns(value) else { return text(value) };
     let mut fields = Vec::new();
