@@ -165,7 +165,7 @@ impl<'f> ObjectView<'f> {
     /// ```
     #[must_use]
     pub fn path(&self) -> String {
-        host::object_path(self.handle())
+        host::host("object_path").and_then(|host| host.object_path(self.handle())).unwrap_or_default()
     }
 
     /// Renames the object, moves it to another outer, or both.
@@ -185,7 +185,7 @@ impl<'f> ObjectView<'f> {
     /// }
     /// ```
     pub fn rename(&self, name: &str, outer: Obj<Object>) -> Result<(), CallError> {
-        host::object_rename(self.handle(), name, outer.handle())
+        host::host("rename")?.object_rename(self.handle(), name, outer.handle())
     }
 
     /// Requests a collection of unreferenced objects. The collection never runs inside a call, so it runs at the next safe point.
@@ -208,7 +208,7 @@ impl<'f> ObjectView<'f> {
     /// }
     /// ```
     pub fn collect_garbage(&self) -> Result<(), CallError> {
-        host::collect_garbage()
+        host::host("collect")?.collect()
     }
 
     /// Creates an object of class `T` inside `outer`, or inside the world's package if `outer` is none.
@@ -251,7 +251,7 @@ impl<'f> ObjectView<'f> {
     /// }
     /// ```
     pub fn destroy(&self) -> Result<(), CallError> {
-        host::destroy(self.handle())
+        host::host("destroy")?.destroy(self.handle())
     }
 }
 

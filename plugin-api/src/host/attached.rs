@@ -98,10 +98,6 @@ pub(crate) fn age_text(conjugate: ConjugateHandle) -> String {
     }
 }
 
-pub(crate) fn conjugate_type(conjugate: ConjugateHandle) -> Result<String, CallError> {
-    host("asking for the type of a conjugate")?.conjugate_type(conjugate)
-}
-
 pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -> Result<BlackHandle, CallError> {
     let host = host("cloning a conjugate")?;
     // SAFETY: `site_of` borrows `site`, which lives for the call.

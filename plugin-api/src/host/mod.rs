@@ -12,9 +12,8 @@ pub(crate) mod lending;
 
 pub(crate) use alcedo_rt::{borrowed_text, put_text};
 pub(crate) use attached::{
-    age_text, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, direct_failure,
-    ends, entry, game_time, host, job_cancel, job_lives, job_take, lives, name_text, object_class, object_name,
-    site_of,
+    age_text, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, direct_failure, ends, entry,
+    game_time, host, job_cancel, job_lives, job_take, lives, name_text, object_class, object_name, site_of,
 };
 
 pub(crate) fn object_memory(object: ObjectHandle, class: ClassId) -> Result<*mut u8, CallError> {
@@ -49,25 +48,8 @@ pub(crate) fn spawn(class: ClassId, outer: ObjectHandle) -> Result<ObjectHandle,
     host("spawn")?.spawn(class, outer)
 }
 
-pub(crate) fn destroy(object: ObjectHandle) -> Result<(), CallError> {
-    host("destroy")?.destroy(object)
-}
-
 pub(crate) fn intern(text: &str) -> Result<Name, CallError> {
     host("UName::of")?.name_intern(text)
-}
-
-/// Returns the path of an object, or an empty string for a destroyed object.
-pub(crate) fn object_path(object: ObjectHandle) -> String {
-    host("object_path").and_then(|host| host.object_path(object)).unwrap_or_default()
-}
-
-pub(crate) fn object_rename(object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), CallError> {
-    host("rename")?.object_rename(object, name, outer)
-}
-
-pub(crate) fn collect_garbage() -> Result<(), CallError> {
-    host("collect")?.collect()
 }
 
 pub(crate) fn zcall_resolve(name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {

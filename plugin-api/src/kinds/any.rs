@@ -167,7 +167,7 @@ impl AnyConjugate {
     /// }
     /// ```
     pub fn type_text(&self) -> Result<String, CallError> {
-        host::conjugate_type(self.handle)
+        host::host("asking for the type of a conjugate")?.conjugate_type(self.handle)
     }
 
     /// Returns an owned copy of the value.
