@@ -38,21 +38,20 @@ pub const PRINTABLE_RULE: &str = "it must be at most 256 bytes and have no contr
 /// Returns true for a valid module name.
 #[must_use]
 pub const fn is_module_name(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    if bytes.is_empty() || bytes.len() > LONGEST_MODULE_NAME || !bytes[0].is_ascii_lowercase() {
-        return false;
-    }
-    consists_of(bytes, b"_", false)
+    is_short_name(text.as_bytes(), false)
 }
 
 /// Returns true for a valid name of a dependency, which is a library or a package of scripts.
 #[must_use]
 pub const fn is_dependency_name(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    if bytes.is_empty() || bytes.len() > LONGEST_MODULE_NAME || !bytes[0].is_ascii_alphabetic() {
-        return false;
-    }
-    consists_of(bytes, b"_", true)
+    is_short_name(text.as_bytes(), true)
+}
+
+const fn is_short_name(bytes: &[u8], upper_case: bool) -> bool {
+    !bytes.is_empty()
+        && bytes.len() <= LONGEST_MODULE_NAME
+        && !matches!(bytes[0], b'_' | b'0'..=b'9')
+        && consists_of(bytes, b"_", upper_case)
 }
 
 /// Returns true if versions may have this length and these characters. The comparison of versions checks the syntax.
