@@ -378,10 +378,9 @@ impl<'a> Body<'a> {
             return self.async_function(&attr_args, &flags, function);
         }
         let method = Method::of(signature)?;
-        if method.is_static() {
-            return self.static_function(&method, &attr_args, &flags, &function.attrs);
+        if !method.is_static() {
+            method.needs_self(signature, "a reflected function with `this`")?;
         }
-        method.needs_self(signature, "a reflected function with `this`")?;
         if attr_args.flag("blueprint_pure")? && method.self_kind == SelfKind::Exclusive {
             return Err(rules::spanned(
                 "ALC0012",
@@ -411,35 +410,6 @@ impl<'a> Body<'a> {
         let (at, start) = (self.add_names(method, &defaults), task.start(self.class));
         self.functions.push(method.description(&at, flags, &quote! { "" }, &cell, (&metadata, &start)));
         let (check, checks) = (task.result.check(), &defaults.checks);
-        self.expanded.push(quote! { #checks #check });
-        self.call(method, &cell, &docs::shared(attrs));
-        Ok(())
-    }
-
-    fn static_function(
-        &mut self,
-        method: &Method,
-        attr_args: &AttrArgs,
-        flags: &TokenStream,
-        attrs: &[Attribute],
-    ) -> Result<()> {
-        let cell = self.cell_of(method, attrs)?;
-        let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
-        let defaults = Defaults::of(attr_args, method)?;
-        let description = match self.side {
-            Side::Plugin => {
-                let at = self.add_names(method, &defaults);
-                static_function::of_class(method, self.class, &at, flags, &cell, &metadata)
-            }
-            Side::Host => {
-                let trampoline = static_function::trampoline(method, self.class);
-                let builder = (&quote! { static_function }, &quote! { AlcedoTrampoline });
-                let description = static_function::description(method, builder, flags, &defaults, &cell, &metadata);
-                quote! { { #trampoline #description } }
-            }
-        };
-        self.functions.push(description);
-        let (checks, check) = (&defaults.checks, method.result.check());
         self.expanded.push(quote! { #checks #check });
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())
@@ -497,7 +467,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Adds a reflected function with the method `target` as its body. Returns the expression for the function's cell.
+    /// Adds a reflected function with `target` as its body. Returns the expression for the function's cell.
     pub(crate) fn reflect(
         &mut self,
         method: &Method,
@@ -511,12 +481,21 @@ impl<'a> Body<'a> {
         let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
         let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
         let body = method.call_of(self.class, target);
-        let description = match self.side {
-            Side::Plugin => {
+        let description = match (self.side, method.is_static()) {
+            (Side::Plugin, is_static) => {
                 let at = self.add_names(method, &defaults);
-                method.description(&at, flags, overrides, &cell, (&metadata, &body))
+                match is_static {
+                    true => static_function::of_class(method, self.class, &at, flags, &cell, &metadata),
+                    false => method.description(&at, flags, overrides, &cell, (&metadata, &body)),
+                }
             }
-            Side::Host => {
+            (Side::Host, true) => {
+                let trampoline = static_function::trampoline(method, self.class);
+                let builder = (&quote! { static_function }, &quote! { AlcedoTrampoline });
+                let description = static_function::description(method, builder, flags, &defaults, &cell, &metadata);
+                quote! { { #trampoline #description } }
+            }
+            (Side::Host, false) => {
                 let of = (self.class, defaults.on_block());
                 method.native_description(of, flags, overrides, &cell, (&metadata, &body))
             }
