@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use alcedo_runtime::{Declared, DeclaredClass, DeclaredDelegate, DeclaredFunction, DeclaredProperty, DeclaredStruct};
+use alcedo_runtime::{Declared, DeclaredClass, DeclaredFunction, DeclaredProperty, DeclaredStruct};
 
 use crate::error::GlueError;
-use crate::for_plugins::{bases_first, enumeration, own, packages};
+use crate::for_plugins::{bases_first, delegate_type, enumeration, own, packages};
 use crate::host_types::{Form, HostNames, MOST_PARAMS};
-use crate::text::{doc, head, identifier, own_name, parts};
+use crate::text::{doc, head, identifier, parts};
 use crate::{Glue, Origin};
 
 /// The indent of members.
@@ -29,7 +29,8 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     }
     for found in declared.delegates.iter().filter(|found| glue.writes(&found.path)) {
         if let Some((params, result)) = names.delegate(found) {
-            delegate(&mut text, &names, found, &params, result);
+            let class = found.path.split_once(':').map(|(class, _)| names.class(class));
+            delegate_type(&mut text, found, "", class, &params, result);
         }
     }
     for found in declared.structs.iter().filter(|found| glue.writes(&found.path)) {
@@ -42,26 +43,6 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
         class(&mut text, &names, found);
     }
     Ok(text)
-}
-
-/// Writes a delegate type of function parameters.
-fn delegate(
-    text: &mut String,
-    names: &HostNames<'_>,
-    found: &DeclaredDelegate,
-    params: &[String],
-    result: Option<String>,
-) {
-    let (package, _) = parts(&found.path);
-    let owner = match found.path.split_once(':') {
-        None => format!("package = {package:?}"),
-        Some((class, _)) => format!("of = {}", names.class(class)),
-    };
-    doc(text, "", &found.doc);
-    let _ = writeln!(text, "#[udelegate({}, {owner})]", found.kind);
-    let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
-    let head = head("", &format!("pub type {} = fn", identifier(own_name(&found.path))), params, &format!("{result};"));
-    let _ = writeln!(text, "{head}");
 }
 
 fn structure(text: &mut String, names: &HostNames<'_>, found: &DeclaredStruct, fields: &[(&DeclaredProperty, String)]) {

@@ -185,23 +185,31 @@ pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &st
 }
 
 fn delegate(text: &mut String, names: &Names<'_>, found: &DeclaredDelegate) -> Result<(), GlueError> {
-    let ((package, _), name) = (parts(&found.path), own_name(&found.path));
     let of = |text: &str| names.of(&member(&found.path, "fn"), text);
-    let owner = match found.path.split_once(':') {
-        None => format!("package = {package:?}"),
-        Some((class, _)) => format!("of = {}", names.path(&found.path, class)?),
-    };
+    let class = found.path.split_once(':').map(|(class, _)| names.path(&found.path, class)).transpose()?;
     let mut params = Vec::new();
     for param in &found.params {
         params.push(format!("{}: {}", identifier(&param.name), of(&param.ty)?));
     }
-    let result = found.result.as_deref().map(of).transpose()?;
-    let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
-    doc(text, "", &found.doc);
-    let _ = writeln!(text, "#[udelegate(imported, {}, {owner})]", found.kind);
-    let _ =
-        writeln!(text, "{}", head("", &format!("pub type {} = fn", identifier(name)), &params, &format!("{result};")));
+    delegate_type(text, found, "imported, ", class, &params, found.result.as_deref().map(of).transpose()?);
     Ok(())
+}
+
+/// Writes a delegate of a package, or of a class, with these parameters and this result.
+pub(crate) fn delegate_type(
+    text: &mut String,
+    found: &DeclaredDelegate,
+    imported: &str,
+    class: Option<String>,
+    params: &[String],
+    result: Option<String>,
+) {
+    let owner = class.map_or_else(|| format!("package = {:?}", parts(&found.path).0), |class| format!("of = {class}"));
+    doc(text, "", &found.doc);
+    let _ = writeln!(text, "#[udelegate({imported}{}, {owner})]", found.kind);
+    let result = result.map(|result| format!(" -> {result}")).unwrap_or_default();
+    let before = format!("pub type {} = fn", identifier(own_name(&found.path)));
+    let _ = writeln!(text, "{}", head("", &before, params, &format!("{result};")));
 }
 
 fn structure(

@@ -221,13 +221,7 @@ impl FromStr for Elsewhere {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let is_path = |path: &str| {
-            let is_identifier = |name: &str| {
-                name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-                    && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
-            };
-            path.split("::").all(is_identifier)
-        };
+        let is_path = |path: &str| path.split("::").all(text::is_word);
         match text.split_once('=') {
             Some((package, module)) if !package.is_empty() && is_path(module) => {
                 Ok(Self { package: package.to_owned(), module: module.to_owned() })

@@ -46,13 +46,15 @@ pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) 
     lines + &format!("{indent}){behind}")
 }
 
+/// Returns `true` if a string is a valid Rust identifier or a keyword.
+pub(crate) fn is_word(text: &str) -> bool {
+    let is_start = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    text.starts_with(is_start) && text.chars().all(|letter| is_start(letter) || letter.is_ascii_digit())
+}
+
 /// Returns `true` if a string is a valid Rust identifier and not a keyword that has no raw form.
 pub(crate) fn is_name(text: &str) -> bool {
-    let is_start = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
-    let never_raw = ["_", "self", "Self", "super", "crate"];
-    text.starts_with(is_start)
-        && text.chars().all(|letter| is_start(letter) || letter.is_ascii_digit())
-        && !never_raw.contains(&text)
+    is_word(text) && !["_", "self", "Self", "super", "crate"].contains(&text)
 }
 
 /// Returns `true` if a name is a keyword of Rust or reserved as a keyword.
