@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 use alcedo_abi::type_text::{TypeText, is_delegate_path};
 
 use crate::Value;
-use crate::signature::{Params, ReturnValue, for_each_count};
+use crate::signature::{Params, ReturnValue, for_each_count, words};
 
 /// Function type that can be the signature of a delegate, with up to eight parameters.
 #[diagnostic::on_unimplemented(
@@ -48,10 +48,7 @@ macro_rules! signatures {
         unsafe impl<$($name: Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
             type Args = ($($name,)*);
             type Result = Z;
-            const TEXT: &'static TypeText = &delegate_text(&[$($name::TYPE.as_str()),*], match &Z::VALUE {
-                Some(value) => Some(value.text),
-                None => None,
-            });
+            const TEXT: &'static TypeText = &words(<Self::Args as Params>::TYPES, &Z::VALUE, false);
         }
     };
 }
@@ -84,19 +81,4 @@ const fn named_text(path: &str, signature: &TypeText) -> TypeText {
         "the path of a delegate is written `/Script/<Package>.<Name>` or `/Script/<Package>.<Class>:<Name>`"
     );
     TypeText::joined(&[path, "(", signature.as_str(), ")"])
-}
-
-const fn delegate_text(params: &[&str], result: Option<&str>) -> TypeText {
-    let mut text = TypeText::joined(&[]);
-    let mut at = 0;
-    while at < params.len() {
-        let comma = if at == 0 { "" } else { ", " };
-        text = TypeText::joined(&[text.as_str(), comma, params[at]]);
-        at += 1;
-    }
-    match result {
-        Some(result) if params.is_empty() => TypeText::joined(&["-> ", result]),
-        Some(result) => TypeText::joined(&[text.as_str(), " -> ", result]),
-        None => text,
-    }
 }

@@ -220,7 +220,9 @@ impl Answer {
         let location = core::panic::Location::caller();
         let location = SourceLocation { file: location.file(), line: location.line(), column: location.column() };
         Self(Resolved::Function(Function {
-            signature: crate::signature::words(A::TYPES, &<X::Value as crate::ReturnValue>::VALUE).as_str().to_owned(),
+            signature: crate::signature::words(A::TYPES, &<X::Value as crate::ReturnValue>::VALUE, true)
+                .as_str()
+                .to_owned(),
             fingerprint: crate::signature::fingerprint::<A, X::Value>(),
             body: Rc::new(FunctionBody::new(body, location)),
         }))

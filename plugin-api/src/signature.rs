@@ -522,14 +522,14 @@ pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
     }
 }
 
-/// Formats a signature in the host's syntax: `f64, String -> bool`. A signature that exceeds the capacity is cut off, and ends
-/// with `…`.
-pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>) -> TypeText {
+/// Formats a signature in the host's syntax: `f64, String -> bool`. A signature that exceeds the capacity does not compile, or is
+/// cut off with `may_be_cut`, and then ends with `…`.
+pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>, may_be_cut: bool) -> TypeText {
     let (mut text, mut at) = (TypeText::joined(&[]), 0);
     while at < params.len() {
         let (comma, param) = (if at == 0 { "" } else { ", " }, params[at].text);
         let out = if params[at].is_out { "out " } else { "" };
-        if !text.has_room_for(comma.len() + out.len() + param.len()) {
+        if may_be_cut && !text.has_room_for(comma.len() + out.len() + param.len()) {
             return text.and(CUT);
         }
         text = text.and(comma).and(out).and(param);
@@ -537,8 +537,8 @@ pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>) -> T
     }
     let arrow = if at == 0 { "-> " } else { " -> " };
     match result {
-        Some(result) if text.has_room_for(arrow.len() + result.text.len()) => text.and(arrow).and(result.text),
-        Some(_) => text.and(CUT),
+        Some(result) if may_be_cut && !text.has_room_for(arrow.len() + result.text.len()) => text.and(CUT),
+        Some(result) => text.and(arrow).and(result.text),
         None => text,
     }
 }
@@ -556,13 +556,13 @@ mod tests {
     fn a_signature_in_words_is_cut_where_it_has_no_room() {
         let of = ValueType::of::<u8>;
         assert_eq!(
-            words(&[of(), ValueType::of::<String>()], &Some(ValueType::of::<bool>())).as_str(),
+            words(&[of(), ValueType::of::<String>()], &Some(ValueType::of::<bool>()), true).as_str(),
             "u8, String -> bool"
         );
-        assert_eq!(words(&[], &Some(of())).as_str(), "-> u8");
-        assert_eq!(words(&[], &None).as_str(), "");
+        assert_eq!(words(&[], &Some(of()), true).as_str(), "-> u8");
+        assert_eq!(words(&[], &None, true).as_str(), "");
         for (params, result) in [(400, None), (127, Some(of()))] {
-            let words = words(&vec![of(); params], &result);
+            let words = words(&vec![of(); params], &result, true);
             assert!(words.as_str().starts_with("u8, u8, u8") && words.as_str().ends_with(" …"), "{words:?}");
         }
     }

@@ -533,5 +533,5 @@ pub const fn export<E: Export, const N: usize>(
 pub(crate) struct SignatureWords<A, R>(PhantomData<fn(A) -> R>);
 
 impl<A: Params, R: ReturnValue> SignatureWords<A, R> {
-    pub(crate) const TEXT: &'static str = { const { &words(A::TYPES, &R::VALUE) }.as_str() };
+    pub(crate) const TEXT: &'static str = { const { &words(A::TYPES, &R::VALUE, true) }.as_str() };
 }
