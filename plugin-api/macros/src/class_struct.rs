@@ -15,7 +15,7 @@ use crate::migration::{self, Conversions, Migration, Of};
 use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
-use crate::type_names::{has_parameters, is_named};
+use crate::type_names::{INTEGERS, has_parameters, is_named};
 
 const CLASS_ARGS: &[&str] = &[
     "package",
@@ -396,8 +396,8 @@ impl Property {
         // Number types are recognized by name. All other types may be enums, so the check applies to them.
         let may_be_enum = || {
             !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
-                ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "String"]
-                    .contains(&name.to_string().as_str())
+                let name = name.to_string();
+                INTEGERS.iter().chain(&["f32", "f64", "bool", "String"]).any(|known| name == *known)
             }))
         };
         let check = (is_script_visible && may_be_enum()).then(|| {

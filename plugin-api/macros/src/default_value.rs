@@ -1,6 +1,7 @@
 //! Expands the specifier `default = …` of a property to a string for the host, and to a compile-time check of the type.
 
 use crate::rules;
+use crate::type_names::INTEGERS;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -42,8 +43,8 @@ fn is_literal_of(value: &Expr, ty: &Type) -> bool {
         Lit::Bool(_) => name == "bool",
         // Every integer type includes the values up to 100.
         Lit::Int(number) => {
-            let is_integer = matches!(name.as_str(), "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64");
-            is_integer && number.suffix().is_empty() && number.base10_parse::<u8>().is_ok_and(|number| number <= 100)
+            let is_small = number.base10_parse::<u8>().is_ok_and(|number| number <= 100);
+            is_small && number.suffix().is_empty() && INTEGERS.contains(&name.as_str())
         }
         _ => false,
     }

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitInt, LitStr, Result, Signature, Type, parse_quote};
+use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, LitInt, Result, Signature, Type, parse_quote};
 
 use crate::attr_args::AttrArgs;
 use crate::docs;
@@ -138,7 +138,8 @@ impl DllImport {
             (method.types().collect::<Vec<_>>(), method.result_type(), self.out_parameters());
         let (text, doc, names) = (method.text(), docs::text(attrs), method.parameters.iter().map(|known| &known.text));
         let (no_cwd, bool8, bool32) = (attr_args.flag("no_cwd")?, attr_args.flag("bool8")?, attr_args.flag("bool32")?);
-        let symbol = self.symbol()?.map(|symbol| quote! { ::alcedo_plugin_api::__private::meta("DllSymbol", #symbol) });
+        let symbol =
+            attr_args.text("name")?.map(|symbol| quote! { ::alcedo_plugin_api::__private::meta("DllSymbol", #symbol) });
         let params = params.iter().map(|CParam { is_out, len, .. }| {
             let len = len.as_ref().map(LitInt::base10_digits).map(|len| {
                 quote! { ::alcedo_plugin_api::__private::meta("ArrayDim", #len) }
@@ -167,11 +168,6 @@ impl DllImport {
                 },
             )
         })
-    }
-
-    /// Returns the function's name in the C library, if the name differs.
-    fn symbol(&self) -> Result<Option<LitStr>> {
-        self.attr_args.text("name")
     }
 
     fn out_parameters(&self) -> TokenStream {

@@ -11,6 +11,7 @@ use crate::attr_args::{AttrArgs, take_attr, text_of, to_derive};
 use crate::docs;
 use crate::earlier_names;
 use crate::rules;
+use crate::type_names::INTEGERS;
 
 struct Entry {
     ident: Ident,
@@ -165,10 +166,9 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
 
 /// Returns the integer type of the enum, specified by the enum's `repr`.
 fn underlying(item: &mut ItemEnum) -> Result<Ident> {
-    const KNOWN: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
     let repr = take_attr(&mut item.attrs, "repr")?;
     let found = repr.as_ref().and_then(|repr| repr.parse_args::<Ident>().ok());
-    match found.filter(|found| KNOWN.iter().any(|known| found == known)) {
+    match found.filter(|found| INTEGERS.iter().any(|known| found == known)) {
         Some(found) => Ok(found),
         None => Err(rules::spanned(
             "ALC0161",

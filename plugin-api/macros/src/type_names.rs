@@ -2,6 +2,9 @@
 
 use syn::Type;
 
+/// Names of the integer types that the host has.
+pub(crate) const INTEGERS: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
+
 /// Returns true if a type has parameters, such as `Obj<C>`.
 pub(crate) fn has_parameters(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| !segment.arguments.is_none()))
