@@ -110,7 +110,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
     let field_names = plain.iter().filter_map(|field| field.ident.as_ref());
     let field_types = plain.iter().map(|field| &field.ty);
-    let item = with_fields(&item, &fields);
+    let item = ItemStruct { fields: fields.clone(), ..item.clone() };
     Ok(quote! {
         #item
         const _: () = {
@@ -354,12 +354,6 @@ fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
             Ok(Sorted::Plain(Box::new(field), attr_args))
         }
     }
-}
-
-fn with_fields(item: &ItemStruct, fields: &Fields) -> ItemStruct {
-    let mut item = item.clone();
-    item.fields = fields.clone();
-    item
 }
 
 impl Property {
