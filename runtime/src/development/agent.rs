@@ -373,14 +373,38 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
         }
         Err(error) => {
             // The next save replaces the file.
-            let left_out = world.with_extension("left-out");
-            let error = match std::fs::rename(world, &left_out) {
-                Ok(()) => format!("{error} · the saved world is kept in {}", left_out.display()),
+            let error = match leave_out(world) {
+                Ok(left_out) => format!("{error} · the saved world is kept in {}", left_out.display()),
                 Err(_) => error.to_string(),
             };
             FromHost::NotRestored { error }
         }
     }
+}
+
+/// Renames a saved world that is not restored, so that the next save does not replace the file. Returns the new path: `world.left-out`, or
+/// `world.left-out-2` and so on if earlier files exist. Any thread may call the function.
+///
+/// # Errors
+/// If the file cannot be renamed.
+///
+/// ```
+/// use alcedo_runtime::development::leave_out;
+///
+/// let folder = tempfile::tempdir()?;
+/// let world = folder.path().join("world");
+/// for name in ["world.left-out", "world.left-out-2"] {
+///     std::fs::write(&world, "saved")?;
+///     assert_eq!(leave_out(&world)?, folder.path().join(name));
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn leave_out(world: &Path) -> io::Result<PathBuf> {
+    let numbered = (2..).map(|number| world.with_extension(format!("left-out-{number}")));
+    let mut names = std::iter::once(world.with_extension("left-out")).chain(numbered);
+    let left_out = names.find(|path| !path.exists()).ok_or(io::ErrorKind::AlreadyExists)?;
+    std::fs::rename(world, &left_out)?;
+    Ok(left_out)
 }
 
 #[cfg(all(test, unix))]
@@ -392,6 +416,8 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::rc::Rc;
     use std::sync::{Arc, Mutex};
+
+    use alcedo_sys::plain_file;
 
     use super::{Agent, Invitation, Voice, read_requests, restore};
     use crate::development::link::{FromHost, ToHost, receive, send};
@@ -452,12 +478,16 @@ mod tests {
     fn a_world_that_cannot_be_restored_is_kept() {
         let runtime = Runtime::builder().build().expect("a host without natives");
         let dir = tempfile::tempdir().expect("a folder");
-        let (world, left_out) = (dir.path().join("world"), dir.path().join("world.left-out"));
-        fs::write(&world, "no world").expect("there is room");
-        for is_kept in [true, false] {
-            let FromHost::NotRestored { error } = restore(&runtime, &world) else { panic!("the file contains only text") };
-            assert_eq!(error.contains("world.left-out"), is_kept, "{error}");
-            assert!(!world.exists() && fs::exists(&left_out).expect("the folder is readable"));
+        let world = dir.path().join("world");
+        for left_out in ["world.left-out", "world.left-out-2"] {
+            fs::write(&world, left_out).expect("there is room");
+            let FromHost::NotRestored { error } = restore(&runtime, &world) else {
+                panic!("the file contains only text")
+            };
+            assert!(error.ends_with(left_out), "{error}");
+            assert!(!world.exists());
+            let kept = plain_file::read_text(&dir.path().join(left_out), 100);
+            assert_eq!(kept.expect("the file is kept"), left_out);
         }
     }
 

@@ -18,5 +18,6 @@ mod stream;
 
 pub use alcedo_sys::{PrivateFolder, plain_file};
 
+pub use agent::leave_out;
 pub(crate) use agent::{Agent, Invitation};
 pub use builds::running_builds;

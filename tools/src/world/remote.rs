@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use alcedo_runtime::development::leave_out;
 use alcedo_runtime::development::link::{FromHost, SOCKET, Status, ToHost, VERSION, is_of_this_user, receive, send};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
@@ -182,8 +183,7 @@ impl World for Remote {
         self.current = None;
         let world = self.saved_world();
         if !saved && world.exists() {
-            let left_out = self.guard.dir().join("world.left-out");
-            fs::rename(&world, &left_out).map_err(file("put aside", &world))?;
+            leave_out(&world).map_err(file("rename", &world))?;
         }
         self.begin()
     }
