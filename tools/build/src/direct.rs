@@ -16,7 +16,7 @@ use crate::dep_info;
 use crate::error::{BuildError, failed};
 use crate::link;
 use crate::named_files::named_files;
-use crate::processes::{StartError, Started};
+use crate::processes::Started;
 use crate::record::Record;
 use crate::recorder::{Called, Recorder, dep_file};
 use crate::report::{Artifact, BuildMethod, BuildOutcome, Diagnostics};
@@ -53,7 +53,7 @@ pub(crate) struct StartedDirect {
 impl Direct {
     /// Starts all compilers in parallel, since usually only one plugin has changed. After an error, compilers that have started keep
     /// running.
-    pub(crate) fn start(mut self, progress: &Progress) -> Result<StartedDirect, StartError> {
+    pub(crate) fn start(mut self, progress: &Progress) -> Result<StartedDirect, BuildError> {
         tracing::debug!(command = %self.command_line, "building without cargo");
         let started = Instant::now();
         progress.processes.hold(std::mem::take(&mut self.locks));
@@ -61,12 +61,12 @@ impl Direct {
         for record in &self.records {
             let dir = folder(record);
             let output = dir.join(record.library.file_name().unwrap_or_default());
-            fs::create_dir_all(&dir).map_err(failed("create", &dir)).map_err(StartError::Failed)?;
+            fs::create_dir_all(&dir).map_err(failed("create", &dir))?;
             // Removes the output of a build that was canceled.
             let _ = fs::remove_file(output);
             let mut command = self.command(record, &dir);
             // Discards the standard output, to which macros may print.
-            compilers.push((progress.processes.start(&mut command, Stdio::null())?, dir));
+            compilers.push((progress.processes.start(&mut command, Stdio::null(), &self.command_line)?, dir));
         }
         Ok(StartedDirect { direct: self, started, compilers })
     }

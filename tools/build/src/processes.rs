@@ -28,15 +28,20 @@ const POLL: Duration = Duration::from_micros(200);
 
 impl Processes {
     /// Starts a process with a piped error stream. The process leads a new process group, so that cargo's compilers can be killed with
-    /// cargo.
-    pub(crate) fn start(&self, command: &mut Command, stdout: Stdio) -> Result<Started, StartError> {
+    /// cargo. `command_line` names the build in errors.
+    pub(crate) fn start(
+        &self,
+        command: &mut Command,
+        stdout: Stdio,
+        command_line: &str,
+    ) -> Result<Started, BuildError> {
         let mut state = self.state();
         if state.is_canceled {
-            return Err(StartError::Canceled);
+            return Err(BuildError::Canceled { command: command_line.to_owned() });
         }
         command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
         own_group(command);
-        let mut child = command.spawn().map_err(|source| StartError::Failed(not_run(command, source)))?;
+        let mut child = command.spawn().map_err(|source| not_run(command, source))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         state.children.push(child);
         Ok(Started { number: state.children.len() - 1, stdout, stderr })
@@ -97,22 +102,6 @@ pub(crate) struct Started {
     pub(crate) stderr: Option<std::process::ChildStderr>,
 }
 
-#[derive(Debug)]
-pub(crate) enum StartError {
-    Canceled,
-    Failed(BuildError),
-}
-
-impl StartError {
-    /// Converts the error to a `BuildError` of `command`.
-    pub(crate) fn of(self, command: &str) -> BuildError {
-        match self {
-            Self::Canceled => BuildError::Canceled { command: command.to_owned() },
-            Self::Failed(error) => error,
-        }
-    }
-}
-
 /// Returns the error for a program that could not be started.
 pub(crate) fn not_run(command: &Command, source: io::Error) -> BuildError {
     BuildError::CargoNotRun { program: command.get_program().display().to_string(), source }
@@ -141,7 +130,8 @@ fn kill(child: &mut Child) {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::{Processes, StartError};
+    use super::Processes;
+    use crate::error::BuildError;
     use std::fs::File;
     use std::process::{Command, Stdio};
     use std::thread;
@@ -150,7 +140,7 @@ mod tests {
     #[test]
     fn a_canceled_build_holds_nothing_and_starts_nothing() {
         let processes = Processes::default();
-        let start = || processes.start(Command::new("sleep").arg("600"), Stdio::null());
+        let start = || processes.start(Command::new("sleep").arg("600"), Stdio::null(), "sleep");
         let first = start().unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         let locked = File::open(file.path()).unwrap();
@@ -166,13 +156,13 @@ mod tests {
             thread::yield_now();
         }
         assert_eq!(processes.wait(first.number).unwrap(), None, "it was killed");
-        assert!(matches!(start(), Err(StartError::Canceled)));
+        assert!(matches!(start(), Err(BuildError::Canceled { .. })));
     }
 
     #[test]
     fn an_ended_process_is_not_canceled() {
         let processes = Processes::default();
-        let ended = processes.start(&mut Command::new("true"), Stdio::null()).unwrap();
+        let ended = processes.start(&mut Command::new("true"), Stdio::null(), "true").unwrap();
         let status = processes.wait(ended.number).unwrap();
         processes.cancel();
         assert!(status.is_some_and(|status| status.success()));

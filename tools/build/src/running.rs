@@ -4,7 +4,7 @@ use crate::call::{self, CompilerCall};
 use crate::dep_info;
 use crate::error::{BuildError, failed};
 use crate::named_files::full_path;
-use crate::processes::{Processes, StartError, Started};
+use crate::processes::{Processes, Started};
 use crate::reason::CargoReason;
 use crate::recorder::{Recorder, dep_file};
 use crate::report::{BuildOutcome, Ending, Report};
@@ -159,8 +159,7 @@ impl Cargo {
     pub(crate) fn start(mut self, progress: &Progress, reason: CargoReason) -> Result<StartedCargo, BuildError> {
         tracing::debug!(command = %self.command_line, %reason, "building");
         let started = Instant::now();
-        let process = progress.processes.start(&mut self.command, Stdio::piped());
-        let process = process.map_err(|error: StartError| error.of(&self.command_line))?;
+        let process = progress.processes.start(&mut self.command, Stdio::piped(), &self.command_line)?;
         Ok(StartedCargo { cargo: self, process, started, reason })
     }
 }
