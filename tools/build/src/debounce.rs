@@ -22,7 +22,7 @@ use crate::record::CONFIGURATION_FILES;
 ///
 /// let at = Duration::from_millis;
 /// let mut saves = Debounce::new(at(10), at(200));
-/// saves.note(at(0), Path::new("src/lib.rs"));
+/// saves.add(at(0), Path::new("src/lib.rs"));
 /// assert_eq!(saves.due(at(4)), Due::Wait(at(6)));
 /// assert_eq!(saves.due(at(10)), Due::Ready(vec!["src/lib.rs".into()]));
 /// assert_eq!(saves.take(), [Path::new("src/lib.rs")]);
@@ -98,7 +98,7 @@ impl Debounce {
     /// let at = Duration::from_millis;
     /// let mut saves = Debounce::new(at(10), at(200));
     /// saves.build_canceled();
-    /// saves.note(at(0), Path::new("src/lib.rs"));
+    /// saves.add(at(0), Path::new("src/lib.rs"));
     /// assert_eq!(saves.due(at(4)), Due::Wait(at(16)));
     /// saves.build_ended();
     /// assert_eq!(saves.due(at(4)), Due::Wait(at(6)));
@@ -112,26 +112,7 @@ impl Debounce {
         self.canceled = 0;
     }
 
-    /// Records a change at time `at`, if `path` is a file for which [`is_source`] returns `true`, or a folder that can contain such files.
-    ///
-    /// # Examples
-    /// ```
-    /// use std::path::Path;
-    /// use std::time::Duration;
-    ///
-    /// use alcedo_build::Debounce;
-    ///
-    /// let mut saves = Debounce::default();
-    /// saves.note(Duration::ZERO, Path::new("src/.lib.rs.swp"));
-    /// assert!(saves.take().is_empty());
-    /// ```
-    pub fn note(&mut self, at: Duration, path: &Path) {
-        if is_source(path) || is_source_folder(path) {
-            self.add(at, path);
-        }
-    }
-
-    /// Records a change of any path at time `at`, for example from an event of a [`SourceWatch`](crate::SourceWatch).
+    /// Records a change of a path at time `at`, for example from an event of a [`SourceWatch`](crate::SourceWatch).
     ///
     /// # Examples
     /// ```
@@ -170,18 +151,7 @@ impl Debounce {
 }
 
 /// Returns `true` if a change of this file can change a library. Cargo.lock does not count, because cargo itself writes it.
-///
-/// # Examples
-/// ```
-/// use std::path::Path;
-///
-/// use alcedo_build::is_source;
-///
-/// assert!(is_source(Path::new("spinner/src/lib.rs")));
-/// assert!(!is_source(Path::new("spinner/src/.#lib.rs")));
-/// assert!(!is_source(Path::new("target/debug/build/out.rs")));
-/// ```
-pub fn is_source(path: &Path) -> bool {
+pub(crate) fn is_source(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     // Temporary files of editors (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's probe `4913`
     // have other extensions.
@@ -201,17 +171,7 @@ fn is_script(extension: Option<&str>) -> bool {
 }
 
 /// Returns `true` if a folder of this name can contain sources. New folders are checked by name, while they are still empty.
-///
-/// # Examples
-/// ```
-/// use std::path::Path;
-///
-/// use alcedo_build::is_source_folder;
-///
-/// assert!(is_source_folder(Path::new("spinner/src")));
-/// assert!(!is_source_folder(Path::new("spinner/target")));
-/// ```
-pub fn is_source_folder(path: &Path) -> bool {
+pub(crate) fn is_source_folder(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)
 }
@@ -250,7 +210,7 @@ mod tests {
                     Due::Ready(paths) => names(paths),
                 });
             } else if let Some((at, name)) = step.split_once(':') {
-                debounce.note(ms(at), Path::new(&format!("/p/src/{name}.rs")));
+                debounce.add(ms(at), Path::new(&format!("/p/src/{name}.rs")));
             } else {
                 match step {
                     "canceled" => debounce.build_canceled(),
@@ -305,7 +265,7 @@ mod tests {
                 is_building = false;
             }
             if saves.contains(&now) {
-                debounce.note(Duration::from_millis(now), Path::new("/p/src/a.rs"));
+                debounce.add(Duration::from_millis(now), Path::new("/p/src/a.rs"));
             }
             if let Due::Ready(_) = debounce.due(Duration::from_millis(now)) {
                 debounce.take();

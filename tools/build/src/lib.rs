@@ -31,7 +31,7 @@ mod watch;
 
 pub use builder::Builder;
 pub use copy::SourceCopy;
-pub use debounce::{Debounce, Due, is_source, is_source_folder};
+pub use debounce::{Debounce, Due};
 pub use error::{BuildError, WatchError};
 pub use find::{PluginCrate, PluginFolder, metadata};
 pub use find_host::{HostCrate, find_host};

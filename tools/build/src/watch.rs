@@ -119,8 +119,7 @@ impl SourceWatch {
         new.iter().for_each(|folder| add_flat(&mut watcher, folder));
     }
 
-    /// Returns the channel of events, for `select!`. Pass each event to [`Debounce::add`](crate::Debounce::add):
-    /// [`Debounce::note`](crate::Debounce::note) would drop the files of [`add_inputs`](Self::add_inputs).
+    /// Returns the channel of events, for `select!`. Pass each event to [`Debounce::add`](crate::Debounce::add).
     pub fn receiver(&self) -> &Receiver<SourceEvent> {
         &self.receiver
     }

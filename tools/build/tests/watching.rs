@@ -23,8 +23,10 @@ fn settled_change(watch: &SourceWatch, debounce: &mut Debounce, patience: Durati
             Due::Wait(wait) => wait.min(rest),
             Due::Nothing => rest,
         };
-        if let Ok(event) = watch.receiver().recv_timeout(wait) {
-            debounce.note(event.at, &event.path);
+        match watch.receiver().recv_timeout(wait) {
+            // Builds of cargo write the lock file.
+            Ok(event) if !event.path.ends_with("Cargo.lock") => debounce.add(event.at, &event.path),
+            _ => {}
         }
     }
 }
