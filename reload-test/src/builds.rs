@@ -2,7 +2,7 @@
 //! contain the ids.
 
 use crate::plan::Build;
-use alcedo_build::{PluginCrate, PluginFolder, Switches, Variants};
+use alcedo_build::{PluginFolder, SourceCrate, Switches, Variants};
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub(crate) fn prebuild(sources: &Path, packages: &[&str], profile: &Profile<'_>,
     TAGS.into_iter().map(|tag| Ok(Build { tag, libraries: copies(tag)? })).collect()
 }
 
-fn named<'p>(found: &'p [PluginCrate], name: &str, sources: &Path) -> Result<&'p PluginCrate> {
+fn named<'p>(found: &'p [SourceCrate], name: &str, sources: &Path) -> Result<&'p SourceCrate> {
     match found.iter().find(|plugin| plugin.name == name) {
         Some(plugin) => Ok(plugin),
         None => bail!("no plugin `{name}` in {}: name its workspace with --sources", sources.display()),

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{BuildError, BuildRequest, HostCrate, build, find_host};
+use alcedo_build::{BuildError, SourceCrate, build, find_host};
 
 use anyhow::bail;
 
@@ -16,7 +16,7 @@ use crate::world::{HostOptions, HostProgram};
 #[derive(Debug)]
 pub(crate) enum Chosen {
     /// A package to build.
-    Package(HostCrate),
+    Package(SourceCrate),
     /// An existing program.
     Program(PathBuf),
 }
@@ -49,16 +49,16 @@ impl Chosen {
         print: impl Fn(&str),
     ) -> Result<HostProgram, Error> {
         let args = args.iter().map(OsString::from).collect();
-        let HostCrate { manifest, package, .. } = match self {
+        let host = match self {
             Self::Program(program) => return Ok(HostProgram { program, args }),
             Self::Package(host) => host,
         };
+        let package = &host.name;
         print(&format!("building the host, package `{package}`"));
-        let request = BuildRequest::new(&manifest).package(&package).programs();
-        let outcome = build(&request.release(options.release).color(options.color))?;
+        let outcome = build(&host.request().programs().release(options.release).color(options.color))?;
         let name = |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let programs: Vec<_> = outcome.artifacts.into_iter().map(|artifact| artifact.path).collect();
-        let own = programs.iter().find(|path| name(path) == package);
+        let own = programs.iter().find(|path| name(path) == *package);
         let program = match (own, programs.as_slice()) {
             (Some(own), _) => own.clone(),
             (None, [only]) => only.clone(),

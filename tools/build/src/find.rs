@@ -8,19 +8,19 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target}
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Crate whose library a host can load.
+/// Crate of a plugin or a host.
 ///
 /// # Examples
 /// ```
-/// use alcedo_build::PluginCrate;
+/// use alcedo_build::SourceCrate;
 ///
 /// let manifest = "plugins/spinner/Cargo.toml".into();
-/// let spinner = PluginCrate { name: "spinner".into(), manifest, source_dirs: vec!["plugins/spinner/src".into()] };
+/// let spinner = SourceCrate { name: "spinner".into(), manifest, source_dirs: vec!["plugins/spinner/src".into()] };
 /// let request = spinner.request().release(true);
 /// # let _ = request;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PluginCrate {
+pub struct SourceCrate {
     /// Package name.
     pub name: String,
     /// Path of `Cargo.toml`.
@@ -29,8 +29,20 @@ pub struct PluginCrate {
     pub source_dirs: Vec<PathBuf>,
 }
 
-impl PluginCrate {
-    /// Returns a debug build of this plugin only.
+impl SourceCrate {
+    /// Describes a package of a workspace. The sources of its programs count for a host only.
+    pub(crate) fn new(package: &Package, members: &[&Package], is_host: bool) -> Self {
+        let programs = package.targets.iter().filter(|target| is_host && target.is_bin());
+        let programs = programs.filter_map(|target| target.src_path.parent().map(PathBuf::from));
+        let dirs: BTreeSet<_> = source_dirs(package, members).into_iter().chain(programs).collect();
+        Self {
+            name: package.name.to_string(),
+            manifest: package.manifest_path.clone().into(),
+            source_dirs: dirs.into_iter().collect(),
+        }
+    }
+
+    /// Returns a debug build of this package only.
     pub fn request(&self) -> BuildRequest<'_> {
         BuildRequest::new(&self.manifest).package(&self.name)
     }
@@ -57,9 +69,9 @@ pub struct PluginFolder {
     pub manifest: PathBuf,
     /// The plugin in the folder. For a workspace root, the plugins among `default-members`, or all plugins if no default member is a
     /// plugin.
-    pub plugins: Vec<PluginCrate>,
+    pub plugins: Vec<SourceCrate>,
     /// Other plugins of the workspace, which are built only if their own folders are named.
-    pub left_out: Vec<PluginCrate>,
+    pub left_out: Vec<SourceCrate>,
 }
 
 impl PluginFolder {
@@ -111,13 +123,9 @@ pub fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildError> {
 }
 
 /// Returns the plugins that the manifest selects, and the other plugins of the workspace.
-fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<PluginCrate>, Vec<PluginCrate>) {
+fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<SourceCrate>, Vec<SourceCrate>) {
     let members = metadata.workspace_packages();
-    let plugin = |package: &Package| PluginCrate {
-        name: package.name.to_string(),
-        manifest: package.manifest_path.clone().into(),
-        source_dirs: source_dirs(package, &members),
-    };
+    let plugin = |package: &Package| SourceCrate::new(package, &members, false);
     let all = members.iter().filter(|package| package.targets.iter().any(Target::is_cdylib));
     if !same(metadata.workspace_root.as_std_path(), manifest.parent().unwrap_or(manifest)) {
         let own = all.filter(|package| same(package.manifest_path.as_std_path(), manifest));
@@ -132,7 +140,7 @@ fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<PluginCrate>, Vec<Plugi
 }
 
 /// Returns the source folders of `package` and of the members that it depends on through paths.
-pub(crate) fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBuf> {
+fn source_dirs(package: &Package, members: &[&Package]) -> BTreeSet<PathBuf> {
     let mut dirs = BTreeSet::new();
     let mut reached = vec![package];
     let mut next = 0;
@@ -147,7 +155,7 @@ pub(crate) fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBu
             }
         }
     }
-    dirs.into_iter().collect()
+    dirs
 }
 
 /// Returns the source folder of a cargo target. Returns `None` for a `build.rs` next to the manifest: this folder also contains `target`,

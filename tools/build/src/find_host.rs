@@ -6,36 +6,8 @@ use cargo_metadata::{Metadata, Package};
 use serde_json::Value;
 
 use crate::error::BuildError;
-use crate::find::{metadata, source_dirs};
+use crate::find::{SourceCrate, metadata};
 use crate::request::BuildRequest;
-
-/// Package of a host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostCrate {
-    /// Path of `Cargo.toml`.
-    pub manifest: PathBuf,
-    /// Package name.
-    pub package: String,
-    /// Folders whose changes require a build: the package's sources and those of path dependencies in its workspace.
-    pub source_dirs: Vec<PathBuf>,
-}
-
-impl HostCrate {
-    fn new(package: &Package, described: &Metadata) -> Self {
-        let members = described.workspace_packages();
-        let mut dirs = source_dirs(package, &members);
-        dirs.extend(
-            package
-                .targets
-                .iter()
-                .filter(|target| target.is_bin())
-                .filter_map(|target| target.src_path.parent().map(Into::into)),
-        );
-        dirs.sort();
-        dirs.dedup();
-        Self { manifest: package.manifest_path.clone().into(), package: package.name.to_string(), source_dirs: dirs }
-    }
-}
 
 /// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working directory.
 /// Without `named`, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or `[workspace.metadata.alcedo]`. The value is a path
@@ -51,11 +23,11 @@ impl HostCrate {
 /// use alcedo_build::find_host;
 ///
 /// if let Some(host) = find_host(None, &[PathBuf::from("plugins")])? {
-///     println!("host {} at {}", host.package, host.manifest.display());
+///     println!("host {} at {}", host.name, host.manifest.display());
 /// }
 /// # Ok::<(), alcedo_build::BuildError>(())
 /// ```
-pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<HostCrate>, BuildError> {
+pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<SourceCrate>, BuildError> {
     if let Some(named) = named {
         let folders: Vec<_> = dirs.iter().cloned().chain([PathBuf::from(".")]).collect();
         return find_named(named, Path::new("."), &folders).map(Some);
@@ -70,21 +42,21 @@ pub fn find_host(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<HostCra
 }
 
 /// Finds a host by a path relative to `base`, or by a package name in the workspaces of `dirs`.
-fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, BuildError> {
+fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<SourceCrate, BuildError> {
     let path = base.join(named);
     let manifest = if path.is_dir() { path.join("Cargo.toml") } else { path };
     if manifest.is_file() {
         let manifest = manifest.canonicalize().unwrap_or(manifest);
         let described = describe(&manifest)?;
         if let Some(package) = described.packages.iter().find(|package| package.manifest_path == manifest) {
-            return Ok(HostCrate::new(package, &described));
+            return Ok(SourceCrate::new(package, &described.workspace_packages(), true));
         }
     }
     for dir in dirs {
         // The working directory may contain no package.
         let Ok(described) = describe(dir) else { continue };
         if let Some(package) = described.packages.iter().find(|package| *package.name == named) {
-            return Ok(HostCrate::new(package, &described));
+            return Ok(SourceCrate::new(package, &described.workspace_packages(), true));
         }
     }
     Err(BuildError::NoHost { named: named.to_owned(), dirs: dirs.to_vec() })

@@ -113,7 +113,7 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     let mut findings = rules::findings(&metadata, &table, &|path| text(path).ok());
     // Finds the host that `alcedo dev` would run.
     match find_host(None, &[dir.to_owned()]) {
-        Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.package))),
+        Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.name))),
         Ok(None) => {
             let copy = match hosts(&metadata)[..] {
                 [host] => format!("[workspace.metadata.alcedo]\nhost = {:?}", host.name.as_str()),

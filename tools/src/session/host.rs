@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use alcedo_build::HostCrate;
+use alcedo_build::SourceCrate;
 use alcedo_runtime::development::link::ToHost;
 
 use super::{Cause, Event, Killing, Mode, Session, file_version, targets};
@@ -18,7 +18,7 @@ const SAVES: Duration = Duration::from_secs(3);
 /// The host and the state of its program.
 #[derive(Debug)]
 pub(crate) struct HostSources {
-    pub(super) package: HostCrate,
+    pub(super) package: SourceCrate,
     program: HostProgram,
     /// Set if the user requested restarts of the host after changes of its sources.
     restarts: bool,
@@ -29,7 +29,7 @@ pub(crate) struct HostSources {
 }
 
 impl HostSources {
-    pub(crate) fn new(package: HostCrate, program: HostProgram, restarts: bool) -> Self {
+    pub(crate) fn new(package: SourceCrate, program: HostProgram, restarts: bool) -> Self {
         Self { package, program, restarts, is_stale: false, is_due: false }
     }
 }

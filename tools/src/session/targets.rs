@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{Artifact, BuildError, BuildRequest, HostCrate, PluginFolder};
+use alcedo_build::{Artifact, BuildError, BuildRequest, PluginFolder, SourceCrate};
 
 use crate::modules::BuildOptions;
 use crate::scripts;
@@ -28,10 +28,10 @@ pub(crate) struct Target {
 ///
 /// # Errors
 /// Fails for a folder without plugins, or a folder that cargo cannot read.
-pub(crate) fn find(host: Option<&HostCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
-    let host = host.map(|HostCrate { manifest, package, source_dirs }| Target {
+pub(crate) fn find(host: Option<&SourceCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
+    let host = host.map(|SourceCrate { name, manifest, source_dirs }| Target {
         manifest: manifest.clone(),
-        host: Some(package.clone()),
+        host: Some(name.clone()),
         sources: source_dirs.clone(),
         ..Target::default()
     });
