@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         dir: dir.path(),
         store: Store::at(&args.store),
         keys: &keys,
-        neighbor: build(&args.sources.join("neighbor"), None, 0, dir.path())?,
+        neighbor: build(&args.sources.join("neighbor"), None, 0, dir.path()),
     };
     let mut left = VecDeque::new();
     for row in &chosen {
@@ -104,12 +104,8 @@ impl Survey<'_> {
             outcomes: BTreeMap::new(),
             faults: Vec::new(),
         };
-        let built: Result<Vec<_>, String> = TAGS
-            .into_iter()
-            .map(|tag| build(&self.args.sources, Some(&row.name), tag, self.dir))
-            .collect::<Result<Vec<_>>>()?
-            .into_iter()
-            .collect();
+        let built: Result<Vec<_>, String> =
+            TAGS.into_iter().map(|tag| build(&self.args.sources, Some(&row.name), tag, self.dir)).collect();
         match (&built, &self.neighbor) {
             (Ok(libraries), Ok(neighbor)) => {
                 for mode in modes(row) {
@@ -182,12 +178,8 @@ fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     row.reloads(requested).min(most)
 }
 
-/// Builds the surveyed plugin with one feature, or the neighbor. Returns build errors as a string in the inner result, since they concern
-/// only this row.
-///
-/// # Errors
-/// Fails if the built library cannot be sealed.
-fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<Result<PathBuf, String>> {
+/// Builds the surveyed plugin with one feature, or the neighbor. Returns errors as a string, since they concern only this row.
+fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<PathBuf, String> {
     let manifest = sources.join("Cargo.toml");
     let request = BuildRequest::new(&manifest).env("ALCEDO_BUILD_TAG", tag.to_string());
     let request = match row {
@@ -195,13 +187,8 @@ fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<Resu
         None => request.package("neighbor"),
     };
     let label = format!("{}-{tag}", row.unwrap_or("neighbor"));
-    match Variants::new(dir.join("builds")).get(&request, &label) {
-        Ok(library) => {
-            alcedo_runtime::seal_file(&library).with_context(|| format!("could not seal {}", library.display()))?;
-            Ok(Ok(library))
-        }
-        Err(error) => Ok(Err(format!("it could not be built: {error}"))),
-    }
+    let built = Variants::new(dir.join("builds")).get(&request, &label);
+    built.map_err(|error| format!("it could not be built: {error}"))
 }
 
 /// Returns, for each row, the inputs on which its result depends.
