@@ -1,9 +1,8 @@
 //! The crash guard: a process that supervises a host, and reports the location of a crash. The guard shares the host's terminal and prints
 //! nothing before a crash. `dump.rs` reads the files that the host wrote during the crash, `trace.rs` turns them into a backtrace,
-//! `unmapped.rs` finds unmapped images at an address, `calls.rs` orders the frames for output, `panics.rs` reports panics while the host
-//! runs, and `again.rs` selects the build with which a development host continues.
+//! `unmapped.rs` finds unmapped images at an address, `calls.rs` orders the frames for output, and `panics.rs` reports panics while the host
+//! runs.
 
-pub(crate) mod again;
 mod calls;
 mod dump;
 mod names;

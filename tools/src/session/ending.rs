@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
+use super::again::{Again, BuildLife};
 use super::{Candidate, Event, Killing, Origin, Session};
 use crate::guard::End;
-use crate::guard::again::{Again, BuildLife};
-use crate::session::history::BuildNumber;
 use crate::world::World;
 
 /// Time within which the end of a restored world may be caused by the saved world.
@@ -67,7 +66,7 @@ impl<W: World> Session<W> {
             return self.events.push_back(Event::Over { failed: true });
         }
         let good = match again {
-            Again::With(build) => Some(BuildNumber(build)),
+            Again::With(build) => Some(build),
             Again::Waiting | Again::No => None,
         };
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();

@@ -4,6 +4,7 @@
 //!
 //! Returns [`Event`]s and prints nothing.
 
+mod again;
 mod confirm;
 mod ending;
 mod event;
@@ -28,11 +29,11 @@ use serde::Serialize;
 
 use crate::command::Command;
 use crate::error::Error;
-use crate::guard::again::{BuildLife, BuildLives};
 use crate::input::ParsedCommand;
 use crate::modules::BuildOptions;
 use crate::scripts;
 use crate::world::{Printed, World, WorldEvent};
+use again::{BuildLife, BuildLives};
 use ending::Restarts;
 use history::{BuildNumber, History};
 use job::{Cause, Job};
@@ -481,7 +482,7 @@ impl<W: World> Session<W> {
     }
 
     fn begin_load(&mut self, candidate: Candidate) {
-        self.lives.note(BuildLife::Tried(candidate.build.0), self.now());
+        self.lives.note(BuildLife::Tried(candidate.build), self.now());
         self.world.request(ToHost::Load { libraries: candidate.libraries.clone() });
         // Reads the build ids while the host loads the libraries.
         let expected = confirm::expected(&candidate.libraries);
@@ -503,7 +504,7 @@ impl<W: World> Session<W> {
             }
             WorldEvent::Host(FromHost::Refused { error, lacks_type }, _) => {
                 if let Some(candidate) = self.loading.take() {
-                    self.lives.note(BuildLife::Refused(candidate.build.0), self.now());
+                    self.lives.note(BuildLife::Refused(candidate.build), self.now());
                     self.throw_away(candidate.build, &candidate.origin);
                 }
                 let host_is_older = self.host.as_ref().is_some_and(|host| host.is_stale);
@@ -551,7 +552,7 @@ impl<W: World> Session<W> {
         let Some(Candidate { build, expected, origin, .. }) = self.loading.take() else { return };
         let is_live = reload.as_ref().is_none_or(|(report, _)| report.is_committed());
         (self.is_running, self.generation) = (self.is_running || is_live, generation);
-        self.lives.note(if is_live { BuildLife::Live(build.0) } else { BuildLife::Refused(build.0) }, self.now());
+        self.lives.note(if is_live { BuildLife::Live(build) } else { BuildLife::Refused(build) }, self.now());
         match is_live {
             true => self.history.bind(generation, build),
             false => self.throw_away(build, &origin),

@@ -4,17 +4,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::history::BuildNumber;
+
 /// Minimum run time of a good build: if a build crashes later, the crash probably has another cause.
 const PROVEN: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BuildLife {
+pub(super) enum BuildLife {
     /// The build is about to be loaded.
-    Tried(u64),
+    Tried(BuildNumber),
     /// The build is live.
-    Live(u64),
+    Live(BuildNumber),
     /// The build was rejected; the previous build continues.
-    Refused(u64),
+    Refused(BuildNumber),
     /// The world has crashed, or was killed after a hang.
     Crashed,
     /// The world was ended at the user's request, not by a fault of a build.
@@ -23,9 +25,9 @@ pub(crate) enum BuildLife {
 
 /// Action after the end of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
+pub(super) enum Again {
     /// Continue with this build.
-    With(u64),
+    With(BuildNumber),
     /// Continue without plugin code until there is a new build.
     Waiting,
     /// Stop: the host crashes without plugins as well.
@@ -34,20 +36,20 @@ pub(crate) enum Again {
 
 /// Events of the builds of a session, in order, with the times since the session started.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BuildLives(Vec<(BuildLife, Duration)>);
+pub(super) struct BuildLives(Vec<(BuildLife, Duration)>);
 
 impl BuildLives {
     /// Records an event at the time `now`.
-    pub(crate) fn note(&mut self, life: BuildLife, now: Duration) {
+    pub(super) fn note(&mut self, life: BuildLife, now: Duration) {
         self.0.push((life, now));
     }
 
     /// Decides how to continue. The last event must be an end of the world.
-    pub(crate) fn decide(&self) -> Again {
+    pub(super) fn decide(&self) -> Again {
         let mut trying = None;
-        let mut live: Option<(u64, Duration)> = None;
+        let mut live: Option<(BuildNumber, Duration)> = None;
         // For each build: when it last became live, how long it then ran, and `true` if it has crashed.
-        let mut known: BTreeMap<u64, (Duration, Duration, bool)> = BTreeMap::new();
+        let mut known: BTreeMap<BuildNumber, (Duration, Duration, bool)> = BTreeMap::new();
         let mut any = false;
         for (life, at) in self.0.iter().copied() {
             match life {
@@ -85,14 +87,14 @@ impl BuildLives {
 
 #[cfg(test)]
 mod tests {
-    use super::{Again, BuildLife, BuildLives};
+    use super::{Again, BuildLife, BuildLives, BuildNumber};
     use std::time::Duration;
 
     /// Parses an event, such as `tried 1 5`: its kind, build and time in seconds.
     fn life(line: &str) -> (BuildLife, Duration) {
         let mut words = line.split(' ');
         let (word, build, at) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-        let build = build.parse().unwrap();
+        let build = BuildNumber(build.parse().unwrap());
         let life = match word {
             "tried" => BuildLife::Tried(build),
             "live" => BuildLife::Live(build),
@@ -103,6 +105,10 @@ mod tests {
         (life, Duration::from_secs(at.parse().unwrap()))
     }
 
+    fn with(build: u64) -> Again {
+        Again::With(BuildNumber(build))
+    }
+
     fn check(lives: &[&str], expected: Again) {
         let noted = BuildLives(lives.iter().map(|line| life(line)).collect());
         assert_eq!(noted.decide(), expected, "{lives:?}");
@@ -110,34 +116,34 @@ mod tests {
 
     #[test]
     fn the_last_build_that_did_not_crash_is_chosen() {
-        check(&["tried 1 0", "live 1 1", "tried 2 5", "live 2 6", "crashed 0 7"], Again::With(1));
-        check(&["live 1 1", "live 2 6", "live 3 7", "crashed 0 8"], Again::With(2));
+        check(&["tried 1 0", "live 1 1", "tried 2 5", "live 2 6", "crashed 0 7"], with(1));
+        check(&["live 1 1", "live 2 6", "live 3 7", "crashed 0 8"], with(2));
         // A build that was restored counts as the last live build.
-        check(&["live 1 1", "live 2 2", "live 1 3", "live 3 4", "crashed 0 8"], Again::With(1));
+        check(&["live 1 1", "live 2 2", "live 1 3", "live 3 4", "crashed 0 8"], with(1));
     }
 
     #[test]
     fn a_build_that_crashes_during_loading_is_bad_unlike_its_predecessor() {
-        check(&["live 1 1", "tried 2 6", "crashed 0 7"], Again::With(1));
-        check(&["live 1 1", "tried 2 6", "refused 2 7", "live 3 8", "crashed 0 9"], Again::With(1));
+        check(&["live 1 1", "tried 2 6", "crashed 0 7"], with(1));
+        check(&["live 1 1", "tried 2 6", "refused 2 7", "live 3 8", "crashed 0 9"], with(1));
         check(&["tried 1 1", "crashed 0 2"], Again::Waiting);
     }
 
     #[test]
     fn a_late_crash_keeps_a_build_usable_unlike_an_early_one() {
-        check(&["live 1 1", "crashed 0 60"], Again::With(1));
+        check(&["live 1 1", "crashed 0 60"], with(1));
         check(&["live 1 1", "crashed 0 3"], Again::Waiting);
-        check(&["live 1 1", "crashed 0 11"], Again::With(1));
+        check(&["live 1 1", "crashed 0 11"], with(1));
         check(&["live 1 1", "crashed 0 10"], Again::Waiting);
         check(&["live 1 1", "crashed 0 60", "tried 1 61", "live 1 62", "crashed 0 63"], Again::Waiting);
-        check(&["live 1 1", "crashed 0 2", "live 2 9", "crashed 0 90"], Again::With(2));
+        check(&["live 1 1", "crashed 0 2", "live 2 9", "crashed 0 90"], with(2));
     }
 
     #[test]
     fn an_ended_world_continues_with_its_last_build_or_waits() {
-        check(&["live 1 1", "live 2 2", "stopped 0 3"], Again::With(2));
-        check(&["live 1 1", "live 2 2", "crashed 0 3", "live 1 4", "stopped 0 5"], Again::With(1));
-        check(&["live 1 1", "tried 2 2", "stopped 0 3"], Again::With(1));
+        check(&["live 1 1", "live 2 2", "stopped 0 3"], with(2));
+        check(&["live 1 1", "live 2 2", "crashed 0 3", "live 1 4", "stopped 0 5"], with(1));
+        check(&["live 1 1", "tried 2 2", "stopped 0 3"], with(1));
         check(&["stopped 0 1"], Again::Waiting);
         check(&["stopped 0 1", "crashed 0 2"], Again::No);
     }
