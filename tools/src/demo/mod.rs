@@ -273,7 +273,7 @@ impl Stage {
             };
             match &event {
                 Event::Built { millis, warnings } => {
-                    let build_ms = Some(output::micros(*millis));
+                    let build_ms = Some(output::rounded(*millis));
                     self.output.print(&Message::Build { outcome: "built", build_ms, message: warnings });
                 }
                 Event::NotBuilt(error) => {

@@ -82,22 +82,22 @@ impl Serialize for Reloaded<'_> {
         };
         fields.retain(|name, _| REPORTED.contains(&&**name));
         let phases = &live.report.phases;
-        let each = phases.0.iter().map(|(phase, ms)| (*phase, micros(*ms)));
+        let each = phases.0.iter().map(|(phase, ms)| (*phase, rounded(*ms)));
         fields.insert("phases".into(), json!(each.collect::<BTreeMap<_, _>>()));
-        fields.insert("swap_ms".into(), json!(micros(phases.swap().as_secs_f64() * 1e3)));
+        fields.insert("swap_ms".into(), json!(rounded(phases.swap().as_secs_f64() * 1e3)));
         let pause = &live.report.pause;
-        fields.insert("pause_ms".into(), json!(micros(pause.total().as_secs_f64() * 1e3)));
+        fields.insert("pause_ms".into(), json!(rounded(pause.total().as_secs_f64() * 1e3)));
         let each = pause.per_object().map(|each| each.as_nanos() as u64);
         fields.insert("pause_ns_per_object".into(), json!(each));
-        fields.insert("build_ms".into(), json!(live.build_ms.map(micros)));
-        fields.insert("edit_to_live_ms".into(), json!(live.edit_to_live_ms.map(micros)));
+        fields.insert("build_ms".into(), json!(live.build_ms.map(rounded)));
+        fields.insert("edit_to_live_ms".into(), json!(live.edit_to_live_ms.map(rounded)));
         fields.serialize(serializer)
     }
 }
 
-/// Rounds milliseconds to three decimal places: further digits are noise.
-pub(super) fn micros(ms: f64) -> f64 {
-    (ms * 1000.0).round() / 1000.0
+/// Rounds a measured value to three decimal places: further digits are noise.
+pub(super) fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -201,7 +201,7 @@ mod tests {
     use expect_test::expect;
     use serde_json::Value;
 
-    use super::{Check, Edited, Message, Reloaded, Summary, as_json, micros, text};
+    use super::{Check, Edited, Message, Reloaded, Summary, as_json, rounded, text};
     use crate::paint::Paint;
     use crate::reload_message::tests::{live, rolled_back};
 
@@ -279,6 +279,6 @@ mod tests {
 
     #[test]
     fn times_have_three_decimals() {
-        assert_eq!(micros(1.234_567), 1.235);
+        assert_eq!(rounded(1.234_567), 1.235);
     }
 }

@@ -4,6 +4,7 @@
 use alcedo_runtime::{ObjectHandle, Outcome, Value};
 
 use super::edit::Edit;
+use super::output::rounded;
 use super::{Stage, label};
 use crate::error::Error;
 use crate::figures::number;
@@ -249,11 +250,6 @@ fn added(greetings: &[u32]) -> u64 {
 
 fn sum(greetings: &[u32]) -> u64 {
     greetings.iter().copied().map(u64::from).sum()
-}
-
-/// Rounds a value, since the world computes times as `f32` and the last digits are imprecise.
-fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
 }
 
 #[cfg(test)]
