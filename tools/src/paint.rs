@@ -38,11 +38,6 @@ impl Paint {
         Self { on: false }
     }
 
-    #[cfg(test)]
-    pub(crate) fn for_tests() -> Self {
-        Self::off()
-    }
-
     pub(crate) fn is_on(self) -> bool {
         self.on
     }

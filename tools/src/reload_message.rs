@@ -113,7 +113,7 @@ pub(crate) mod tests {
     }
 
     fn check(live: &Live, expected: &Expect) {
-        expected.assert_eq(&format!("{}\n{}", reload(live, Paint::for_tests(), &mut HashSet::new()), last(live)));
+        expected.assert_eq(&format!("{}\n{}", reload(live, Paint::off(), &mut HashSet::new()), last(live)));
     }
 
     /// Returns a reload that found no module to replace.

@@ -245,7 +245,7 @@ mod tests {
     fn a_long_build_is_reported_as_running() {
         let message = Message::Building { plugin: "cube", compiled: 12, seconds: 6 };
         let expected = "building cube and what it is made of: 12 crates in 6 s";
-        assert_eq!(text(&message, Paint::for_tests()).unwrap(), expected);
+        assert_eq!(text(&message, Paint::off()).unwrap(), expected);
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
     fn the_expected_value_is_printed_only_if_a_check_fails() {
         let mut check =
             Check { name: "one is one".into(), ok: true, expected: "1".into(), found: "1".into(), routine: false };
-        let line_of = |check: &Check| text(&Message::Check(check), Paint::for_tests());
+        let line_of = |check: &Check| text(&Message::Check(check), Paint::off());
         assert_eq!(line_of(&check).unwrap(), "  ✓ one is one");
         check.routine = true;
         assert_eq!(line_of(&check), None);
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn an_edit_is_printed_with_a_line_of_context() {
         let edited = Edited::new("src/lib.rs", "a\nb\nc\nd\n", "a\nb\nC\nd\n");
-        assert_eq!(text(&Message::Edit(edited), Paint::for_tests()).unwrap(), "    b\n  - c\n  + C\n    d");
+        assert_eq!(text(&Message::Edit(edited), Paint::off()).unwrap(), "    b\n  - c\n  + C\n    d");
         let edited = parsed(&Message::Edit(Edited::new("src/lib.rs", "a\n", "b\n")));
         assert_eq!((&edited["event"], &edited["file"]), (&"edit".into(), &"src/lib.rs".into()));
         assert!(edited["diff"].as_str().unwrap().contains("-a\n+b\n"), "{edited}");

@@ -225,7 +225,7 @@ mod tests {
             command: "cargo build".into(),
             inputs: Vec::new(),
         });
-        let mut messages = Messages::new(Paint::for_tests(), false, true);
+        let mut messages = Messages::new(Paint::off(), false, true);
         let text = messages.message(&event, true).unwrap();
         assert_eq!(text.matches("error: a\n --> src/lib.rs:1:1\n").count(), 1, "{text}");
         assert!(text.ends_with("the old code keeps running"), "{text}");
@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn builds_are_lines_on_a_pipe_and_a_status_on_a_terminal() {
         let building = Event::Building(vec![PathBuf::from("/p/src/lib.rs")]);
-        let on = |is_live| Messages::new(Paint::for_tests(), is_live, true);
+        let on = |is_live| Messages::new(Paint::off(), is_live, true);
         assert_eq!(on(false).message(&building, true).unwrap(), "building, because lib.rs changed");
         assert_eq!(on(true).message(&building, true), None);
         assert_eq!(on(false).message(&Event::Built { millis: 1.0, warnings: String::new() }, true), None);
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn remarks_that_repeat_are_counted() {
         let mut live = live(Outcome::Committed);
-        let mut messages = Messages::new(Paint::for_tests(), false, true);
+        let mut messages = Messages::new(Paint::off(), false, true);
         live.report.warnings = vec!["generation 3 left a thread".into()];
         let event = |live: &crate::session::Live| Event::Reloaded(Box::new(live.clone()));
         assert!(messages.message(&event(&live), true).unwrap().contains("left a thread"));
@@ -257,14 +257,14 @@ mod tests {
     fn code_that_is_not_confirmed_is_not_live() {
         let problems = vec!["cube runs build 0, and the library has build 1".into()];
         let event = Event::NotConfirmed { generation: 4, problems };
-        let text = Messages::new(Paint::for_tests(), false, true).message(&event, true).unwrap();
+        let text = Messages::new(Paint::off(), false, true).message(&event, true).unwrap();
         assert!(text.starts_with("not confirmed: generation 4 is loaded, but cube runs build 0"), "{text}");
         assert!(!text.contains("live"), "{text}");
     }
 
     #[test]
     fn an_unchanged_reload_is_one_line_each_time() {
-        let mut messages = Messages::new(Paint::for_tests(), false, true);
+        let mut messages = Messages::new(Paint::off(), false, true);
         let mut message = || messages.message(&Event::Reloaded(Box::new(unchanged())), true).unwrap();
         let first = message();
         assert_eq!(first, "generation 3 stays   its libraries are unchanged · build 104 ms");
@@ -274,13 +274,13 @@ mod tests {
     #[test]
     fn a_plugin_for_another_host_gets_a_hint_to_name_it() {
         let event = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: false, runs: false };
-        let message = |is_sample| Messages::new(Paint::for_tests(), false, is_sample).message(&event, false).unwrap();
+        let message = |is_sample| Messages::new(Paint::off(), false, is_sample).message(&event, false).unwrap();
         assert!(message(true).contains("--host") && !message(false).contains("--host"));
-        let mut several = Messages::new(Paint::for_tests(), false, false).of_several(true);
+        let mut several = Messages::new(Paint::off(), false, false).of_several(true);
         let text = several.message(&event, false).unwrap();
         assert!(text.contains("list them in `default-members`"));
         let older = Event::Refused { error: "no class".into(), lacks_type: true, host_is_older: true, runs: false };
-        let text = Messages::new(Paint::for_tests(), false, false).message(&older, false).unwrap();
+        let text = Messages::new(Paint::off(), false, false).message(&older, false).unwrap();
         assert!(text.contains("the running host is older than its sources: press k"), "{text}");
     }
 }

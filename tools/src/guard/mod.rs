@@ -474,7 +474,7 @@ mod tests {
     use crate::paint::Paint;
 
     fn report(calls: Vec<Call>, unmapped: UnmappedUse) -> String {
-        Crash { what: "SIGSEGV".into(), calls, unmapped, armed: true }.report(Paint::for_tests())
+        Crash { what: "SIGSEGV".into(), calls, unmapped, armed: true }.report(Paint::off())
     }
 
     fn call(function: &str, image: &str, module: Option<(&str, u64)>) -> Call {
@@ -490,7 +490,7 @@ mod tests {
     #[test]
     fn an_unarmed_guard_is_reported_with_the_line_to_add() {
         let crash = Crash { what: "SIGSEGV".into(), calls: vec![], unmapped: UnmappedUse::Unrelated, armed: false };
-        let report = crash.report(Paint::for_tests());
+        let report = crash.report(Paint::off());
         assert!(
             report.contains("has not armed its crash guard") && report.contains("arm_if_supervised()?;"),
             "{report}"

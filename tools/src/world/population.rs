@@ -36,8 +36,8 @@ mod tests {
     #[test]
     fn constructions_are_counted_and_failures_reported() {
         let mut population = Population { class: "/Script/Game.MagicCube".into(), count: 1000, failure: None };
-        assert_eq!(population.line(Paint::for_tests()), "  1,000 objects of Game.MagicCube");
+        assert_eq!(population.line(Paint::off()), "  1,000 objects of Game.MagicCube");
         (population.count, population.failure) = (0, Some("it panicked".into()));
-        assert_eq!(population.line(Paint::for_tests()), "  0 objects of Game.MagicCube, then one failed: it panicked");
+        assert_eq!(population.line(Paint::off()), "  0 objects of Game.MagicCube, then one failed: it panicked");
     }
 }
