@@ -1,8 +1,10 @@
 //! Queries cargo for descriptions of packages and workspaces. Does not resolve dependencies, which would need a network.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use alcedo_build::{BuildError, BuildRequest};
+use alcedo_runtime::development::plain_file;
 use cargo_metadata::{DependencyKind, Metadata, Package, Target};
 
 /// Returns the nearest manifest at or above a folder.
@@ -29,11 +31,10 @@ pub(crate) fn uses(package: &Package, name: &str) -> bool {
     package.dependencies.iter().any(|other| other.name == name && other.kind == DependencyKind::Normal)
 }
 
-/// Maximum number of bytes of a manifest or source file that a command reads.
-pub(crate) const LARGEST_MANIFEST: u64 = 1 << 24;
-
-/// Maximum size of a source file, in bytes.
-pub(crate) const LARGEST_SOURCE: u64 = 1 << 24;
+/// Reads a manifest or source file of at most 16 MiB.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    plain_file::read_text(path, 1 << 24)
+}
 
 /// Returns the description of the workspace that contains `manifest`.
 ///

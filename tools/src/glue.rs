@@ -10,13 +10,12 @@ use std::time::Duration;
 
 use alcedo_build::{BuildError, PluginFolder, build};
 use alcedo_glue::{Elsewhere, Glue, Origin};
-use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{Declared, ManifestInfo};
 use anyhow::anyhow;
 
 use crate::args::HostArgs;
 use crate::check::{check, package_with};
-use crate::described::{LARGEST_SOURCE, described, hosts, manifest_above};
+use crate::described::{described, hosts, manifest_above, read_text};
 use crate::error::{Error, file};
 use crate::host_program::{Chosen, choose};
 use crate::host_query::declarations_of_host;
@@ -247,7 +246,7 @@ pub(crate) fn host_origin(host: &HostProgram) -> Origin {
 fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
     let mut sources = Vec::new();
     dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
-    let read = sources.into_iter().filter_map(|path| Some((plain_file::read_text(&path, LARGEST_SOURCE).ok()?, path)));
+    let read = sources.into_iter().filter_map(|path| Some((read_text(&path).ok()?, path)));
     read.filter(|(source, _)| alcedo_glue::describes(source, origin)).collect()
 }
 

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use alcedo_build::{BuildError, Builder, PluginFolder, build};
-use alcedo_runtime::development::plain_file;
 use anyhow::anyhow;
 
-use crate::described::LARGEST_MANIFEST;
+use crate::described::read_text;
 use crate::error::Error;
 use crate::figures::millis;
 use crate::screen::print_progress;
@@ -121,7 +120,7 @@ fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError
         let is_within = |folder: &PluginFolder| folder.manifest.parent().is_some_and(|root| path.starts_with(root));
         // Avoids starting cargo for crates that cannot contain plugins.
         let may_have_plugins = |text: String| text.contains("cdylib") || text.contains("[workspace");
-        let may_be_one = plain_file::read_text(&path.join("Cargo.toml"), LARGEST_MANIFEST).is_ok_and(may_have_plugins);
+        let may_be_one = read_text(&path.join("Cargo.toml")).is_ok_and(may_have_plugins);
         if may_be_one && !found.crates.iter().any(is_within) {
             found.crates.extend(plugins(&path)?);
         }

@@ -13,11 +13,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 use anyhow::{anyhow, bail};
 
-use crate::described::LARGEST_MANIFEST;
+use crate::described::read_text;
 use crate::error::{Error, file};
 use crate::input::Input;
 use crate::modules::{BuildOptions, session_builder};
@@ -146,7 +145,7 @@ impl Stage {
 
     /// Changes the plugin's source, like an author who saves a file, and waits for the result.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
-        let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(file("read", &self.source))?;
+        let old = read_text(&self.source).map_err(file("read", &self.source))?;
         let new = edit::apply(&old, edits)?;
         self.output.print(&Message::Edit(Edited::new("magic-cube/src/lib.rs", &old, &new)));
         fs::write(&self.source, new).map_err(file("write", &self.source))?;

@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use alcedo_build::find_host;
-use alcedo_runtime::development::plain_file;
 use alcedo_runtime::{Runtime, Version, printable};
 use rustix::fs::{StatVfsMountFlags, statvfs};
 use serde::Serialize;
 
-use crate::described::{LARGEST_MANIFEST, described, hosts};
+use crate::described::{described, hosts, read_text};
 use crate::install::{installing, is_in_path};
 use crate::screen::print_result;
 
@@ -108,9 +107,8 @@ fn workspace(dir: &Path) -> Vec<Finding> {
         }
     };
     let root = metadata.workspace_root.join("Cargo.toml");
-    let text = |path: &Path| plain_file::read_text(path, LARGEST_MANIFEST);
-    let table = text(root.as_std_path()).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
-    let mut findings = rules::findings(&metadata, &table, &|path| text(path).ok());
+    let table = read_text(root.as_std_path()).ok().and_then(|text| text.parse().ok()).unwrap_or_default();
+    let mut findings = rules::findings(&metadata, &table, &|path| read_text(path).ok());
     // Finds the host that `alcedo dev` would run.
     match find_host(None, &[dir.to_owned()]) {
         Ok(Some(host)) => findings.push(Finding::fine(format!("`alcedo dev` runs the host `{}`", host.name))),

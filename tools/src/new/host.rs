@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use alcedo_runtime::development::plain_file;
-
-use crate::described::LARGEST_SOURCE;
+use crate::described::read_text;
 
 /// Package for the types of plugins, if the sources of the host do not name a package.
 const PACKAGE: &str = "Game";
@@ -55,7 +53,7 @@ struct Class {
 impl Host {
     /// Reads the sources of the glue package and of the host package.
     pub(super) fn read(glue: &Path, host: &Path) -> Self {
-        let library = plain_file::read_text(&host.join("src/lib.rs"), LARGEST_SOURCE).unwrap_or_default();
+        let library = read_text(&host.join("src/lib.rs")).unwrap_or_default();
         Self::of(&sources(glue), &sources(host), library.contains("pub fn builder()"))
     }
 
@@ -140,7 +138,7 @@ pub(super) fn sources(package: &Path) -> String {
         fs::read_dir(package.join("src")).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|end| end == "rs"));
     files.sort();
-    files.iter().filter_map(|path| plain_file::read_text(path, LARGEST_SOURCE).ok()).collect()
+    files.iter().filter_map(|path| read_text(path).ok()).collect()
 }
 
 /// Removes comment lines from a source.

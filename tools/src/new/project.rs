@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
 
-use alcedo_runtime::development::plain_file;
 use anyhow::{anyhow, bail, ensure};
 use cargo_metadata::{Package, Target};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -11,7 +10,7 @@ use rustix::io::Errno;
 
 use super::host::sources;
 use super::templates::Placeholders;
-use crate::described::{LARGEST_MANIFEST, described, hosts, manifest_above, uses};
+use crate::described::{described, hosts, manifest_above, read_text, uses};
 use crate::error::{Error, file};
 use crate::figures::lexical;
 use crate::install::{checkout_of, package};
@@ -110,14 +109,14 @@ impl Sources {
         if !path.is_file() {
             return Ok(None);
         }
-        plain_file::read_text(&path, LARGEST_MANIFEST).map(Some).map_err(file("read", &path))
+        read_text(&path).map(Some).map_err(file("read", &path))
     }
 }
 
 /// Returns the folder of the workspace that would contain a project in `here`.
 pub(super) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
     let is_workspace = |dir: &&Path| {
-        let text = plain_file::read_text(&dir.join("Cargo.toml"), LARGEST_MANIFEST);
+        let text = read_text(&dir.join("Cargo.toml"));
         text.is_ok_and(|text| text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("workspace")))
     };
     here.ancestors().find(is_workspace).map(Path::to_owned)
@@ -189,7 +188,7 @@ impl Around {
     /// Checks that the workspace manifest lists the folder `made` as a member. Returns the manifest.
     pub(super) fn manifest_with_member(&self, made: &Path) -> Result<toml::Table, Error> {
         let manifest = self.root.join("Cargo.toml");
-        let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(file("read", &manifest))?;
+        let text = read_text(&manifest).map_err(file("read", &manifest))?;
         let parsed: toml::Table = text.parse().unwrap_or_default();
         let members = parsed.get("workspace").and_then(|table| table.get("members")?.as_array());
         let has = members.is_some_and(|members| members.iter().any(|member| member.as_str() == Some("plugins/*")));
