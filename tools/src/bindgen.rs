@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use anyhow::bail;
 
 use crate::error::{Error, file};
+use crate::figures::stem;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Declarations {
@@ -80,7 +81,7 @@ pub(crate) struct Args {
 /// # Errors
 /// Fails without libclang, or if the header is not C.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
-    let stem = args.header.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = stem(&args.header);
     let library = args.library.as_deref().unwrap_or(&stem);
     let is_plain = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
     if library.is_empty() || !library.chars().all(is_plain) {

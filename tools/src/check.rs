@@ -15,7 +15,6 @@ use crate::host_program::choose;
 use crate::host_query::script_declarations;
 use crate::modules::{self, BuildOptions, Found};
 use crate::screen::{print_progress, print_result};
-use crate::world::HostProgram;
 
 /// Checks packages of scripts and prints their errors with locations, without running them.
 ///
@@ -98,6 +97,6 @@ pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<
     let Some(chosen) = chosen else {
         return Ok(Runtime::builder().natives(alcedo_engine::natives()).check_scripts(&modules)?);
     };
-    let HostProgram { program, args } = chosen.build(&BuildOptions::default(), &host.host_args, print_progress)?;
-    script_declarations(&program, &args, &modules, Duration::from_secs(patience))
+    let program = chosen.build(&BuildOptions::default(), &host.host_args, print_progress)?;
+    script_declarations(&program, &modules, Duration::from_secs(patience))
 }

@@ -28,6 +28,11 @@ pub(crate) fn number(number: u64) -> String {
     groups.join(",")
 }
 
+/// Returns the name of a file without its extension, or an empty string for a path without a name.
+pub(crate) fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// Removes `.` and `..` from a path, without access to the file system.
 pub(crate) fn lexical(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut done, part| {

@@ -17,6 +17,7 @@ use crate::args::HostArgs;
 use crate::check::{check, package_with};
 use crate::described::{described, hosts, manifest_above, read_text};
 use crate::error::{Error, file};
+use crate::figures::stem;
 use crate::host_program::{Chosen, choose};
 use crate::host_query::declarations_of_host;
 use crate::modules::BuildOptions;
@@ -129,7 +130,7 @@ fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Err
 fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     let chosen = choose(Some(named), &[])?.unwrap_or_else(|| Chosen::Program(PathBuf::from(named)));
     let host = chosen.build(&BuildOptions::default(), &args.host_args, print_progress)?;
-    let declared = declarations_of_host(&host.program, &host.args, Duration::from_secs(args.patience))?;
+    let declared = declarations_of_host(&host, Duration::from_secs(args.patience))?;
     Ok((host_origin(&host), declared))
 }
 
@@ -157,8 +158,8 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         let origin = host_origin(&program);
         let glue = glue_of(&sources, &origin);
         is_found = !glue.is_empty();
-        written = write_again(&glue, &origin, || declarations_of_host(&program.program, &program.args, patience))?;
-        host = Some(name_of(&program.program));
+        written = write_again(&glue, &origin, || declarations_of_host(&program, patience))?;
+        host = Some(stem(&program.program));
     }
     let folder = match PluginFolder::of(&root) {
         Ok(folder) => [folder.plugins, folder.left_out].concat(),
@@ -237,9 +238,9 @@ fn write_again(
     Ok(written)
 }
 
-/// Returns the origin of a host, in the form of the header of its glue.
+/// Returns the origin of a host, by the name of its program.
 pub(crate) fn host_origin(host: &HostProgram) -> Origin {
-    Origin::host(&name_of(&host.program))
+    Origin::host(&stem(&host.program))
 }
 
 /// Returns the sources below folders that have glue of `origin`, each with its path.
@@ -255,7 +256,7 @@ fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
 /// # Errors
 /// If the host does not answer.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
-    declarations_of_host(&host.program, &host.args, OF_SESSION)
+    declarations_of_host(host, OF_SESSION)
 }
 
 /// Collects the Rust sources below a folder, without following links.
@@ -268,11 +269,6 @@ fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
             _ => {}
         }
     }
-}
-
-/// Returns the name of a host: the name of its program.
-fn name_of(program: &Path) -> String {
-    program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 #[cfg(all(test, unix))]

@@ -8,7 +8,7 @@ use alcedo_build::{BuildError, SourceCrate, build, find_host};
 use anyhow::bail;
 
 use crate::error::{Error, file};
-use crate::figures::millis;
+use crate::figures::{millis, stem};
 use crate::modules::BuildOptions;
 use crate::world::{HostOptions, HostProgram};
 
@@ -56,14 +56,13 @@ impl Chosen {
         let package = &host.name;
         print(&format!("building the host, package `{package}`"));
         let outcome = build(&host.request().programs().release(options.release).color(options.color))?;
-        let name = |path: &Path| path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let programs: Vec<_> = outcome.artifacts.into_iter().map(|artifact| artifact.path).collect();
-        let own = programs.iter().find(|path| name(path) == *package);
+        let own = programs.iter().find(|path| stem(path) == *package);
         let program = match (own, programs.as_slice()) {
             (Some(own), _) => own.clone(),
             (None, [only]) => only.clone(),
             (None, several) => {
-                let programs: Vec<_> = several.iter().map(|path| name(path)).collect();
+                let programs: Vec<_> = several.iter().map(|path| stem(path)).collect();
                 bail!(
                     "package `{package}` makes the programs {}: let the one that is the host have the package's name, or name its file \
                      with --host",

@@ -1,7 +1,6 @@
 //! Queries the declarations of a host. The host is started with an environment variable that names a file, writes its declarations to this
 //! file and exits. If the host does not support this, hangs or crashes, the query fails with a hint.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,6 +16,7 @@ use alcedo_runtime::{Declared, ScriptCheck};
 use anyhow::{anyhow, bail};
 
 use crate::error::Error;
+use crate::world::HostProgram;
 
 /// Polling interval for a running host.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -26,12 +26,12 @@ const LONGEST_TAIL: usize = 2000;
 /// Maximum number of bytes read from the host's output.
 const LARGEST: u64 = 1 << 28;
 
-/// Starts the host in `program` and returns its declarations, within `patience`.
+/// Starts the host and returns its declarations, within `patience`.
 ///
 /// # Errors
 /// Fails if the host cannot be started, hangs, crashes, or sends no answer. In each case all processes of the host's group are killed.
-pub(crate) fn declarations_of_host(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, Error> {
-    answered(program, args, &[], patience).map(|answered| answered.declared)
+pub(crate) fn declarations_of_host(host: &HostProgram, patience: Duration) -> Result<Declared, Error> {
+    answered(host, &[], patience).map(|answered| answered.declared)
 }
 
 /// Starts the host and returns its declarations of packages of scripts.
@@ -39,19 +39,19 @@ pub(crate) fn declarations_of_host(program: &Path, args: &[OsString], patience: 
 /// # Errors
 /// Fails as [`declarations_of_host`] does, and if the host does not support scripts.
 pub(crate) fn script_declarations(
-    program: &Path,
-    args: &[OsString],
+    host: &HostProgram,
     folders: &[PathBuf],
     patience: Duration,
 ) -> Result<Vec<ScriptCheck>, Error> {
-    let answered = answered(program, args, folders, patience)?;
+    let answered = answered(host, folders, patience)?;
     answered.scripts.ok_or_else(|| {
-        let program = program.display();
+        let program = host.program.display();
         anyhow!("the host {program} knows no scripts: enable the feature `script` of alcedo in its Cargo.toml")
     })
 }
 
-fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Duration) -> Result<Answered, Error> {
+fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> Result<Answered, Error> {
+    let HostProgram { program, args } = program;
     let host = program.display();
     let files = |source| {
         anyhow!(
