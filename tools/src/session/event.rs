@@ -8,7 +8,6 @@ use alcedo_runtime::development::link;
 use serde::Serialize;
 
 use super::Mode;
-use super::part::Part;
 use crate::guard::End;
 use crate::input::ParsedCommand;
 use crate::world::{Population, Printed, WorldEvent};
@@ -105,6 +104,22 @@ pub(crate) struct Live {
     pub(crate) build_parts: Vec<Part>,
     /// Earlier generation with the same code, if the user loaded its code again.
     pub(crate) code_of: Option<u64>,
+}
+
+/// A named phase of the time from a saved file to live code.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) ms: f64,
+    /// Subphases, if known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Part {
+    pub(crate) fn new(name: impl Into<String>, ms: f64) -> Self {
+        Self { name: name.into(), ms, parts: Vec::new() }
+    }
 }
 
 /// Reason for the return of [`Session::wait`](super::Session::wait).

@@ -7,7 +7,7 @@ use std::time::Duration;
 use alcedo_build::{Artifact, BuildError, RunningBuild};
 use crossbeam_channel::Receiver;
 
-use super::part::Part;
+use super::event::Part;
 use super::targets::Target;
 use crate::modules::BuildOptions;
 

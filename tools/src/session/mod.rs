@@ -11,7 +11,6 @@ mod event;
 mod history;
 mod host;
 mod job;
-mod part;
 mod sources;
 mod targets;
 
@@ -39,9 +38,8 @@ use history::{BuildNumber, History};
 use job::{Cause, Job};
 use targets::Target;
 
-pub(crate) use event::{Event, Live, Status, Step};
+pub(crate) use event::{Event, Live, Part, Status, Step};
 pub(crate) use host::HostSources;
-pub(crate) use part::Part;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
