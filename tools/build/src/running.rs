@@ -39,9 +39,8 @@ use std::time::Instant;
 #[derive(Debug)]
 pub struct RunningBuild {
     worker: Option<JoinHandle<Result<BuildOutcome, BuildError>>>,
-    processes: Arc<Processes>,
+    progress: Progress,
     finished: Receiver<()>,
-    compiled: Arc<AtomicUsize>,
 }
 
 /// Builds and waits for the libraries.
@@ -83,12 +82,12 @@ impl RunningBuild {
         rest: impl FnOnce(&Progress) -> Result<BuildOutcome, BuildError> + Send + 'static,
     ) -> Self {
         let (alive, finished) = bounded(0);
-        let Progress { processes, compiled } = progress.clone();
+        let shared = progress.clone();
         let worker = thread::spawn(move || {
             let _alive = alive; // Its drop at the end disconnects `finished`.
-            rest(&progress)
+            rest(&shared)
         });
-        Self { worker: Some(worker), processes, finished, compiled }
+        Self { worker: Some(worker), progress, finished }
     }
 
     /// Returns a channel that disconnects at the end of the build, for `select!` together with source changes. It carries no messages.
@@ -98,7 +97,7 @@ impl RunningBuild {
 
     /// Returns the number of crates compiled so far.
     pub fn compiled(&self) -> usize {
-        self.compiled.load(Ordering::Relaxed)
+        self.progress.compiled.load(Ordering::Relaxed)
     }
 
     /// Waits for the end of the build and returns its result. The libraries have seals, so that a host detects later bit flips.
@@ -109,7 +108,7 @@ impl RunningBuild {
 
     /// Cancels the build, including the compilers it started. Has no effect after the end of the build.
     pub fn cancel(&mut self) {
-        self.processes.cancel();
+        self.progress.processes.cancel();
     }
 }
 
