@@ -8,7 +8,7 @@ use alcedo_build::{Artifact, BuildError, RunningBuild};
 use crossbeam_channel::Receiver;
 
 use super::event::Part;
-use super::targets::Target;
+use super::targets::{Kind, Target};
 use crate::modules::BuildOptions;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,10 +46,17 @@ enum Running {
 
 impl Running {
     fn start(target: &Target, options: &BuildOptions) -> Result<Self, BuildError> {
-        match &target.scripts {
-            Some(package) => Ok(Self::Scripts(crossbeam_channel::bounded(0).1, package.clone())),
-            None => options.builder.spawn(&target.request(options)).map(Self::Cargo),
-        }
+        let request = match &target.kind {
+            Kind::Plugins(folder) => folder.request(),
+            Kind::Host(host) => host.request().programs(),
+            Kind::Scripts(package) => return Ok(Self::Scripts(crossbeam_channel::bounded(0).1, package.clone())),
+        };
+        let request = request.release(options.release).color(options.color);
+        let request = match &options.target_dir {
+            Some(dir) => request.target_dir(dir),
+            None => request,
+        };
+        options.builder.spawn(&request).map(Self::Cargo)
     }
 }
 

@@ -4,24 +4,26 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use alcedo_build::{Artifact, BuildError, BuildRequest, PluginFolder, SourceCrate};
+use alcedo_build::{Artifact, BuildError, PluginFolder, SourceCrate};
 
-use crate::modules::BuildOptions;
 use crate::scripts;
 
-/// A folder of plugins, a host or a package of scripts. One cargo call builds a folder of plugins. Scripts need no build.
-#[derive(Clone, Debug, Default)]
+/// A folder of plugins, a host or a package of scripts.
+#[derive(Clone, Debug)]
 pub(crate) struct Target {
-    manifest: PathBuf,
-    /// Names of the plugin packages to build.
-    plugins: Vec<String>,
-    /// The package of scripts; `None` for crates.
-    pub(crate) scripts: Option<Artifact>,
-    /// The package of the host; `None` for plugins.
-    host: Option<String>,
+    pub(crate) kind: Kind,
     sources: Vec<PathBuf>,
     /// Libraries of the target's last build.
     pub(crate) artifacts: Vec<Artifact>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// Plugins, which one cargo call builds.
+    Plugins(PluginFolder),
+    Host(SourceCrate),
+    /// Scripts, which need no build.
+    Scripts(Artifact),
 }
 
 /// Returns the host, which is built first, and the plugins in `dirs`.
@@ -29,48 +31,30 @@ pub(crate) struct Target {
 /// # Errors
 /// Fails for a folder without plugins, or a folder that cargo cannot read.
 pub(crate) fn find(host: Option<&SourceCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
-    let host = host.map(|SourceCrate { name, manifest, source_dirs }| Target {
-        manifest: manifest.clone(),
-        host: Some(name.clone()),
-        sources: source_dirs.clone(),
-        ..Target::default()
-    });
+    let host = host.map(|host| Target::new(Kind::Host(host.clone()), host.source_dirs.clone()));
     host.into_iter().map(Ok).chain(dirs.iter().map(|dir| target(dir))).collect()
 }
 
 fn target(dir: &Path) -> Result<Target, BuildError> {
-    if scripts::is_package(dir) {
-        let folder = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-        let package = Artifact { package: scripts::name(dir), path: folder.clone(), fresh: false };
-        let (manifest, sources) = (folder.clone(), vec![folder]);
-        return Ok(Target { manifest, scripts: Some(package), sources, ..Target::default() });
-    }
-    let PluginFolder { manifest, plugins, .. } = PluginFolder::of(dir)?;
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let sources: BTreeSet<_> = plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| whole(dir)).collect();
-    Ok(Target {
-        manifest,
-        plugins: plugins.into_iter().map(|plugin| plugin.name).collect(),
-        sources: sources.into_iter().collect(),
-        ..Target::default()
-    })
+    if scripts::is_package(dir) {
+        let path = whole(dir);
+        let package = Artifact { package: scripts::name(dir), path: path.clone(), fresh: false };
+        return Ok(Target::new(Kind::Scripts(package), vec![path]));
+    }
+    let folder = PluginFolder::of(dir)?;
+    let sources = folder.plugins.iter().flat_map(|plugin| &plugin.source_dirs).map(|dir| whole(dir));
+    let sources: BTreeSet<_> = sources.collect();
+    Ok(Target::new(Kind::Plugins(folder), sources.into_iter().collect()))
 }
 
 impl Target {
-    pub(crate) fn is_host(&self) -> bool {
-        self.host.is_some()
+    fn new(kind: Kind, sources: Vec<PathBuf>) -> Self {
+        Self { kind, sources, artifacts: Vec::new() }
     }
 
-    pub(crate) fn request(&self, options: &BuildOptions) -> BuildRequest<'_> {
-        let request = BuildRequest::new(&self.manifest).release(options.release).color(options.color);
-        let request = match &self.host {
-            Some(package) => request.package(package).programs(),
-            None => self.plugins.iter().fold(request, |request, plugin| request.package(plugin)),
-        };
-        match &options.target_dir {
-            Some(dir) => request.target_dir(dir),
-            None => request,
-        }
+    pub(crate) fn is_host(&self) -> bool {
+        matches!(self.kind, Kind::Host(_))
     }
 }
 
@@ -112,18 +96,13 @@ fn folder(path: &Path) -> Option<&Path> {
 mod tests {
     use std::path::PathBuf;
 
-    use super::{Target, affected};
+    use super::{Kind, PluginFolder, SourceCrate, Target, affected};
 
     #[test]
     fn a_saved_file_concerns_the_packages_built_from_it() {
-        let target = |sources: &[&str]| Target {
-            manifest: PathBuf::new(),
-            plugins: Vec::new(),
-            scripts: None,
-            host: None,
-            sources: sources.iter().map(PathBuf::from).collect(),
-            artifacts: Vec::new(),
-        };
+        let plugins = PluginFolder { manifest: PathBuf::new(), plugins: Vec::new(), left_out: Vec::new() };
+        let of_kind = |kind, sources: &[&str]| Target::new(kind, sources.iter().map(PathBuf::from).collect());
+        let target = |sources: &[&str]| of_kind(Kind::Plugins(plugins.clone()), sources);
         let targets = [target(&["/w/cube/src", "/w/glue/src"]), target(&["/w/attributes/src", "/w/glue/src"])];
         let check = |changed: &[&str], expected: &[usize]| {
             let changed: Vec<_> = changed.iter().map(PathBuf::from).collect();
@@ -138,7 +117,8 @@ mod tests {
         check(&["/w/cube/Cargo.toml"], &[0, 1]);
         check(&["/w/cube/src/lib.rs", "/w/attributes/src/lib.rs"], &[0, 1]);
         check(&[], &[]);
-        let host = Target { host: Some("rig".into()), ..target(&["/w/rig/src"]) };
+        let rig = SourceCrate { name: "rig".into(), manifest: PathBuf::new(), source_dirs: Vec::new() };
+        let host = of_kind(Kind::Host(rig), &["/w/rig/src"]);
         let targets = [host, targets[0].clone()];
         let of = |changed: &str| affected(&targets, &[changed.into()]).into_iter().collect::<Vec<_>>();
         assert_eq!(
