@@ -93,9 +93,7 @@ impl Builder {
             },
             Err(reason) => reason,
         };
-        let progress = Progress::default();
-        let cargo = cargo.start(&progress, reason)?;
-        Ok(RunningBuild::of(progress, move |progress| cargo.conclude(progress)))
+        cargo.spawn(reason)
     }
 
     /// Returns the compiler calls of the next build, or the reason why cargo must build instead. Records the current stamps of all known

@@ -63,9 +63,7 @@ pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
 
 /// Starts a build by cargo without waiting for it.
 pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
-    let progress = Progress::default();
-    let cargo = Cargo::new(request, None).start(&progress, CargoReason::Requested)?;
-    Ok(RunningBuild::of(progress, move |progress| cargo.conclude(progress)))
+    Cargo::new(request, None).spawn(CargoReason::Requested)
 }
 
 /// Processes of a build, and the number of crates that they have compiled.
@@ -153,6 +151,13 @@ impl Cargo {
             makes_programs: request.programs,
             recorder,
         }
+    }
+
+    /// Starts cargo, and completes the build in a thread.
+    pub(crate) fn spawn(self, reason: CargoReason) -> Result<RunningBuild, BuildError> {
+        let progress = Progress::default();
+        let cargo = self.start(&progress, reason)?;
+        Ok(RunningBuild::of(progress, move |progress| cargo.conclude(progress)))
     }
 
     pub(crate) fn start(mut self, progress: &Progress, reason: CargoReason) -> Result<StartedCargo, BuildError> {
