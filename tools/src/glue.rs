@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use alcedo_build::{BuildError, PluginFolder, build};
+use alcedo_build::{BuildRequest, build, metadata};
 use alcedo_glue::{Elsewhere, Glue, Origin};
 use alcedo_runtime::{Declared, ManifestInfo};
 use anyhow::anyhow;
 
 use crate::args::HostArgs;
 use crate::check::{check, package_with};
-use crate::described::{described, hosts, manifest_above, read_text};
+use crate::described::{hosts, manifest_above, read_text};
 use crate::error::{Error, file};
 use crate::figures::stem;
 use crate::host_program::{Chosen, choose};
 use crate::host_query::declarations_of_host;
-use crate::modules::BuildOptions;
+use crate::modules::{self, BuildOptions};
 use crate::screen::print_progress;
 use crate::scripts;
 use crate::world::HostProgram;
@@ -142,7 +142,7 @@ fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
 fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
-    let metadata = described(&manifest).map_err(|message| BuildError::Metadata { manifest, message })?;
+    let metadata = metadata(&BuildRequest::new(&manifest))?;
     let root = metadata.workspace_root.clone().into_std_path_buf();
     let folders = metadata.packages.iter().filter_map(|package| package.manifest_path.parent());
     let sources: Vec<_> = folders.map(|dir| dir.join("src").into_std_path_buf()).collect();
@@ -161,12 +161,9 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         written = write_again(&glue, &origin, || declarations_of_host(&program, patience))?;
         host = Some(stem(&program.program));
     }
-    let folder = match PluginFolder::of(&root) {
-        Ok(folder) => [folder.plugins, folder.left_out].concat(),
-        Err(BuildError::NoPlugins { .. }) => Vec::new(),
-        Err(error) => return Err(error.into()),
-    };
-    for plugin in &folder {
+    let folder = modules::plugins(&root)?;
+    let plugins = folder.map_or_else(Vec::new, |folder| [folder.plugins, folder.left_out].concat());
+    for plugin in &plugins {
         let name = plugin.name.replace('-', "_");
         if glue_of(&sources, &Origin::module(&name, "")).is_empty() {
             continue;
@@ -180,7 +177,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         }
     }
     if !is_found {
-        let plugin = folder.first().map(|plugin| plugin.name.replace('-', "_"));
+        let plugin = plugins.first().map(|plugin| plugin.name.replace('-', "_"));
         return Err(no_glue(&root, host.or(only_host).as_deref(), plugin.as_deref()));
     }
     if written.is_empty() {

@@ -91,7 +91,7 @@ fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
 }
 
 /// Returns the plugins of a folder with a manifest; `None` for any other folder.
-fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
+pub(crate) fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
     if dir.is_dir() && !dir.join("Cargo.toml").is_file() {
         return Ok(None);
     }
