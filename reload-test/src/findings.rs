@@ -1,13 +1,16 @@
 //! Counts the errors of one reload, and stores messages only for the first errors. Messages for all errors could fill the memory whose
 //! growth is measured.
 
+use serde::{Deserialize, Serialize};
+
 /// Maximum number of stored messages.
 const MOST_MESSAGES: usize = 20;
 
 /// Number of errors, and messages of the first errors.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Findings {
     pub(crate) lost_objects: u64,
+    /// Number of failed checks, without lost objects.
     pub(crate) wrong_answers: u64,
     pub(crate) messages: Vec<String>,
 }

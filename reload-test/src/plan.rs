@@ -1,5 +1,6 @@
 //! Messages between the two processes: the parent sends a plan, and the child responds with lines.
 
+use crate::findings::Findings;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -117,12 +118,7 @@ pub(crate) struct ReloadResult {
     pub(crate) phases_ms: BTreeMap<String, f64>,
     /// Nanoseconds per rebuilt plugin part. `None` if no part was rebuilt.
     pub(crate) rebuild_ns_per_conjugate: Option<f64>,
-    /// Number of objects that this reload has lost.
-    pub(crate) lost_objects: u64,
-    /// Number of failed checks, without lost objects.
-    pub(crate) wrong_answers: u64,
-    /// Messages of the first failed checks and lost objects.
-    pub(crate) findings: Vec<String>,
+    pub(crate) findings: Findings,
     /// Number of mapped staged files that do not belong to the current generation.
     pub(crate) stale_mappings: u64,
     pub(crate) process: Reading,
@@ -152,7 +148,7 @@ pub(crate) struct Counted {
 
 #[cfg(test)]
 mod tests {
-    use super::{Build, Counted, Line, Plan, Reading, ReloadResult};
+    use super::{Build, Counted, Findings, Line, Plan, Reading, ReloadResult};
     use std::path::PathBuf;
 
     #[test]
@@ -191,7 +187,7 @@ mod tests {
             swap_us: Some(2.5),
             pause_ms: Some(1.5),
             phases_ms: [("stage".to_owned(), 0.5)].into(),
-            findings: vec!["a\nb".into()],
+            findings: Findings { messages: vec!["a\nb".into()], ..Findings::default() },
             process,
             ..ReloadResult::default()
         };

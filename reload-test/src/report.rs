@@ -197,8 +197,8 @@ impl ReportBuilder {
 
     fn add_result(&mut self, result: ReloadResult) {
         self.reported_reloads = result.reload;
-        self.lost_objects += result.lost_objects;
-        self.wrong_answers += result.wrong_answers;
+        self.lost_objects += result.findings.lost_objects;
+        self.wrong_answers += result.findings.wrong_answers;
         self.stale_mappings = result.stale_mappings;
         self.end = result.process;
         self.readings.push(result.process);
@@ -209,13 +209,15 @@ impl ReportBuilder {
         for (phase, ms) in result.phases_ms {
             self.phases_ms.entry(phase).or_default().push(ms);
         }
-        self.add_errors(result.findings.into_iter().map(|message| format!("reload {}: {message}", result.reload)));
+        let messages = result.findings.messages.into_iter();
+        self.add_errors(messages.map(|message| format!("reload {}: {message}", result.reload)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{ERRORS, Report, ReportBuilder};
+    use crate::findings::Findings;
     use crate::plan::{Counted, Line, Reading, ReloadResult};
 
     fn sound(reload: u64) -> ReloadResult {
@@ -324,8 +326,8 @@ mod tests {
             change(&mut reloads[2]);
             verdict(reloads, end())
         };
-        assert!(!with(|result| result.lost_objects = 1));
-        assert!(!with(|result| result.wrong_answers = 1));
+        assert!(!with(|result| result.findings.lost_objects = 1));
+        assert!(!with(|result| result.findings.wrong_answers = 1));
         assert!(!with(|result| result.swap_us = None), "one was rolled back");
         let ended = |stale_mappings, findings| {
             verdict(
@@ -339,8 +341,9 @@ mod tests {
 
     #[test]
     fn the_final_error_is_reported_even_after_many_findings() {
-        let findings = (0..ERRORS).map(|number| format!("wrong {number}")).collect();
-        let result = ReloadResult { findings, wrong_answers: 100, ..sound(1) };
+        let messages = (0..ERRORS).map(|number| format!("wrong {number}")).collect();
+        let findings = Findings { lost_objects: 0, wrong_answers: 100, messages };
+        let result = ReloadResult { findings, ..sound(1) };
         let report = check(vec![result.clone(), result], Some(Line::Failed { error: "the host crashed".into() }));
         assert_eq!((report.errors.len(), report.wrong_answers), (ERRORS, 200));
         assert_eq!(report.errors[0], "reload 1: wrong 0");

@@ -152,9 +152,7 @@ impl<'p> Trial<'p> {
                 .and_then(|report| report.pause.per_object())
                 .map(|each| each.as_nanos() as f64),
             phases_ms: committed.map(phases).unwrap_or_default(),
-            lost_objects: findings.lost_objects,
-            wrong_answers: findings.wrong_answers,
-            findings: findings.messages,
+            findings,
             stale_mappings,
             process: reading(),
         }
