@@ -195,9 +195,7 @@ fn the_output_compiles_as_a_plugin() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let lib = "//! A library.\n#![forbid(unsafe_code)]\nmod declared;\nuse alcedo_plugin_api::prelude::*;\nmodule! { name: \"lamps\" }\n";
     fs::write(source.join("lib.rs"), lib).unwrap();
-    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
-    let output = build.arg("build").arg(scratch.other("lamps")).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    scratch.build("lamps");
 }
 
 #[test]

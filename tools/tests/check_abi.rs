@@ -10,7 +10,7 @@ use alcedo_abi::manifest::SECTION;
 use object::{Object as _, ObjectSection as _};
 use serde_json::Value;
 
-use crate::support::{Scratch, target};
+use crate::support::Scratch;
 
 /// Size of the seal at the end of a file, which detects each change.
 const SEAL: usize = 24;
@@ -29,12 +29,8 @@ fn printed(old: &Path, new: &Path, code: i32) -> String {
 
 /// Builds a plugin, and copies the library, because the next build overwrites the file.
 fn built(scratch: &Scratch, plugin: &str, copy: &str) -> PathBuf {
-    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
-    let output = build.arg("build").arg(scratch.other(plugin)).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let library = target().join(format!("debug/lib{}.so", plugin.replace('-', "_")));
     let copy = scratch.root().join(copy);
-    fs::copy(library, &copy).unwrap();
+    fs::copy(scratch.build(plugin), &copy).unwrap();
     copy
 }
 

@@ -1,9 +1,8 @@
 //! Tests `alcedo dev` as a program on a pipe, with a plugin whose sources are edited at the same time.
 
-use std::ffi::OsStr;
 use std::process::Command;
 
-use crate::support::{Dev, Scratch, target};
+use crate::support::{Dev, Scratch};
 
 #[test]
 fn a_session_from_the_first_build_to_the_end() {
@@ -77,13 +76,10 @@ fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     let scratch = Scratch::new();
     // Writes glue for a host into the folder of a plugin.
     let for_host = scratch.other("glue-derived").join("src/for_host.rs");
-    let alcedo = |args: &[&OsStr]| {
-        let output = scratch.command(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
-    alcedo(&["build".as_ref(), scratch.other("glue-base").as_ref()]);
-    let library = target().join("debug/libglue_base.so");
-    alcedo(&["glue".as_ref(), library.as_ref(), "--for-host".as_ref(), "-o".as_ref(), for_host.as_ref()]);
+    let library = scratch.build("glue-base");
+    let mut glue = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
+    let output = glue.arg("glue").arg(library).args(["--for-host", "-o"]).arg(&for_host).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").args(["glue-derived", "glue-base", "magic-cube"].map(|name| scratch.other(name)));
     let mut dev = Dev::run(command);

@@ -8,17 +8,10 @@ use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::{Runtime, Value};
 use expect_test::{expect, expect_file};
 
-use crate::support::{Scratch, folder, plugin, target};
+use crate::support::{Scratch, folder, plugin};
 
 fn alcedo(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap()
-}
-
-fn built(scratch: &Scratch, plugin: &str) -> PathBuf {
-    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
-    let output = build.arg("build").arg(scratch.other(plugin)).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    target().join(format!("debug/lib{}.so", plugin.replace('-', "_")))
 }
 
 fn written(library: &Path, more: &[&str]) -> String {
@@ -193,7 +186,7 @@ fn glue_of_every_kind_compiles() {
     let manifest = user.join("Cargo.toml");
     let words = fs::read_to_string(&manifest).unwrap();
     fs::write(&manifest, words.replace("[dependencies]\n", "[dependencies]\nengine-glue.workspace = true\n")).unwrap();
-    built(&scratch, "lamps");
+    scratch.build("lamps");
 }
 
 /// Runs the sample engine, which is a normal host.

@@ -10,7 +10,7 @@ use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags};
 use alcedo_runtime::native::{NativeClass, NativeType, Natives};
 use alcedo_runtime::{Builder, CallError, Declared, Frame, ManifestInfo, Runtime, Value, World};
 
-use crate::support::{Scratch, target};
+use crate::support::Scratch;
 
 const CLASSES: usize = 30;
 const MEMBERS: usize = 10;
@@ -136,12 +136,8 @@ impl Two {
 
     /// Builds the library and copies it under the name of this build.
     fn built(&self, plugin: &str, tag: u32) -> PathBuf {
-        let mut build = self.0.command(env!("CARGO_BIN_EXE_alcedo"));
-        let output = build.arg("build").arg(self.0.other(plugin)).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let library = target().join(format!("debug/lib{}.so", plugin.replace('-', "_")));
         let kept = self.0.other(plugin).join(format!("build-{tag}.so"));
-        fs::copy(library, &kept).unwrap();
+        fs::copy(self.0.build(plugin), &kept).unwrap();
         kept
     }
 }

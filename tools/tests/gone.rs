@@ -147,12 +147,8 @@ fn scene() -> Scene {
     assert!(cc.args(["-shared", "-fPIC", "-O1", "-o"]).arg(&library).arg(&source).status().unwrap().success());
     let scratch = Scratch::new();
     scratch.save(PLUGIN);
-    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
-    let built = build.arg("build").arg(scratch.plugin()).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let target = PathBuf::from(build.get_envs().find(|(name, _)| *name == "CARGO_TARGET_DIR").unwrap().1.unwrap());
     let plugin = dir.path().join("libmagic_cube.so");
-    fs::copy(target.join("debug/libmagic_cube.so"), &plugin).unwrap();
+    fs::copy(scratch.build("magic-cube"), &plugin).unwrap();
     Scene { plugin, library, _dir: dir }
 }
 

@@ -132,6 +132,14 @@ impl Scratch {
         fs::write(&path, source.replace(from, to)).unwrap();
     }
 
+    /// Builds a plugin with the command, and returns its library. The next build overwrites the file.
+    pub(crate) fn build(&self, plugin: &str) -> PathBuf {
+        let mut build = self.command(env!("CARGO_BIN_EXE_alcedo"));
+        let output = build.arg("build").arg(self.other(plugin)).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        self.target.join(format!("debug/lib{}.so", plugin.replace('-', "_")))
+    }
+
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         // Sets RUST_BACKTRACE too, since crash reports must not depend on it.
