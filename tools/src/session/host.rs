@@ -7,7 +7,7 @@ use std::time::Duration;
 use alcedo_build::SourceCrate;
 use alcedo_runtime::development::link::ToHost;
 
-use super::{Cause, Event, Killing, Mode, Session, file_version, targets};
+use super::{Event, Killing, Mode, Session, file_version, targets};
 use crate::error::Error;
 use crate::glue;
 use crate::world::{HostProgram, World};
@@ -42,7 +42,7 @@ impl<W: World> Session<W> {
             Some(host) if host.is_stale && self.hang.is_none() => {
                 host.is_due = true;
                 self.stale.extend(self.host_target());
-                self.build(Cause::Hand, Vec::new());
+                self.build(None, Vec::new());
             }
             _ if self.hang.is_some() => self.kill(Killing::Hang),
             _ => self.leave(),
@@ -145,7 +145,7 @@ impl<W: World> Session<W> {
         }
         if self.rewrite_glue() {
             self.stale.extend(self.plugin_targets());
-            self.build(Cause::Hand, Vec::new());
+            self.build(None, Vec::new());
         }
     }
 }

@@ -11,20 +11,11 @@ use super::event::Part;
 use super::targets::{Kind, Target};
 use crate::modules::BuildOptions;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// The session has started.
-    Start,
-    /// Sources changed: the time of the first change, on the clock of the watch.
-    Edit(Duration),
-    /// The user requested the build.
-    Hand,
-}
-
 /// Builds of some targets in sequence. Dropping the job cancels the running build.
 #[derive(Debug)]
 pub(crate) struct Job {
-    pub(crate) cause: Cause,
+    /// Time of the first source change, on the clock of the session. `None` for a build without a change.
+    pub(crate) edited: Option<Duration>,
     /// Total milliseconds of the completed builds.
     pub(crate) millis: f64,
     pub(crate) warnings: String,
@@ -63,7 +54,7 @@ impl Running {
 impl Job {
     /// Starts to build the targets with these indices. Returns `None` if `which` is empty.
     pub(crate) fn start(
-        cause: Cause,
+        edited: Option<Duration>,
         which: &BTreeSet<usize>,
         targets: &[Target],
         options: &BuildOptions,
@@ -71,7 +62,7 @@ impl Job {
         let mut waiting: VecDeque<_> = which.iter().copied().collect();
         let Some(current) = waiting.pop_front() else { return Ok(None) };
         let running = Some(Running::start(&targets[current], options)?);
-        Ok(Some(Self { cause, millis: 0.0, warnings: String::new(), parts: Vec::new(), running, current, waiting }))
+        Ok(Some(Self { edited, millis: 0.0, warnings: String::new(), parts: Vec::new(), running, current, waiting }))
     }
 
     /// Returns a channel that disconnects when the running build ends, or `None` if no build runs.

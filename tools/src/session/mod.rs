@@ -35,7 +35,7 @@ use crate::world::{Printed, World, WorldEvent};
 use again::{BuildLife, BuildLives};
 use ending::Restarts;
 use history::{BuildNumber, History};
-use job::{Cause, Job};
+use job::Job;
 use targets::Target;
 
 pub(crate) use event::{Event, Live, Part, Status, Step};
@@ -191,7 +191,7 @@ impl<W: World> Session<W> {
         };
         session.stale = session.plugin_targets();
         session.rewrite_glue();
-        session.build(Cause::Start, Vec::new());
+        session.build(None, Vec::new());
         Ok(session)
     }
 
@@ -246,14 +246,14 @@ impl<W: World> Session<W> {
         self.stale.extend(self.plugin_targets());
         self.edited = None;
         self.debounce.take();
-        self.build(Cause::Hand, Vec::new());
+        self.build(None, Vec::new());
     }
 
     /// Changes the mode. Sources changed while paused are built when the mode is automatic again.
     pub(crate) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         if mode == Mode::Automatic && !self.stale.is_empty() && self.job.is_none() {
-            self.build(Cause::Hand, Vec::new());
+            self.build(None, Vec::new());
         }
     }
 
@@ -318,7 +318,7 @@ impl<W: World> Session<W> {
         }
         self.stale.extend(affected);
         match self.mode {
-            Mode::Automatic => self.build(Cause::Edit(edited), changed),
+            Mode::Automatic => self.build(Some(edited), changed),
             Mode::Paused => self.events.push_back(Event::Noted(changed)),
         }
     }
@@ -354,7 +354,7 @@ impl<W: World> Session<W> {
         let changed = std::mem::take(&mut self.rewritten);
         // The ended build of a target may have used the older glue.
         self.stale.extend(targets::affected(&self.targets, &changed).intersection(&self.plugin_targets()));
-        self.build(ended.cause, changed);
+        self.build(ended.edited, changed);
         if let Some(job) = &mut self.job {
             job.millis += ended.millis;
             job.parts = ended.parts;
@@ -368,19 +368,19 @@ impl<W: World> Session<W> {
 
     /// Starts to build stale targets. First cancels a running build, whose libraries would be stale. If sources changed during the
     /// cancellation, the build starts after the quiet window of these changes.
-    fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
+    fn build(&mut self, edited: Option<Duration>, changed: Vec<PathBuf>) {
         let is_canceled = self.job.take().is_some();
         self.rewritten.clear();
         if is_canceled {
             self.events.push_back(Event::Canceled);
-            if let Cause::Edit(edited) = cause {
+            if let Some(edited) = edited {
                 self.debounce.build_canceled();
                 if self.is_postponed(edited, &changed) {
                     return;
                 }
             }
         }
-        match Job::start(cause, &self.stale, &self.targets, &self.options) {
+        match Job::start(edited, &self.stale, &self.targets, &self.options) {
             Ok(None) => {}
             Ok(Some(job)) => {
                 self.job = Some(job);
@@ -429,7 +429,7 @@ impl<W: World> Session<W> {
     }
 
     fn all_built(&mut self, ended: Job) {
-        let Job { cause, millis, warnings, parts, .. } = ended;
+        let Job { edited, millis, warnings, parts, .. } = ended;
         self.events.push_back(Event::Built { millis, warnings });
         let plugins = self.targets.iter().filter(|target| !target.is_host());
         let artifacts: Vec<_> = plugins.flat_map(|target| target.artifacts.clone()).collect();
@@ -439,13 +439,12 @@ impl<W: World> Session<W> {
             self.leave();
             return;
         }
-        if cause != Cause::Hand && versions == self.loaded {
+        if edited.is_some() && versions == self.loaded {
             self.events.push_back(Event::Unchanged);
             return;
         }
         match self.history.keep(&artifacts) {
             Ok((build, libraries)) => {
-                let edited = if let Cause::Edit(at) = cause { Some(at) } else { None };
                 let origin = Origin::Built { edited, build_ms: millis, parts, versions };
                 match restarts {
                     true => {
