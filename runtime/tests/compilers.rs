@@ -189,7 +189,7 @@ fn a_plugin_of_debians_compiler_works_in_this_host() {
     }
     let other = Other {
         label: "debian",
-        change: |request| request.rustc(DEBIANS).target_dir(support::test_dir().join("plugins-debian")),
+        change: |request| request.env("RUSTC", DEBIANS).target_dir(support::test_dir().join("plugins-debian")),
     };
     assert_eq!(compiler(&other.plugin("broken")), version.trim());
     check_cubes(&other.plugin("magic-cube"));

@@ -75,7 +75,7 @@ fn each_compiler_adds_a_library_of_this_version() {
     let requests = [
         Some(small("magic-cube")),
         nightly.then(|| small("magic-cube").toolchain("nightly")),
-        debians.then(|| small("magic-cube").rustc(DEBIANS)),
+        debians.then(|| small("magic-cube").env("RUSTC", DEBIANS)),
     ];
     for request in requests.into_iter().flatten() {
         let built = alcedo_build::build(&request).unwrap_or_else(|error| panic!("{error}"));

@@ -28,7 +28,6 @@ pub struct BuildRequest<'a> {
     release: bool,
     extra_rustflags: Option<String>,
     toolchain: Option<String>,
-    rustc: Option<PathBuf>,
     target_dir: Option<PathBuf>,
     envs: Vec<(String, String)>,
     pub(crate) color: bool,
@@ -46,7 +45,6 @@ impl<'a> BuildRequest<'a> {
             release: false,
             extra_rustflags: None,
             toolchain: None,
-            rustc: None,
             target_dir: None,
             envs: Vec::new(),
             color: false,
@@ -87,12 +85,6 @@ impl<'a> BuildRequest<'a> {
     /// Builds with this rustup toolchain, as `cargo +name` does.
     pub fn toolchain(mut self, name: impl Into<String>) -> Self {
         self.toolchain = Some(name.into());
-        self
-    }
-
-    /// Builds with this compiler, regardless of the toolchain.
-    pub fn rustc(mut self, path: impl Into<PathBuf>) -> Self {
-        self.rustc = Some(path.into());
         self
     }
 
@@ -173,11 +165,6 @@ impl<'a> BuildRequest<'a> {
             let (name, value) = cargo_env::with_rustflags(encoded.as_deref(), plain.as_deref(), extra);
             cargo.env(name, value);
         }
-        if let Some(rustc) = &self.rustc {
-            // Bare names are looked up in PATH, so only paths are made absolute.
-            let named = rustc.components().count() == 1;
-            cargo.env("RUSTC", if named { rustc.clone() } else { full(rustc) });
-        }
         cargo.envs(self.envs.iter().map(|(name, value)| (name, value)));
         cargo
     }
@@ -210,9 +197,6 @@ impl<'a> BuildRequest<'a> {
         let mut parts: Vec<String> = Vec::new();
         if let Some(flags) = &self.extra_rustflags {
             parts.push(format!("RUSTFLAGS={}", quoted(flags)));
-        }
-        if let Some(rustc) = &self.rustc {
-            parts.push(format!("RUSTC={}", quoted(&rustc.display().to_string())));
         }
         parts.extend(self.envs.iter().map(|(name, value)| format!("{name}={}", quoted(value))));
         parts.push("cargo".into());

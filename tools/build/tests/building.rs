@@ -139,7 +139,7 @@ fn a_toolchain_or_a_compiler_can_be_named() {
     let scratch = Scratch::plugin();
     let error = build(&scratch.request().toolchain("no-such")).unwrap_err();
     assert!(error.to_string().contains("no-such"), "{error}");
-    let error = build(&scratch.request().rustc(scratch.path("no-rustc"))).unwrap_err();
+    let error = build(&scratch.request().env("RUSTC", scratch.path("no-rustc").display().to_string())).unwrap_err();
     assert!(error.to_string().contains("no-rustc"), "{error}");
 }
 
