@@ -67,7 +67,7 @@ impl Builder {
     /// [`BuildError::CargoNotRun`].
     pub fn spawn(&self, request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
         if request.programs {
-            return crate::running::spawn(request);
+            return Cargo::new(request, None).spawn(CargoReason::Requested);
         }
         let progress = Progress::default();
         let mut recorder = Recorder::new(self.records.clone(), request);

@@ -39,7 +39,7 @@ pub use link::run_if_linker;
 pub use reason::CargoReason;
 pub use report::{Artifact, BuildMethod, BuildOutcome};
 pub use request::BuildRequest;
-pub use running::{RunningBuild, build, spawn};
+pub use running::{RunningBuild, build};
 pub use switches::Switches;
 pub use variants::{Member, Variants};
 pub use watch::{SourceEvent, SourceWatch};

@@ -25,10 +25,10 @@ use std::time::Instant;
 /// ```no_run
 /// use std::path::Path;
 ///
-/// use alcedo_build::{BuildRequest, spawn};
+/// use alcedo_build::{BuildRequest, Builder};
 ///
 /// # let saved_again = || false;
-/// let mut build = spawn(&BuildRequest::new(Path::new("plugins/Cargo.toml")))?;
+/// let mut build = Builder::new().spawn(&BuildRequest::new(Path::new("plugins/Cargo.toml")))?;
 /// if saved_again() {
 ///     build.cancel();
 /// }
@@ -58,12 +58,7 @@ pub struct RunningBuild {
 /// }
 /// ```
 pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
-    spawn(request)?.wait()
-}
-
-/// Starts a build by cargo without waiting for it.
-pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
-    Cargo::new(request, None).spawn(CargoReason::Requested)
+    Cargo::new(request, None).spawn(CargoReason::Requested)?.wait()
 }
 
 /// Processes of a build, and the number of crates that they have compiled.

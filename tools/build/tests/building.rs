@@ -1,7 +1,7 @@
 //! Builds scratch plugins with the real cargo: its messages and the layout of its target folder are external dependencies.
 
 use crate::scratch::{LIB, Scratch, manifest};
-use alcedo_build::{BuildError, BuildRequest, Member, PluginFolder, SourceCopy, Switches, Variants, build, spawn};
+use alcedo_build::{BuildError, BuildRequest, Builder, Member, PluginFolder, SourceCopy, Switches, Variants, build};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -50,7 +50,7 @@ fn a_copy_in_the_target_folder_of_its_package_leaves_the_authors_library_right()
 fn a_build_in_progress_counts_what_it_has_compiled() {
     let scratch = Scratch::plugin();
     for expected in [1, 0] {
-        let running = spawn(&scratch.request()).unwrap();
+        let running = Builder::new().spawn(&scratch.request()).unwrap();
         running.finished().recv().unwrap_err();
         assert_eq!(running.compiled(), expected);
         running.wait().unwrap();
@@ -313,7 +313,7 @@ fn a_canceled_build_is_reported_and_the_next_is_complete() {
                   fs::write(\"beat\", beat.to_string()).unwrap(); thread::sleep(Duration::from_millis(20)) } }";
     scratch.write("build.rs", script);
     let beat = || fs::read_to_string(scratch.path("beat"));
-    let mut running = spawn(&scratch.request()).unwrap();
+    let mut running = Builder::new().spawn(&scratch.request()).unwrap();
     while beat().is_err() {
         thread::sleep(Duration::from_millis(20));
     }
@@ -325,7 +325,7 @@ fn a_canceled_build_is_reported_and_the_next_is_complete() {
     assert_eq!(beat().unwrap(), last, "what cargo started was ended with it");
 
     fs::remove_file(scratch.path("build.rs")).unwrap();
-    let running = spawn(&scratch.request()).unwrap();
+    let running = Builder::new().spawn(&scratch.request()).unwrap();
     assert!(running.finished().recv().is_err()); // The channel is disconnected, so the build has ended.
     assert_eq!(running.wait().unwrap().artifacts.len(), 1);
 }
