@@ -26,15 +26,11 @@ pub(crate) enum Chosen {
 /// # Errors
 /// Fails if the named host does not exist.
 pub(crate) fn choose(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<Chosen>, BuildError> {
-    if let Some(program) = named.map(Path::new).filter(|path| path.is_file() && !is_manifest(path)) {
+    if let Some(program) = named.map(Path::new).filter(|path| path.is_file() && !path.ends_with("Cargo.toml")) {
         let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
         return Ok(Some(Chosen::Program(program)));
     }
     Ok(find_host(named, dirs)?.map(Chosen::Package))
-}
-
-fn is_manifest(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == "Cargo.toml")
 }
 
 impl Chosen {

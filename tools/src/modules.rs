@@ -62,7 +62,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
         };
         let whole = path.canonicalize().map_err(|_| no_modules())?;
         let mut here = Found::default();
-        if whole.is_file() && whole.file_name().is_none_or(|name| name != "Cargo.toml") {
+        if whole.is_file() && !whole.ends_with("Cargo.toml") {
             here.libraries.push(whole);
         } else if scripts::is_package(&whole) {
             here.packages.push(whole);

@@ -8,7 +8,7 @@ use std::fmt::{self, Display};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use alcedo_runtime::{ContextError, LoadError, ManifestInfo, printable};
+use alcedo_runtime::{ContextError, LoadError, ManifestInfo};
 use anyhow::anyhow;
 use serde::Serialize;
 
@@ -114,8 +114,7 @@ impl Display for Report<'_> {
                     Effect::Breaks => "breaks    ",
                     Effect::Compatible => "compatible",
                 };
-                let line = format!("{item}: {change}; {consequence}").replace('\n', "\\n");
-                writeln!(f, "  {effect}  {}", printable(&line))?;
+                writeln!(f, "  {effect}  {}", one_line(&format!("{item}: {change}; {consequence}")))?;
             }
         }
         match found.breaking() {

@@ -70,7 +70,13 @@ impl History {
 
     /// Returns the libraries of a build. Returns an empty list if they are no longer kept.
     pub(crate) fn libraries(&self, build: BuildNumber) -> Vec<PathBuf> {
-        libraries(&self.folder(build))
+        let entries = |dir: &Path| -> Vec<PathBuf> {
+            let read = fs::read_dir(dir).into_iter().flatten();
+            let mut paths: Vec<_> = read.filter_map(Result::ok).map(|entry| entry.path()).collect();
+            paths.sort();
+            paths
+        };
+        entries(&self.folder(build)).iter().flat_map(|dir| entries(dir)).collect()
     }
 
     /// Copies libraries with their seals. If a build overwrites a library during the copy, the seal of the copy does not match.
@@ -109,23 +115,12 @@ impl History {
     /// Returns the libraries that `generation` ran.
     pub(crate) fn find(&self, generation: u64) -> Result<(BuildNumber, Vec<PathBuf>), String> {
         let build = self.shelf.find(generation)?;
-        Ok((build, libraries(&self.folder(build))))
+        Ok((build, self.libraries(build)))
     }
 
     fn folder(&self, build: BuildNumber) -> PathBuf {
         self.dir.path().join(build.0.to_string())
     }
-}
-
-/// Returns the files in the subfolders of `folder`.
-fn libraries(folder: &Path) -> Vec<PathBuf> {
-    let entries = |dir: &Path| -> Vec<PathBuf> {
-        let read = fs::read_dir(dir).into_iter().flatten();
-        let mut paths: Vec<_> = read.filter_map(Result::ok).map(|entry| entry.path()).collect();
-        paths.sort();
-        paths
-    };
-    entries(folder).iter().flat_map(|dir| entries(dir)).collect()
 }
 
 #[cfg(test)]

@@ -307,7 +307,7 @@ impl<W: World> Session<W> {
     fn sources_changed(&mut self) {
         let mut changed = self.debounce.take();
         changed.retain(|path| !self.is_own_glue(path));
-        if self.must_find || changed.iter().any(|path| path.file_name().is_some_and(|name| name == "Cargo.toml")) {
+        if self.must_find || changed.iter().any(|path| path.ends_with("Cargo.toml")) {
             self.find_again();
         }
         let mut affected = targets::affected(&self.targets, &changed);
