@@ -154,7 +154,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     let other = Other {
         label: "nightly",
         change: |request| {
-            let request = request.toolchain("nightly").extra_rustflags("-Zrandomize-layout");
+            let request = request.toolchain("nightly").env("RUSTFLAGS", "-Zrandomize-layout");
             // Changes the profile instead of `-C`: macros and build scripts do not need optimization.
             request.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").target_dir(support::test_dir().join("plugins-nightly"))
         },

@@ -63,7 +63,7 @@ fn small(package: &str) -> BuildRequest<'_> {
     profile
         .iter()
         .fold(request, |request, (name, value)| request.env(format!("CARGO_PROFILE_RELEASE_{name}"), *value))
-        .extra_rustflags(flags)
+        .env("RUSTFLAGS", flags)
 }
 
 /// Adds the libraries of this version for each compiler that is installed. A library that exists is kept.

@@ -36,19 +36,6 @@ pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd:
         .collect()
 }
 
-/// Appends `extra` to the user's flags and returns the variable that cargo reads. `CARGO_ENCODED_RUSTFLAGS` takes precedence over
-/// `RUSTFLAGS`.
-pub(crate) fn with_rustflags(encoded: Option<&str>, plain: Option<&str>, extra: &str) -> (&'static str, String) {
-    match (encoded, plain) {
-        (Some(flags), _) if !flags.is_empty() => {
-            let extra: Vec<_> = extra.split_whitespace().collect();
-            ("CARGO_ENCODED_RUSTFLAGS", format!("{flags}\x1f{}", extra.join("\x1f")))
-        }
-        (_, Some(flags)) if !flags.trim().is_empty() => ("RUSTFLAGS", format!("{flags} {extra}")),
-        _ => ("RUSTFLAGS", extra.to_owned()),
-    }
-}
-
 /// Returns `true` for variables that an outer cargo sets for the program that it runs, such as variables that describe the program's
 /// package.
 fn of_outer_build(name: &str) -> bool {
@@ -103,7 +90,7 @@ fn added_by_cargo(entry: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Change, changes, with_rustflags};
+    use super::{Change, changes};
     use std::path::Path;
 
     /// Checks the changes of `vars`. In `expected`, `NAME` is an unset variable, and `NAME=value` a changed variable.
@@ -153,13 +140,5 @@ mod tests {
     fn a_relative_target_folder_is_relative_to_the_user() {
         check(false, &[("CARGO_TARGET_DIR", "out")], &["CARGO_TARGET_DIR=/here/out"]);
         check(false, &[("CARGO_TARGET_DIR", "/out")], &[]);
-    }
-
-    #[test]
-    fn extra_flags_join_the_flags_cargo_listens_to() {
-        assert_eq!(with_rustflags(None, None, "-g"), ("RUSTFLAGS", "-g".into()));
-        assert_eq!(with_rustflags(Some(""), Some("-O"), "-g"), ("RUSTFLAGS", "-O -g".into()));
-        let encoded = ("CARGO_ENCODED_RUSTFLAGS", "-O\x1f-C\x1fx".into());
-        assert_eq!(with_rustflags(Some("-O"), Some("-g"), "-C x"), encoded);
     }
 }

@@ -26,7 +26,6 @@ pub struct BuildRequest<'a> {
     features: Vec<String>,
     pub(crate) programs: bool,
     release: bool,
-    extra_rustflags: Option<String>,
     toolchain: Option<String>,
     target_dir: Option<PathBuf>,
     envs: Vec<(String, String)>,
@@ -43,7 +42,6 @@ impl<'a> BuildRequest<'a> {
             features: Vec::new(),
             programs: false,
             release: false,
-            extra_rustflags: None,
             toolchain: None,
             target_dir: None,
             envs: Vec::new(),
@@ -72,13 +70,6 @@ impl<'a> BuildRequest<'a> {
     /// Builds with the release profile.
     pub fn release(mut self, yes: bool) -> Self {
         self.release = yes;
-        self
-    }
-
-    /// Adds compiler flags after the flags of the user's RUSTFLAGS. Like RUSTFLAGS, they replace `build.rustflags` of a cargo
-    /// configuration.
-    pub fn extra_rustflags(mut self, flags: impl Into<String>) -> Self {
-        self.extra_rustflags = Some(flags.into());
         self
     }
 
@@ -159,12 +150,6 @@ impl<'a> BuildRequest<'a> {
                 Change::Set(name, value) => cargo.env(name, value),
             };
         }
-        if let Some(extra) = self.extra_rustflags.as_deref().filter(|flags| !flags.trim().is_empty()) {
-            let user = |name| env::var(name).ok();
-            let (encoded, plain) = (user("CARGO_ENCODED_RUSTFLAGS"), user("RUSTFLAGS"));
-            let (name, value) = cargo_env::with_rustflags(encoded.as_deref(), plain.as_deref(), extra);
-            cargo.env(name, value);
-        }
         cargo.envs(self.envs.iter().map(|(name, value)| (name, value)));
         cargo
     }
@@ -194,11 +179,8 @@ impl<'a> BuildRequest<'a> {
 
     /// Returns the command as a user would type it, without the arguments for machine-readable output.
     pub(crate) fn command_line(&self) -> String {
-        let mut parts: Vec<String> = Vec::new();
-        if let Some(flags) = &self.extra_rustflags {
-            parts.push(format!("RUSTFLAGS={}", quoted(flags)));
-        }
-        parts.extend(self.envs.iter().map(|(name, value)| format!("{name}={}", quoted(value))));
+        let variables = self.envs.iter().map(|(name, value)| format!("{name}={}", quoted(value)));
+        let mut parts: Vec<String> = variables.collect();
         parts.push("cargo".into());
         parts.extend(self.toolchain.iter().map(|name| format!("+{name}")));
         let mut args = self.build_args().into_iter();

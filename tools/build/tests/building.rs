@@ -127,11 +127,11 @@ fn a_build_script_does_not_see_the_package_that_runs_us() {
 }
 
 #[test]
-fn extra_flags_reach_the_compiler() {
+fn flags_reach_the_compiler() {
     let scratch = Scratch::plugin();
     scratch.write("src/lib.rs", "#[cfg(not(given))] compile_error!(\"not given\");");
     assert!(matches!(build(&scratch.request()), Err(BuildError::DoesNotCompile { .. })));
-    build(&scratch.request().extra_rustflags("--cfg given")).unwrap();
+    build(&scratch.request().env("RUSTFLAGS", "--cfg given")).unwrap();
 }
 
 #[test]
