@@ -1,30 +1,30 @@
 //! Creates the builds between which the test reloads: equal plugins with different ids. Each library is built once; its sealed copies
 //! contain the ids.
 
+use crate::args::Args;
 use crate::plan::Build;
-use alcedo_build::{PluginFolder, SourceCrate, Switches, Variants};
-use anyhow::{Result, bail};
+use alcedo_build::{PluginFolder, Switches, Variants};
+use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
 /// Ids of the builds. Three builds are needed to distinguish stale code of the two previous builds.
 const TAGS: [u64; 3] = [1, 2, 3];
 
-#[derive(Debug)]
-pub(crate) struct Profile<'a> {
-    /// Features of every plugin.
-    pub(crate) features: &'a [String],
-    pub(crate) release: bool,
-}
-
-/// Builds the plugins `packages` of the workspace `sources`, and writes a copy of the libraries for each id to `dir`.
-pub(crate) fn prebuild(sources: &Path, packages: &[&str], profile: &Profile<'_>, dir: &Path) -> Result<Vec<Build>> {
+/// Builds the plugins `packages`, and writes a copy of the libraries for each id to `dir`.
+pub(crate) fn prebuild(args: &Args, packages: &[&str], dir: &Path) -> Result<Vec<Build>> {
+    let sources = &args.sources;
     let PluginFolder { plugins, left_out, .. } = PluginFolder::of(sources)?;
     let found = [plugins, left_out].concat();
-    let plugins = packages.iter().map(|name| named(&found, name, sources)).collect::<Result<Vec<_>>>()?;
+    let named = |name: &&str| {
+        let plugin = found.iter().find(|plugin| plugin.name == **name);
+        plugin
+            .with_context(|| format!("no plugin `{name}` in {}: name its workspace with --sources", sources.display()))
+    };
+    let plugins = packages.iter().map(named).collect::<Result<Vec<_>>>()?;
     let variants = Variants::new(dir.to_owned());
     let built = plugins.iter().map(|plugin| {
-        let request = plugin.request().release(profile.release);
-        let request = profile.features.iter().fold(request, |request, feature| request.feature(feature));
+        let request = plugin.request().release(args.release_plugins);
+        let request = args.features.iter().fold(request, |request, feature| request.feature(feature));
         Ok(variants.get(&request, &format!("build-{}", plugin.name))?)
     });
     let built = built.collect::<Result<Vec<_>>>()?;
@@ -34,11 +34,4 @@ pub(crate) fn prebuild(sources: &Path, packages: &[&str], profile: &Profile<'_>,
     };
     let copies = |tag| built.iter().map(|library| copy(library, tag)).collect::<Result<Vec<_>>>();
     TAGS.into_iter().map(|tag| Ok(Build { tag, libraries: copies(tag)? })).collect()
-}
-
-fn named<'p>(found: &'p [SourceCrate], name: &str, sources: &Path) -> Result<&'p SourceCrate> {
-    match found.iter().find(|plugin| plugin.name == name) {
-        Some(plugin) => Ok(plugin),
-        None => bail!("no plugin `{name}` in {}: name its workspace with --sources", sources.display()),
-    }
 }

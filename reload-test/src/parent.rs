@@ -1,7 +1,7 @@
 //! The parent process: builds the plugins, starts the host, reads its lines, and always writes the report.
 
 use crate::args::Args;
-use crate::builds::{Profile, prebuild};
+use crate::builds::prebuild;
 use crate::counters;
 use crate::hosting::{self, End};
 use crate::plan::{Line, Plan};
@@ -37,12 +37,11 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
         .expect_output(subjects.iter().filter_map(|subject| subject.habits.as_ref()).map(|habits| habits.last_words));
     let counts = dir.path().join("tally");
     counters::create(&counts).with_context(|| format!("could not make {}", counts.display()))?;
-    let profile = Profile { features: &args.features, release: args.release_plugins };
     let progress = Progress::new(args.reloads);
     progress.print_line("building");
     let plan = Plan {
         plugins: args.plugins.clone(),
-        builds: prebuild(&args.sources, &libraries(&subjects), &profile, &dir.path().join("builds"))?,
+        builds: prebuild(args, &libraries(&subjects), &dir.path().join("builds"))?,
         reloads: args.reloads,
         objects: args.objects,
         seed: args.seed,
