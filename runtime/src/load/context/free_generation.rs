@@ -58,9 +58,14 @@ struct Table {
     is_closed: bool,
 }
 
+impl Table {
+    fn held(&self) -> impl Iterator<Item = &Arc<FreeModule>> {
+        self.modules.iter().chain(self.foreign.iter().map(|foreign| &foreign.module))
+    }
+}
+
 struct Foreign {
     module: Arc<FreeModule>,
-    owner: ContextId,
     _need: Need,
 }
 
@@ -194,23 +199,14 @@ impl FreeGeneration {
         lock(&self.table).modules.clone()
     }
 
-    /// Finds a module by name among the generation's own modules and the borrowed modules. Returns the module with the id of its
-    /// owner.
-    pub(super) fn find(&self, name: &str) -> Option<(Arc<FreeModule>, ContextId)> {
-        let table = lock(&self.table);
-        let own = table.modules.iter().find(|module| module.name() == name);
-        let foreign = || {
-            let found = table.foreign.iter().find(|foreign| foreign.module.name() == name);
-            found.map(|foreign| (Arc::clone(&foreign.module), foreign.owner))
-        };
-        own.map(|module| (Arc::clone(module), self.id)).or_else(foreign)
+    /// Finds a module by name among the generation's own modules and the borrowed modules.
+    pub(super) fn find(&self, name: &str) -> Option<Arc<FreeModule>> {
+        lock(&self.table).held().find(|module| module.name() == name).cloned()
     }
 
-    /// Returns the generation's own modules and the borrowed modules, each with the id of its owner.
-    pub(super) fn held(&self) -> Vec<(Arc<FreeModule>, ContextId)> {
-        let table = lock(&self.table);
-        let own = table.modules.iter().map(|module| (Arc::clone(module), self.id));
-        own.chain(table.foreign.iter().map(|foreign| (Arc::clone(&foreign.module), foreign.owner))).collect()
+    /// Returns the generation's own modules, then the borrowed modules.
+    pub(super) fn held(&self) -> Vec<Arc<FreeModule>> {
+        lock(&self.table).held().cloned().collect()
     }
 
     /// Returns the version ranges of a module that `grant` has recorded.
@@ -261,12 +257,12 @@ impl FreeGeneration {
     /// Borrows a module that a resolver has found in another context. The generation keeps the module until the unload of the generation
     /// has begun and no call is active. After that, only dependent modules keep the borrowed module. Returns an error if the other context
     /// is unloading, or if this generation was closed.
-    pub(super) fn borrow(&self, module: &Arc<FreeModule>, owner: ContextId) -> Result<(), ContextError> {
+    pub(super) fn borrow(&self, module: &Arc<FreeModule>) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.add_dependent(&format!("{}, which was given {name}", self.full_title()));
         let action = || format!("lending {name} to {}", self.title());
         let need = need.map_err(|sealed| ContextError::sealed(sealed, action()))?;
-        let foreign = Foreign { module: Arc::clone(module), owner, _need: need };
+        let foreign = Foreign { module: Arc::clone(module), _need: need };
         let mut table = lock(&self.table);
         if table.is_closed {
             return Err(self.unloading_error(format!("borrowing {name}")));

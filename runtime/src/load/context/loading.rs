@@ -131,7 +131,7 @@ pub(super) fn load_name(
 ) -> Result<Arc<FreeModule>, ContextError> {
     let _busy = generation.busy(&format!("loading {name}"))?;
     match search(registry, generation, &generation.request(name, range, None))? {
-        Answer::Module(module, _owner) => Ok(module),
+        Answer::Module(module) => Ok(module),
         Answer::Library(library) => load(registry, generation, *library, None),
     }
 }
@@ -169,14 +169,14 @@ pub(super) fn replace(
 fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<FreeModule>>, ContextError> {
     let Library { info, range, .. } = library;
     let loaded = generation.find(&info.name);
-    if let Some(((module, _), range)) = loaded.as_ref().zip(range.as_ref())
+    if let Some((module, range)) = loaded.as_ref().zip(range.as_ref())
         && will_do(&module.info().version, range, &generation.granted(&info.name))
     {
         return Ok(Some(Arc::clone(module)));
     }
-    match claim(loaded.as_ref().map(|(module, _)| module.info().build_id), info.build_id) {
+    match claim(loaded.as_ref().map(|module| module.info().build_id), info.build_id) {
         Name::Free => Ok(None),
-        Name::Same => Ok(loaded.map(|(module, _)| module)),
+        Name::Same => Ok(loaded),
         Name::Occupied { loaded } => Err(ContextError::ModuleNameOccupied {
             context: generation.title(),
             name: info.name.clone(),
@@ -220,7 +220,7 @@ fn gather(
                 continue;
             }
             match search(registry, generation, &generation.request(name, range, Some(&info.name)))? {
-                Answer::Module(module, _owner) => plan.present.push(module),
+                Answer::Module(module) => plan.present.push(module),
                 Answer::Library(library) => plan.libraries.push(*library),
             }
         }

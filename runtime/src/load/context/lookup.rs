@@ -16,7 +16,7 @@ use crate::load::context::resolve::{Guidance, Step, after};
 use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context::search::{Answer, in_default};
 use crate::load::context::type_name::TypeName;
-use crate::load::context_id::{ContextId, ContextKind, title};
+use crate::load::context_id::{ContextKind, title};
 use crate::load::error::LoadError;
 use crate::load::error::context::{Attempt, ContextError};
 
@@ -45,10 +45,10 @@ pub(super) fn function(
     let mut found = first(&name, generation.kind, named, held, |step, held| {
         let mut found = Vec::new();
         let mut full = Vec::new();
-        for (module, owner) in held {
+        for module in held {
             for (at, export) in module.exports().iter().enumerate() {
                 if is_meant(export) {
-                    found.push((Arc::clone(module), *owner, at));
+                    found.push((Arc::clone(module), at));
                 }
                 full.push(&*export.full);
             }
@@ -56,8 +56,8 @@ pub(super) fn function(
         offered.extend(describe_available(&name, step, "offers", &full));
         found
     })?;
-    let full = |(module, _, at): &(Arc<FreeModule>, ContextId, usize)| module.exports()[*at].full.to_string();
-    let (module, owner, at) = match found.len() {
+    let full = |(module, at): &(Arc<FreeModule>, usize)| module.exports()[*at].full.to_string();
+    let (module, at) = match found.len() {
         1 => found.remove(0),
         0 => return Err(no_such(offered.join("; "))),
         _ => {
@@ -65,10 +65,10 @@ pub(super) fn function(
             return Err(no_such(format!("name one of {}, as `module::Type`", full.join(", "))));
         }
     };
-    let owner = match owner == generation.id {
-        true => Arc::clone(generation),
+    let owner = match module.context() {
+        own if own == generation.id => Arc::clone(generation),
         // The generation of a dependency exists: the dependent module keeps that generation alive.
-        false => registry()?.generation(owner).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
+        other => registry()?.generation(other).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
     generation.target(&owner, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
 }
@@ -81,7 +81,7 @@ pub(super) fn type_of(
     path: &str,
 ) -> Result<TypeRef, ContextError> {
     let own = || summaries(&generation.held());
-    let named = |module: &str| Ok(named(generation, &|| Ok(Arc::clone(registry)), module)?.0.summary());
+    let named = |module: &str| Ok(named(generation, &|| Ok(Arc::clone(registry)), module)?.summary());
     find_type(registry, (generation.title(), generation.kind), path, own, named)
 }
 
@@ -131,8 +131,8 @@ fn find_type(
     }
 }
 
-fn summaries(held: &[Held]) -> Vec<ModuleSummary> {
-    held.iter().map(|(module, _)| module.summary()).collect()
+fn summaries(held: &[Arc<FreeModule>]) -> Vec<ModuleSummary> {
+    held.iter().map(|module| module.summary()).collect()
 }
 
 /// Module of the Default that a module of the Master depends on.
@@ -166,28 +166,23 @@ fn from_default(
     request: &ModuleRequest,
     own: String,
 ) -> Result<Arc<FreeModule>, ContextError> {
-    if let Some(Answer::Module(module, _)) = in_default(registry, request)? {
+    if let Some(Answer::Module(module)) = in_default(registry, request)? {
         return Ok(module);
     }
     let trace = vec![Attempt::new("its own modules", own), Attempt::new("Default", "did not have it")];
     Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 
-/// Module, with the id of its generation.
-type Held = (Arc<FreeModule>, ContextId);
-
 /// Returns the module with this name for a generation. Searches and loads a module that is not loaded.
 fn named(
     generation: &Arc<FreeGeneration>,
     registry: &impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
     name: &str,
-) -> Result<Held, ContextError> {
-    if let Some(held) = generation.find(name) {
-        return Ok(held);
+) -> Result<Arc<FreeModule>, ContextError> {
+    match generation.find(name) {
+        Some(module) => Ok(module),
+        None => loading::load_name(&*registry()?, generation, name, &VersionReq::STAR),
     }
-    let module = loading::load_name(&*registry()?, generation, name, &VersionReq::STAR)?;
-    let owner = module.context();
-    Ok((module, owner))
 }
 
 /// Passes the module that `name` names to `pick`, or else the modules of each search step. Returns the first nonempty results of `pick`.

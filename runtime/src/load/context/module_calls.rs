@@ -23,7 +23,6 @@ use crate::load::context::free_generation::{FreeGeneration, Target};
 use crate::load::context::free_module::{FreeExport, FreeModule};
 use crate::load::context::host_functions::HostFunction;
 use crate::load::context::registry::ContextRegistry;
-use crate::load::context_id::ContextId;
 use crate::signature::Signature;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::free::FreeCalls;
@@ -58,9 +57,6 @@ struct Exported {
     users: Arc<Leases>,
 }
 
-/// Module, with the id of its generation.
-type Held = (Arc<FreeModule>, ContextId);
-
 impl ModuleCalls {
     /// Creates an empty table for a module of `generation`.
     pub(super) fn new(generation: &Arc<FreeGeneration>, registry: &ContextRegistry) -> Arc<Self> {
@@ -81,13 +77,12 @@ impl ModuleCalls {
     }
 
     /// Returns the generation's own and borrowed modules, and the dependencies of the calling module.
-    fn held(&self, generation: &FreeGeneration) -> Vec<Held> {
+    fn held(&self, generation: &FreeGeneration) -> Vec<Arc<FreeModule>> {
         let mut held = generation.held();
         let needs = self.caller.get().into_iter().flat_map(|(_caller, needs)| needs).filter_map(Weak::upgrade);
         for module in needs {
-            if !held.iter().any(|(known, _)| Arc::ptr_eq(known, &module)) {
-                let owner = module.context();
-                held.push((module, owner));
+            if !held.iter().any(|known| Arc::ptr_eq(known, &module)) {
+                held.push(module);
             }
         }
         held
@@ -110,13 +105,13 @@ impl ModuleCalls {
         let gone = || CallError::Unavailable { what: format!("`{name}`") };
         let (generation, registry) =
             (self.generation.upgrade().ok_or_else(gone)?, self.registry.upgrade().ok_or_else(gone)?);
-        let (module, owner, at) = match find(&generation, self.held(&generation), &registry, name)? {
-            Found::Export(module, owner, at) => (module, owner, at),
+        let (module, at) = match find(&generation, self.held(&generation), &registry, name)? {
+            Found::Export(module, at) => (module, at),
             Found::Host(function) => return Ok(Bound::Host(function)),
         };
-        let owner = match owner == generation.id {
-            true => Arc::clone(&generation),
-            false => registry.generation(owner).ok_or_else(gone)?,
+        let owner = match module.context() {
+            own if own == generation.id => Arc::clone(&generation),
+            other => registry.generation(other).ok_or_else(gone)?,
         };
         let target = generation.target(&owner, &module, at).ok_or_else(gone)?;
         Ok(Bound::Module(Exported { target, users: Arc::clone(module.users()) }))
@@ -217,20 +212,20 @@ impl Bound {
 }
 
 enum Found {
-    /// Module, id of its generation, and index of the function in the module.
-    Export(Arc<FreeModule>, ContextId, usize),
+    /// Module, and index of the function in the module.
+    Export(Arc<FreeModule>, usize),
     Host(Arc<HostFunction>),
 }
 
 /// Finds a function by name. The search ends with the first step that finds a function.
 fn find(
     generation: &FreeGeneration,
-    held: Vec<Held>,
+    held: Vec<Arc<FreeModule>>,
     registry: &ContextRegistry,
     name: &ZCallName,
 ) -> Result<Found, CallError> {
     let default = registry.default_generation();
-    let (own, others): (Vec<Held>, _) = held.into_iter().partition(|(_, owner)| *owner == generation.id);
+    let (own, others): (Vec<_>, _) = held.into_iter().partition(|module| module.context() == generation.id);
     let steps = [own, others, default.held()];
     let method = Method::of(name);
     let is_meant = |module: &FreeModule, export: &FreeExport| match method {
@@ -246,23 +241,23 @@ fn find(
         });
     }
     for held in &steps {
-        let all = held.iter().flat_map(|(module, owner)| {
+        let all = held.iter().flat_map(|module| {
             let exports = module.exports().iter().enumerate();
-            exports.map(move |(at, export)| (module, *owner, at, export))
+            exports.map(move |(at, export)| (module, at, export))
         });
-        let mut found: Vec<_> = all.filter(|(module, _, _, export)| is_meant(module, export)).collect();
+        let mut found: Vec<_> = all.filter(|(module, _, export)| is_meant(module, export)).collect();
         match found.len() {
             // If the named module is present, the search ends, even if the module lacks the function.
-            0 if method.is_some_and(|method| held.iter().any(|(module, _)| *module.name() == *method.module)) => break,
+            0 if method.is_some_and(|method| held.iter().any(|module| *module.name() == *method.module)) => break,
             0 => {}
             1 => {
-                let (module, owner, at, _) = found.remove(0);
-                return Ok(Found::Export(Arc::clone(module), owner, at));
+                let (module, at, _) = found.remove(0);
+                return Ok(Found::Export(Arc::clone(module), at));
             }
             _ => {
                 let candidates: Vec<_> = found
                     .iter()
-                    .map(|(module, _, _, export)| format!("{} of {}", export.full, module.summary()))
+                    .map(|(module, _, export)| format!("{} of {}", export.full, module.summary()))
                     .collect();
                 let message =
                     format!("`{name}` may be {}: name the module, or the whole type", candidates.join(" or "));
@@ -275,7 +270,7 @@ fn find(
         return Ok(Found::Host(function));
     }
     let of_host = registry.functions.names();
-    let exports = steps.iter().flatten().flat_map(|(module, _)| module.exports()).map(|export| &*export.full);
+    let exports = steps.iter().flatten().flat_map(|module| module.exports()).map(|export| &*export.full);
     let mut offered: Vec<_> = exports.chain(of_host.iter().map(|name| &**name)).collect();
     offered.dedup();
     let offered = if offered.is_empty() { "nothing".to_owned() } else { offered.join(", ") };

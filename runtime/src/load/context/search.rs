@@ -13,12 +13,11 @@ use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, after, will_do};
 use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, call_resolver};
 use crate::load::context::waits::Sort;
-use crate::load::context_id::{ContextId, ContextKind};
+use crate::load::context_id::ContextKind;
 use crate::load::error::context::{Attempt, ContextError};
 
 pub(super) enum Answer {
-    /// Loaded module, with the id of the generation that owns it.
-    Module(Arc<FreeModule>, ContextId),
+    Module(Arc<FreeModule>),
     /// Library that must be loaded into this context.
     Library(Box<Library>),
 }
@@ -86,7 +85,7 @@ pub(super) fn search(
 
 /// Searches the generation's own and borrowed modules.
 fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
-    let Some((module, owner)) = generation.find(&request.name) else { return Ok(None) };
+    let Some(module) = generation.find(&request.name) else { return Ok(None) };
     let found = module.info().version.clone();
     if !will_do(&found, &request.range, &generation.granted(&request.name)) {
         return Err(ContextError::VersionMismatch {
@@ -96,7 +95,7 @@ fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<
             requested: request.range.clone(),
         });
     }
-    Ok(Some(Answer::Module(module, owner)))
+    Ok(Some(Answer::Module(module)))
 }
 
 /// Searches the Default: first its modules, then its resolver. A library that the resolver returns is loaded into the Default.
@@ -113,8 +112,7 @@ pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) ->
     let (Some(resolver), _handlers) = generation.resolvers.of_modules() else { return Ok(None) };
     match put(registry, generation, "the resolver", &resolver, request)? {
         Some(Answer::Library(library)) => {
-            let module = loading::load(registry, generation, *library, None)?;
-            Ok(Some(Answer::Module(module, generation.id)))
+            Ok(Some(Answer::Module(loading::load(registry, generation, *library, None)?)))
         }
         other => Ok(other),
     }
@@ -173,9 +171,9 @@ fn put(
                 if let Some(answer) = known(generation, request)? {
                     return Ok(Some(answer));
                 }
-                generation.borrow(&module, summary.context)?;
+                generation.borrow(&module)?;
             }
-            Ok(Some(Answer::Module(module, summary.context)))
+            Ok(Some(Answer::Module(module)))
         }
     }
 }
