@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use crate::conjugate::finalizer::Barrier;
+use crate::lease::Blocker;
 use crate::unload::job::{CodeStep, ModuleUnload};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
@@ -25,6 +26,21 @@ impl ModuleUnloads {
     pub(crate) fn add(&mut self, modules: impl IntoIterator<Item = ModuleUnload>) {
         self.modules.extend(modules);
     }
+
+    /// Continues the unload of each module as far as possible without blocking. Returns the blockers. `advance` or `park` later returns
+    /// the modules whose unload has ended.
+    pub(crate) fn advance_each(&mut self) -> Vec<Blocker> {
+        let mut blockers = Vec::new();
+        for module in &mut self.modules {
+            match module.advance() {
+                Some(CodeStep::Waiting(held)) => blockers.extend(held),
+                Some(CodeStep::Gone(end)) => self.unloaded.modules.push(*end),
+                Some(CodeStep::Parked(image)) => self.unloaded.parked.push(image),
+                None => {}
+            }
+        }
+        blockers
+    }
 }
 
 impl UnloadWork for ModuleUnloads {
@@ -39,15 +55,7 @@ impl UnloadWork for ModuleUnloads {
             let blockers = std::iter::once(barrier.blocker()).chain(held).collect();
             return Progress::Waiting { blockers, drained: false };
         }
-        let mut blockers = Vec::new();
-        for module in &mut self.modules {
-            match module.advance() {
-                Some(CodeStep::Waiting(held)) => blockers.extend(held),
-                Some(CodeStep::Gone(end)) => self.unloaded.modules.push(*end),
-                Some(CodeStep::Parked(image)) => self.unloaded.parked.push(image),
-                None => {}
-            }
-        }
+        let blockers = self.advance_each();
         match self.modules.iter().all(ModuleUnload::is_over) {
             true => Progress::Ended(std::mem::take(&mut self.unloaded)),
             false => Progress::Waiting { blockers, drained: true },

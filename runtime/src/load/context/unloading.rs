@@ -45,7 +45,6 @@ struct Going {
     ended: Vec<Arc<FreeModule>>,
     /// Unload jobs of modules that are no longer called.
     images: Box<ModuleUnloads>,
-    unloaded: Unloaded,
     policy: UnloadPolicy,
     /// Receives a message for each problem.
     note: Box<dyn Fn(String) + Send>,
@@ -61,7 +60,7 @@ impl Going {
             module.code().request_stop();
         });
         let images = ModuleUnloads::new(Vec::new(), None);
-        Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy, note: Box::new(note) }
+        Self { used: modules, ended: Vec::new(), images, policy, note: Box::new(note) }
     }
 
     /// Starts the unload of the modules of a failed load. `modules` are in the order of mapping. No event was raised for these
@@ -120,17 +119,11 @@ impl UnloadWork for Going {
     fn advance(&mut self) -> Progress {
         self.end_unused();
         self.images.add(self.ended.drain(..).filter_map(|module| module.unload(&self.policy)));
-        let mut blockers: Vec<_> = self.used.iter().rev().flat_map(|module| module.users().report()).collect();
-        match self.images.advance() {
-            Progress::Waiting { blockers: kept, .. } => blockers.extend(kept),
-            Progress::Ended(unloaded) => {
-                self.unloaded.modules.extend(unloaded.modules);
-                self.unloaded.parked.extend(unloaded.parked);
-                if self.used.is_empty() {
-                    return Progress::Ended(std::mem::take(&mut self.unloaded));
-                }
-            }
+        if self.used.is_empty() {
+            return self.images.advance();
         }
+        let mut blockers: Vec<_> = self.used.iter().rev().flat_map(|module| module.users().report()).collect();
+        blockers.extend(self.images.advance_each());
         Progress::Waiting { blockers, drained: false }
     }
 
@@ -138,10 +131,7 @@ impl UnloadWork for Going {
     fn park(&mut self) -> Unloaded {
         let left = self.ended.drain(..).chain(self.used.drain(..).rev());
         self.images.add(left.filter_map(|module| module.unload(&self.policy)));
-        let unloaded = self.images.park();
-        self.unloaded.modules.extend(unloaded.modules);
-        self.unloaded.parked.extend(unloaded.parked);
-        std::mem::take(&mut self.unloaded)
+        self.images.park()
     }
 }
 
