@@ -31,12 +31,7 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
     }
     for function in described.functions.iter() {
         let Some(found) = class.own_functions.iter().find(|found| *found.text == *function.name) else { continue };
-        let disagree = |why: String| EmitError::Import {
-            module: module.to_owned(),
-            path: found.path.to_string(),
-            why,
-            help: REBUILD.to_owned(),
-        };
+        let disagree = |why: String| disagree(module, &found.path, why);
         if found.fingerprint != function.fingerprint {
             return Err(disagree(format!(
                 "which is ({}) here, and is hashed differently in the module",
@@ -61,15 +56,10 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
 /// # Errors
 /// Returns an error if the size, the alignment, an offset or the fingerprint differs. A zero fingerprint is compared as well.
 pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType) -> Result<(), EmitError> {
-    let disagree = |why: &str| EmitError::Import {
-        module: module.to_owned(),
-        path: found.path.to_string(),
-        why: why.to_owned(),
-        help: REBUILD.to_owned(),
-    };
+    let disagree = |why: String| disagree(module, &found.path, why);
     if (found.size(), found.align()) != (described.size as usize, described.align as usize) {
         let (ours, theirs) = ((found.size(), found.align()), (described.size, described.align));
-        return Err(disagree(&format!(
+        return Err(disagree(format!(
             "which takes {} bytes, aligned to {}, here and {} bytes, aligned to {}, in the module",
             ours.0, ours.1, theirs.0, theirs.1
         )));
@@ -77,7 +67,7 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
     // The module lists the base struct as the first field.
     let offsets = found.base().map(|_| 0).into_iter().chain(found.own_fields().iter().map(|field| field.offset));
     if !offsets.eq(described.fields.iter().map(|field| field.offset)) || found.fingerprint() != described.fingerprint {
-        return Err(disagree(&difference(found, &described.fields)));
+        return Err(disagree(difference(found, &described.fields)));
     }
     Ok(())
 }
@@ -126,11 +116,10 @@ pub(crate) fn fill_import(
             }
             u64::from(property.offset)
         }
-        ImportKind::FUNCTION => {
-            call_handle(core, "uf", path, import.fingerprint).map_err(|error| wrong(why(core, import, &error)))?
-        }
-        ImportKind::FUNCTION_FINAL => {
-            call_handle(core, "uf!", path, import.fingerprint).map_err(|error| wrong(why(core, import, &error)))?
+        ImportKind::FUNCTION | ImportKind::FUNCTION_FINAL => {
+            let protocol = if import.kind == ImportKind::FUNCTION { "uf" } else { "uf!" };
+            let number = handle(core, &format!("{protocol}:{path}"), import.fingerprint);
+            number.map_err(|error| wrong(why(core, import, &error)))?
         }
         ImportKind::STRUCT => {
             let found = types.struct_by_path(path).ok_or_else(missing)?;
@@ -174,8 +163,11 @@ pub(crate) fn fill_import(
     Ok(())
 }
 
-/// Help for a layout difference between two sides that one macro generates.
-const REBUILD: &str = "rebuild the module with the alcedo-plugin-api of this host";
+/// Creates the error for a layout that differs between two sides that one macro generates.
+fn disagree(module: &str, path: &str, why: String) -> EmitError {
+    let help = "rebuild the module with the alcedo-plugin-api of this host".to_owned();
+    EmitError::Import { module: module.to_owned(), path: path.to_owned(), why, help }
+}
 
 /// Compares the members of the imported type in this host with the members for which the module was built. Returns the help. The help names
 /// the older side and a fix.
@@ -236,10 +228,6 @@ fn check_path(kind: ImportKind, path: &str) -> Result<(), PathError> {
         ImportKind::DELEGATE if path.contains(':') => path.parse::<MemberPath>().map(|_member| ()),
         _ => path.parse::<TypePath>().map(|_type| ()),
     }
-}
-
-fn call_handle(core: &Core, protocol: &str, path: &str, fingerprint: u64) -> Result<u64, CallError> {
-    handle(core, &format!("{protocol}:{path}"), fingerprint)
 }
 
 fn handle(core: &Core, name: &str, fingerprint: u64) -> Result<u64, CallError> {
