@@ -6,108 +6,73 @@ use std::fmt;
 
 use crate::boundary::CallError;
 
-/// Steps of a reload that can fail, in order of execution.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum ReloadStep {
-    /// Before a library is read.
-    Read,
-    /// Headers, sections and manifest of a library were checked.
-    Check,
-    /// A library was copied.
-    Copy,
-    /// All copies exist, and the canary has not loaded the copies.
-    Canary,
-    /// A library was mapped.
-    Map,
-    /// The layout of the root module was compared.
-    LayoutCheck,
-    /// A library was attached to the host.
-    Attach,
-    /// Old names are set aside and shadow types are active.
-    Shadow,
-    /// Types are declared. The import cells are still empty.
-    Declare,
-    /// Classes, exports and own cells of a module are registered.
-    Enroll,
-    /// Imported types and functions of a module are stored in its cells.
-    FillCells,
-    /// Before the `suspend` function of a module runs.
-    Suspend,
-    /// Unloading callbacks have run, and the modules to replace are suspended.
-    Callbacks,
-    /// The new class of each existing object was determined.
-    Survivors,
-    /// Kept fields of one object were saved.
-    SaveKept,
-    /// Old gates are shut and old conjugates expired.
-    ShutGates,
-    /// Listeners were called for the start of the new generation.
-    PreStartup,
-    /// Before a main runs.
-    Main,
-    /// All mains have returned.
-    PostStartup,
-    /// Before a class default object is constructed.
-    ClassDefault,
-    /// The outcome of each property of a class was decided.
-    PlanClass,
-    /// Before the values of one object are migrated.
-    CarryObject,
-    /// An object without a class became dormant.
-    Sleep,
-    /// A dormant object became active, because its class was declared again.
-    Wake,
-    /// A conversion function of a plugin was called for one object.
-    Conversion,
-    /// An object was reconstructed on another native class.
-    Reconstruction,
-    /// A subobject was added to an existing object.
-    AddSubobject,
-    /// Before the plugin part of one object is rebuilt.
-    RebuildObject,
-    /// The values of an object whose body stays in place were copied. The first write follows.
-    UndoCopy,
-    /// Before the kept fields of one object are restored.
-    LoadKept,
-    /// All steps before the commit are complete.
-    BeforeCommit,
-}
-
-impl ReloadStep {
-    /// All steps, in order.
-    pub const ALL: [Self; 31] = [
-        Self::Read,
-        Self::Check,
-        Self::Copy,
-        Self::Canary,
-        Self::Map,
-        Self::LayoutCheck,
-        Self::Attach,
-        Self::Shadow,
-        Self::Declare,
-        Self::Enroll,
-        Self::FillCells,
-        Self::Suspend,
-        Self::Callbacks,
-        Self::Survivors,
-        Self::SaveKept,
-        Self::ShutGates,
-        Self::PreStartup,
-        Self::Main,
-        Self::PostStartup,
-        Self::ClassDefault,
-        Self::PlanClass,
-        Self::CarryObject,
-        Self::Sleep,
-        Self::Wake,
-        Self::Conversion,
-        Self::Reconstruction,
-        Self::AddSubobject,
-        Self::RebuildObject,
-        Self::UndoCopy,
-        Self::LoadKept,
-        Self::BeforeCommit,
-    ];
+listed! {
+    /// Steps of a reload that can fail, in order of execution.
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+    pub enum ReloadStep {
+        /// Before a library is read.
+        Read,
+        /// Headers, sections and manifest of a library were checked.
+        Check,
+        /// A library was copied.
+        Copy,
+        /// All copies exist, and the canary has not loaded the copies.
+        Canary,
+        /// A library was mapped.
+        Map,
+        /// The layout of the root module was compared.
+        LayoutCheck,
+        /// A library was attached to the host.
+        Attach,
+        /// Old names are set aside and shadow types are active.
+        Shadow,
+        /// Types are declared. The import cells are still empty.
+        Declare,
+        /// Classes, exports and own cells of a module are registered.
+        Enroll,
+        /// Imported types and functions of a module are stored in its cells.
+        FillCells,
+        /// Before the `suspend` function of a module runs.
+        Suspend,
+        /// Unloading callbacks have run, and the modules to replace are suspended.
+        Callbacks,
+        /// The new class of each existing object was determined.
+        Survivors,
+        /// Kept fields of one object were saved.
+        SaveKept,
+        /// Old gates are shut and old conjugates expired.
+        ShutGates,
+        /// Listeners were called for the start of the new generation.
+        PreStartup,
+        /// Before a main runs.
+        Main,
+        /// All mains have returned.
+        PostStartup,
+        /// Before a class default object is constructed.
+        ClassDefault,
+        /// The outcome of each property of a class was decided.
+        PlanClass,
+        /// Before the values of one object are migrated.
+        CarryObject,
+        /// An object without a class became dormant.
+        Sleep,
+        /// A dormant object became active, because its class was declared again.
+        Wake,
+        /// A conversion function of a plugin was called for one object.
+        Conversion,
+        /// An object was reconstructed on another native class.
+        Reconstruction,
+        /// A subobject was added to an existing object.
+        AddSubobject,
+        /// Before the plugin part of one object is rebuilt.
+        RebuildObject,
+        /// The values of an object whose body stays in place were copied. The first write follows.
+        UndoCopy,
+        /// Before the kept fields of one object are restored.
+        LoadKept,
+        /// All steps before the commit are complete.
+        BeforeCommit,
+    }
 }
 
 impl fmt::Display for ReloadStep {

@@ -11,6 +11,19 @@
 use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table, panic_guard};
 use alcedo_reflect as object;
 
+/// Declares an enum without data, and the list of its variants.
+macro_rules! listed {
+    ($(#[$attr:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident,)* }) => {
+        $(#[$attr])*
+        pub enum $name { $($(#[$doc])* $variant,)* }
+
+        impl $name {
+            /// All variants, in order.
+            pub const ALL: [Self; [$(stringify!($variant)),*].len()] = [$(Self::$variant),*];
+        }
+    };
+}
+
 #[doc(hidden)]
 pub mod bench;
 mod bridge;

@@ -5,45 +5,34 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Phase of a reload.
-///
-/// # Examples
-/// ```rust
-/// use alcedo_runtime::Phase;
-///
-/// let names: Vec<_> = Phase::ALL.iter().map(|phase| phase.name()).collect();
-/// assert_eq!(names[..3], ["stage", "canary", "quiesce"]);
-/// assert!(Phase::Rebuild < Phase::Commit);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the phases are the steps of the reload transaction, explained in docs/reload.md")]
-pub enum Phase {
-    Stage,
-    Canary,
-    Quiesce,
-    Start,
-    Classes,
-    Migrate,
-    Rebuild,
-    Commit,
-    Retire,
+listed! {
+    /// Phase of a reload.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::Phase;
+    ///
+    /// let names: Vec<_> = Phase::ALL.iter().map(|phase| phase.name()).collect();
+    /// assert_eq!(names[..3], ["stage", "canary", "quiesce"]);
+    /// assert!(Phase::Rebuild < Phase::Commit);
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    #[expect(missing_docs, reason = "the phases are the steps of the reload transaction, explained in docs/reload.md")]
+    pub enum Phase {
+        Stage,
+        Canary,
+        Quiesce,
+        Start,
+        Classes,
+        Migrate,
+        Rebuild,
+        Commit,
+        Retire,
+    }
 }
 
 impl Phase {
-    /// All phases, in order.
-    pub const ALL: [Self; 9] = [
-        Self::Stage,
-        Self::Canary,
-        Self::Quiesce,
-        Self::Start,
-        Self::Classes,
-        Self::Migrate,
-        Self::Rebuild,
-        Self::Commit,
-        Self::Retire,
-    ];
-
     /// Returns the name of the phase.
     pub fn name(self) -> &'static str {
         match self {
