@@ -68,6 +68,12 @@ pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
     failed(*error)
 }
 
+/// Returns the error for an argument word that is not a value of its type.
+#[cold]
+pub(crate) fn in_no_slot() -> CallError {
+    CallError::other("a parameter of a direct call does not lie in a slot")
+}
+
 /// Runs `code`, and then restores the stored error of the last direct call. Used while a caller has not yet fetched this error.
 pub(crate) fn preserve_failure(code: impl FnOnce()) {
     let kept = FAILED.try_with(Cell::take).ok().flatten();

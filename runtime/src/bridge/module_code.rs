@@ -160,25 +160,27 @@ impl<Bits: DirectBits> Target<Bits> for StaticTarget {
     }
 }
 
+/// Returns the code that runs `B` with these argument words.
+pub(crate) fn address<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
+    Bits::address(Bits::code_of::<B>())
+}
+
 /// Returns the code that runs `B` with `count` argument words. Returns `None` if this number of words is not supported.
 pub(crate) fn code<B>(count: usize) -> Option<*const ()>
 where
     B: DirectBody<[u64; 0]> + DirectBody<[u64; 1]> + DirectBody<[u64; 2]> + DirectBody<[u64; 3]> + DirectBody<[u64; 4]>,
     B: DirectBody<[u64; 5]> + DirectBody<[u64; 6]> + DirectBody<[u64; 7]> + DirectBody<[u64; 8]>,
 {
-    fn of<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
-        Bits::address(Bits::code_of::<B>())
-    }
     Some(match count {
-        0 => of::<[u64; 0], B>(),
-        1 => of::<[u64; 1], B>(),
-        2 => of::<[u64; 2], B>(),
-        3 => of::<[u64; 3], B>(),
-        4 => of::<[u64; 4], B>(),
-        5 => of::<[u64; 5], B>(),
-        6 => of::<[u64; 6], B>(),
-        7 => of::<[u64; 7], B>(),
-        8 => of::<[u64; 8], B>(),
+        0 => address::<[u64; 0], B>(),
+        1 => address::<[u64; 1], B>(),
+        2 => address::<[u64; 2], B>(),
+        3 => address::<[u64; 3], B>(),
+        4 => address::<[u64; 4], B>(),
+        5 => address::<[u64; 5], B>(),
+        6 => address::<[u64; 6], B>(),
+        7 => address::<[u64; 7], B>(),
+        8 => address::<[u64; 8], B>(),
         _ => return None,
     })
 }

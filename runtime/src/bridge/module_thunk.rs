@@ -60,11 +60,16 @@ fn enter_custom(
             })
         })
     })?;
+    check_balanced(frame, what)
+}
+
+/// Checks that a custom thunk has taken all parameters of its call and has returned the result.
+pub(crate) fn check_balanced(frame: &Frame<'_>, function: &str) -> Result<(), CallError> {
     match frame.is_balanced() {
         true => Ok(()),
         false => Err(CallError::other(format!(
-            "the thunk of {what} returned before its call was done: take all parameters, then `finish`, then give the result if \
-             there is one"
+            "the thunk of {function} returned before its call was done: take all parameters, then `finish`, then give the result \
+             if there is one"
         ))),
     }
 }

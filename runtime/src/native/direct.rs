@@ -14,8 +14,8 @@ use alcedo_abi::zcall::Slot;
 use crate::boundary::CallError;
 use crate::bridge::callees::{Callees, DirectMaker};
 use crate::bridge::core::Core;
-use crate::bridge::host_direct::{attempted, failed, guarded, preserve_failure, to_answer};
-use crate::bridge::module_code::{CodeOf, Context, Target, enter_callee};
+use crate::bridge::host_direct::{attempted, failed, guarded, in_no_slot, preserve_failure, to_answer};
+use crate::bridge::module_code::{CodeOf, Context, Target, address, enter_callee};
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};
@@ -65,7 +65,7 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
 
 /// Returns the direct code with the body `B`, for calls on one object and on several objects.
 fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode) {
-    (BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<B>()), BitsOf::<M::Args>::each_of::<B>())
+    (address::<BitsOf<M::Args>, B>(), BitsOf::<M::Args>::each_of::<B>())
 }
 
 /// Returns the direct code of a static function. Returns `None` if a parameter or the result does not fit in a slot.
@@ -78,7 +78,7 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
         Ok(run_static::<M>(args)?.into_slot())
     };
     let make = |_core: &Rc<Core>, _callees| {
-        let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticCode<M>>());
+        let code = address::<BitsOf<M::Args>, StaticCode<M>>();
         // SAFETY: the code takes this number of arguments, and all values fit in slots. The code has no context.
         unsafe { BlackCode::new(code, None) }
     };
@@ -204,9 +204,4 @@ impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticCode<M> {
             None => failed(in_no_slot()),
         })
     }
-}
-
-#[cold]
-fn in_no_slot() -> CallError {
-    CallError::other("a parameter of a direct call does not lie in a slot")
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use alcedo_abi::describe::{CParam, MetaDesc, Metadata};
 
 use crate::boundary::CallError;
+use crate::bridge::module_thunk::check_balanced;
 use crate::kinds::{function_flags, property_flags};
 use crate::native::direct::{of_method, of_static};
 use crate::native::failing::failing;
@@ -202,21 +203,11 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
             None,
             Rc::new(|context, frame| {
                 failing(|| T::run(object::World::of(context), frame))?;
-                match frame.is_balanced() {
-                    true => Ok(()),
-                    false => Err(unbalanced(&function_of(frame).path)),
-                }
+                check_balanced(frame, &function_of(frame).path)
             }),
         )
     };
     Function { name, flags, overrides: "", block: block.0, metadata, declare }
-}
-
-fn unbalanced(path: &str) -> CallError {
-    CallError::other(format!(
-        "the thunk of {path} returned before its call was done: take all parameters, then `finish`, then \
-        give the result if there is one"
-    ))
 }
 
 /// Describes a function without a native body. A script, or the C library that the class is bound to, implements the function.

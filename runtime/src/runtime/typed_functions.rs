@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
-use alcedo_abi::host_direct::{DirectBits, DirectBody};
+use alcedo_abi::host_direct::DirectBody;
 use alcedo_abi::kinds::PropertyKind;
 
 use super::in_frames::{KeptBody, ended, runtime_in_a_frame};
@@ -19,7 +19,8 @@ use super::{Calls, Runtime, WeakRuntime};
 use crate::boundary::{CallError, SourcePlace};
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::fast_paths::FastPaths;
-use crate::bridge::host_direct::{failed, guarded, to_answer};
+use crate::bridge::host_direct::{failed, guarded, in_no_slot, to_answer};
+use crate::bridge::module_code::address;
 use crate::callback::Site;
 use crate::error::Error;
 use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams, signature_of};
@@ -249,10 +250,6 @@ impl<B: Body> TakeBody for Typed<B> {
     }
 }
 
-fn address<Bits: DirectBits, B: DirectBody<Bits>>() -> *const () {
-    Bits::address(Bits::code_of::<B>())
-}
-
 struct WithRuntime<F, A, R> {
     runtime: WeakRuntime,
     body: F,
@@ -393,11 +390,6 @@ impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
 }
 
 struct LeafBody<F, A, R>(PhantomData<Leaf<F, A, R>>);
-
-#[cold]
-fn in_no_slot() -> CallError {
-    CallError::other("a parameter of a direct call does not lie in a slot")
-}
 
 impl<F, A, R> DirectBody<A::Bits> for LeafBody<F, A, R>
 where
