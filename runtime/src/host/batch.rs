@@ -9,6 +9,7 @@ use alcedo_abi::zcall::{Slot, SlotValue};
 
 use crate::boundary::CallError;
 use crate::bridge::batches::{Done, Groups, Terms};
+use crate::bridge::call_cache::is_plain;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::uf;
@@ -262,11 +263,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let Some(method) = uf::method_call(&callee) else {
             return Err(refused(format!("{found}, of no object")).into());
         };
-        let are_words = are_as_declared::<A, R>(&signature)
-            && A::IN_SLOTS
-            && R::IN_SLOT
-            && !A::FIRST_IS_OBJECT
-            && !A::OTHERS_ARE_OBJECTS;
+        let are_words = are_as_declared::<A, R>(&signature) && is_plain::<A, R>();
         if !are_words || A::COUNT > MOST {
             let only = "numbers, `bool`s and names only";
             return Err(CallError::Signature { name: self.name.clone(), found, expected: only.to_owned() }.into());

@@ -8,6 +8,7 @@ use std::panic::Location;
 use super::Runtime;
 use super::typed_functions::EntryBody;
 use crate::boundary::CallError;
+use crate::bridge::call_cache::is_plain;
 use crate::bridge::dynamic_call::Effect;
 use crate::callback::Site;
 use crate::error::Error;
@@ -296,10 +297,7 @@ pub trait ModuleEntries: Sized {
 #[doc(hidden)]
 pub fn signature<A: ValueParams, R: NativeResult>() -> Result<Signature, CallError> {
     const {
-        assert!(
-            A::IN_SLOTS && R::IN_SLOT && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS,
-            "an entry of a table takes and returns numbers, `bool` and names"
-        );
+        assert!(is_plain::<A, R>(), "an entry of a table takes and returns numbers, `bool` and names");
     }
     signature_of::<A, R>().map(Signature)
 }

@@ -17,6 +17,7 @@ use super::in_frames::{KeptBody, ended, runtime_in_a_frame};
 use super::protocols::TakeBody;
 use super::{Calls, Runtime, WeakRuntime};
 use crate::boundary::{CallError, SourcePlace};
+use crate::bridge::call_cache::is_plain;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::fast_paths::FastPaths;
 use crate::bridge::host_direct::{failed, guarded, in_no_slot, to_answer};
@@ -146,11 +147,7 @@ impl Calls<'_> {
     fn register_code<B: Body>(&self, name: &str, effect: Effect, site: Site, body: B) -> Result<(), Error> {
         const {
             assert!(
-                B::Args::IN_SLOTS
-                    && !B::Args::FIRST_IS_OBJECT
-                    && !B::Args::OTHERS_ARE_OBJECTS
-                    && <ResultOf<B> as NativeResult>::IN_SLOT
-                    && !is_object::<ResultOf<B>>(),
+                is_plain::<B::Args, ResultOf<B>>() && !is_object::<ResultOf<B>>(),
                 "`register_typed` is for numbers, `bool` and names: register a function of other types with `register`"
             );
         }
