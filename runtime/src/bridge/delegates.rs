@@ -78,6 +78,18 @@ impl Drop for Ended<'_> {
     }
 }
 
+/// Types of the parameters and of the result of a signature.
+pub(crate) type Types = (Vec<PropertyType>, Option<PropertyType>);
+
+/// Resolves the types of a signature. Returns an error if a type does not exist.
+pub(crate) fn types_of(signature: &SignatureText, world: &World) -> Result<Types, CallError> {
+    let of = |word| {
+        PropertyType::resolve(word, &world.types).map_err(|error| CallError::NotFound { message: error.to_string() })
+    };
+    let params = signature.arguments.iter().map(of).collect::<Result<_, _>>()?;
+    Ok((params, signature.result.as_deref().map(of).transpose()?))
+}
+
 /// Returns the signature string of a delegate type, or [`CallError::Signature`] for another type.
 pub(crate) fn signature_of(ty: &PropertyType) -> Result<&str, CallError> {
     ty.signature().ok_or_else(|| mismatch(&"the value", ty, &"a delegate"))
@@ -346,13 +358,7 @@ impl Delegates {
         ty: &PropertyType,
         arguments: A,
     ) -> Result<R, CallError> {
-        let words = self.signature(ty)?;
-        let of = |word| {
-            PropertyType::resolve(word, &world.types)
-                .map_err(|error| CallError::NotFound { message: error.to_string() })
-        };
-        let params = words.arguments.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-        let result = words.result.as_deref().map(of).transpose()?;
+        let (params, result) = types_of(&self.signature(ty)?, world)?;
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 

@@ -11,6 +11,7 @@ use crate::boundary::{CallError, catch_panics};
 use crate::bridge::call_cache::CallCache;
 pub(super) use crate::bridge::call_cache::result_slot;
 use crate::bridge::core::Core;
+use crate::bridge::delegates::{Types, types_of};
 use crate::bridge::direct::MethodCall;
 use crate::bridge::dynamic_call;
 use crate::bridge::fast_paths::{FastPaths, HotTrampoline, StaticFastPath};
@@ -22,7 +23,6 @@ use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::kinds::PropertyKind;
 use crate::native::failing;
 use crate::object::native_value::{NativeResult, ValueParams, signature_of};
-use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
 use crate::runtime::{Runtime, WeakRuntime};
 use crate::zcall::buffer::BufferMut;
@@ -156,8 +156,6 @@ pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &Signa
     signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied())
         && result == R::VALUE.map(|(kind, _)| kind)
 }
-
-type Types = (Vec<PropertyType>, Option<PropertyType>);
 
 impl<A, R> fmt::Debug for TypedFunction<A, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -436,18 +434,14 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
 
     /// Resolves the types of the signature.
     fn types(&self, runtime: &Runtime) -> Result<Types, CallError> {
-        let types = &runtime.core().world.types;
-        let epoch = types.epoch();
+        let world = &runtime.core().world;
+        let epoch = world.types.epoch();
         if let Some((known, found)) = &*self.types.borrow()
             && *known == epoch
         {
             return Ok(found.clone());
         }
-        let of = |word| {
-            PropertyType::resolve(word, types).map_err(|error| CallError::NotFound { message: error.to_string() })
-        };
-        let params = self.signature.arguments.iter().map(of).collect::<Result<_, _>>()?;
-        let found = (params, self.signature.result.as_deref().map(of).transpose()?);
+        let found = types_of(&self.signature, world)?;
         *self.types.borrow_mut() = Some((epoch, found.clone()));
         Ok(found)
     }
