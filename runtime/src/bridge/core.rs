@@ -281,6 +281,14 @@ impl Core {
         }
     }
 
+    /// Removes all names that this module offers, and frees its frame numbers.
+    pub(crate) fn end_names(&self, module: ModuleId) {
+        self.zcalls.end_module(module);
+        self.red.hot().forget(module);
+        self.explicit.end_module(module);
+        self.chain.end_module(module);
+    }
+
     pub(crate) fn plugins(&self) -> Plugins<'_> {
         Plugins {
             world: &self.world,

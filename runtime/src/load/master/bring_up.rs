@@ -94,10 +94,7 @@ pub(crate) fn bring_up(
         match caught(|| open::open(core, (loads.host_context(), &loads.registry.tables), staged, id, generation)) {
             Ok(module) => new.push(module),
             Err(error) => {
-                core.zcalls.end_module(id);
-                core.red.hot().forget(id);
-                core.explicit.end_module(id);
-                core.chain.end_module(id);
+                core.end_names(id);
                 core.value_types.end_module(id);
                 let unload =
                     GenerationUnload { cause: UnloadCause::NotStaged, generation, modules: &new, is_known: false };

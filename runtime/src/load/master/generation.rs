@@ -126,10 +126,7 @@ fn exit(core: &Core, masters: &Masters, generation: Generation, module: &MasterM
 fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     core.finalizer.finalize(core.pairs.release_modules(modules));
     for module in modules {
-        core.zcalls.end_module(*module);
-        core.red.hot().forget(*module);
-        core.explicit.end_module(*module);
-        core.chain.end_module(*module);
+        core.end_names(*module);
         core.exports.end_module(*module);
         #[cfg(feature = "script")]
         core.scripts.end_module(*module).into_iter().for_each(|class| core.world.types.forget(class));
