@@ -303,11 +303,7 @@ impl ContextRegistry {
 
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(super) fn check_budget(&self) -> Result<(), LoadError> {
-        let (policy, parked) = (&self.settings.unloads, self.parked());
-        match policy.is_spent(parked.len()) {
-            true => Err(LoadError::ParkedBudget { budget: policy.parked_budget, parked }),
-            false => Ok(()),
-        }
+        self.settings.unloads.check_budget(&self.parked())
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {

@@ -219,11 +219,7 @@ impl Loads {
 
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
-        let (policy, parked) = (self.policy(), self.unloads.parked.borrow());
-        match policy.is_spent(parked.len()) {
-            true => Err(LoadError::ParkedBudget { budget: policy.parked_budget, parked: parked.clone() }),
-            false => Ok(()),
-        }
+        self.policy().check_budget(&self.unloads.parked.borrow())
     }
 
     pub(crate) fn policy(&self) -> &UnloadPolicy {
