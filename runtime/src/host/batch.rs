@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
+use alcedo_abi::direct::MOST_WORDS;
 use alcedo_abi::zcall::{Slot, SlotValue};
 
 use crate::boundary::CallError;
@@ -230,15 +231,15 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         core: &Core,
         callee: &Rc<Callee>,
         groups: &Groups,
-        slots: &[Slot; MOST],
+        slots: &[Slot; MOST_WORDS],
         results: Option<&mut [Option<u64>]>,
     ) -> Done {
         let slots = &slots[..A::COUNT];
-        let mut words = [0; MOST];
+        let mut words = [0; MOST_WORDS];
         words.iter_mut().zip(slots).for_each(|(word, slot)| *word = slot.bits());
         let count = A::COUNT + usize::from(R::VALUE.is_some());
         let mut slow = |object: ObjectHandle| {
-            let mut row = [Slot::EMPTY; MOST + 2];
+            let mut row = [Slot::EMPTY; MOST_WORDS + 2];
             row[0] = Slot::from_bits(ObjectHandle::SLOT, object.into_bits());
             row[1..=A::COUNT].copy_from_slice(slots);
             core.zcalls.dispatch_fresh(core.here(), callee, BufferMut::over(&mut row[..=count]))?;
@@ -264,7 +265,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
             return Err(refused(format!("{found}, of no object")).into());
         };
         let are_words = are_as_declared::<A, R>(&signature) && is_plain::<A, R>();
-        if !are_words || A::COUNT > MOST {
+        if !are_words || A::COUNT > MOST_WORDS {
             let only = "numbers, `bool`s and names only";
             return Err(CallError::Signature { name: self.name.clone(), found, expected: only.to_owned() }.into());
         }
@@ -273,13 +274,10 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     }
 }
 
-/// Maximum number of parameters of a method.
-const MOST: usize = 8;
-
 /// Converts the arguments to slots. Must run before objects are looked up, because a conversion is user code, which may destroy objects or
 /// start a reload.
-fn slots_of<A: ValueParams>(arguments: A) -> [Slot; MOST] {
-    let mut slots = [Slot::EMPTY; MOST];
+fn slots_of<A: ValueParams>(arguments: A) -> [Slot; MOST_WORDS] {
+    let mut slots = [Slot::EMPTY; MOST_WORDS];
     let mut made = arguments.into_slots();
     slots[..A::COUNT].copy_from_slice(&made.as_mut()[..A::COUNT]);
     slots

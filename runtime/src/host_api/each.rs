@@ -5,7 +5,7 @@
 use std::mem::MaybeUninit;
 
 use alcedo_abi::call::Failure;
-use alcedo_abi::direct::DirectStatus;
+use alcedo_abi::direct::{DirectStatus, MOST_WORDS};
 use alcedo_abi::host_direct::EachCall;
 use alcedo_abi::zcall::{Slot, SlotValue};
 
@@ -17,9 +17,6 @@ use crate::bridge::uf::method_call;
 use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Slots;
-
-/// Maximum number of parameters.
-const MOST: usize = 8;
 
 /// Buffers that a module provides for calls on several objects.
 pub(super) struct EachMut<'c> {
@@ -76,7 +73,7 @@ pub(super) fn zcall_each(
             ),
         });
     }
-    let mut bits = [0; MOST];
+    let mut bits = [0; MOST_WORDS];
     for (bits, slot) in bits.iter_mut().zip(&each.slots[1..]) {
         *bits = slot.bits();
     }
