@@ -64,8 +64,10 @@ impl Runtime {
             ["set", object, property, _value, ..] => or_error(objects::set(self, object, property, behind(line, 3))),
             ["call", object, function, ..] => or_error(objects::call(self, object, function, behind(line, 3))),
             ["calls"] => lines("no calls were counted", self.calls().times().iter().map(ToString::to_string)),
-            ["calls", "on"] => self.count_calls(true),
-            ["calls", "off"] => self.count_calls(false),
+            ["calls", state @ ("on" | "off")] => {
+                self.calls().observe(Observed { counts: *state == "on", ..self.calls().observed() });
+                format!("counting of calls by name is {state}")
+            }
             ["calls", "clear"] => {
                 self.calls().clear_times();
                 "the counts are cleared".to_owned()
@@ -78,8 +80,10 @@ impl Runtime {
             ["destroy", object] => or_error(objects::destroy(self, object)),
             ["eval", ..] => or_error(self.eval(behind(line, 1))),
             ["blacks"] => self.conjugates().owned_values().to_string(),
-            ["blacks", "sites", "on"] => self.sites(true),
-            ["blacks", "sites", "off"] => self.sites(false),
+            ["blacks", "sites", state @ ("on" | "off")] => {
+                self.conjugates().keep_sites(*state == "on");
+                format!("allocation-site tracking is {state}")
+            }
             ["leases"] => lines("no leases", self.unloads().leases().iter().map(ToString::to_string)),
             ["unloads"] => {
                 lines("no unloads", self.unloads().tickets().iter().map(|ticket| ticket.report().to_string()))
@@ -118,22 +122,10 @@ impl Runtime {
     pub fn complete(&self, line: &str) -> Vec<String> {
         #[cfg(feature = "script")]
         if let Some(text) = line.trim_start().strip_prefix("eval ") {
-            let mut lines: Vec<_> = eval::complete(self, text).iter().map(|text| format!("eval {text}")).collect();
-            lines.sort_unstable();
-            lines.dedup();
-            lines.truncate(objects::MOST);
-            return lines;
+            return objects::first(eval::complete(self, text).iter().map(|text| format!("eval {text}")));
         }
         let commands: Vec<_> = COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).collect();
         objects::complete(self, line, &commands)
-    }
-
-    fn count_calls(&self, counts: bool) -> String {
-        self.calls().observe(Observed { counts, ..self.calls().observed() });
-        match counts {
-            true => "counting of calls by name is on".to_owned(),
-            false => "counting of calls by name is off".to_owned(),
-        }
     }
 
     #[cfg(feature = "script")]
@@ -144,14 +136,6 @@ impl Runtime {
     #[cfg(not(feature = "script"))]
     fn eval(&self, _text: &str) -> Result<String, String> {
         Err("this host knows no scripts: enable the feature `script` of alcedo in its Cargo.toml".to_owned())
-    }
-
-    fn sites(&self, keeps: bool) -> String {
-        self.conjugates().keep_sites(keeps);
-        match keeps {
-            true => "allocation-site tracking is on".to_owned(),
-            false => "allocation-site tracking is off".to_owned(),
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::object::value::Value;
 use crate::runtime::Runtime;
 
 /// Maximum number of listed lines. A longer list ends with the number of omitted lines.
-pub(super) const MOST: usize = 20;
+const MOST: usize = 20;
 
 /// Lists the live objects of a class, or all live objects.
 pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {
@@ -124,8 +124,12 @@ pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<
             .unwrap_or_default(),
         _ => Vec::new(),
     };
-    let mut lines: Vec<_> =
-        names.iter().filter(|name| name.starts_with(begun)).map(|name| format!("{head}{name}")).collect();
+    first(names.iter().filter(|name| name.starts_with(begun)).map(|name| format!("{head}{name}")))
+}
+
+/// Sorts completions, and returns the first [`MOST`] without duplicates.
+pub(super) fn first(lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut lines: Vec<_> = lines.collect();
     lines.sort_unstable();
     lines.dedup();
     lines.truncate(MOST);
