@@ -1,7 +1,6 @@
 //! Configures a host before it starts: packages, native classes, listeners. [`Builder::build`] starts the host. Plugin code runs only after
 //! the start.
 
-use std::cell::Cell;
 #[cfg(feature = "script")]
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -18,7 +17,7 @@ use crate::load::context::event::ContextEvent;
 use crate::load::context::registry::LoadSettings;
 use crate::load::master;
 use crate::load::permissions::PermissionPolicy;
-use crate::native::{Natives, Ticker};
+use crate::native::Natives;
 use crate::runtime::Runtime;
 use crate::unload::policy::UnloadPolicy;
 use crate::watchdog::{Hang, Listener};
@@ -41,9 +40,9 @@ mod check;
 /// ```
 #[derive(Default)]
 pub struct Builder {
-    packages: Vec<String>,
+    /// Packages and tickers of the host.
+    own: Natives,
     natives: Vec<Natives>,
-    tickers: Vec<Registered<Ticker>>,
     observers: Vec<Registered<master::Observer>>,
     loads: LoadSettings,
     watchdog: Option<Duration>,
@@ -85,7 +84,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn package(mut self, name: &str) -> Self {
-        self.packages.push(name.to_owned());
+        self.own.packages.push(name.to_owned());
         self
     }
 
@@ -133,8 +132,7 @@ impl Builder {
     #[must_use]
     #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
-        let site = Site::new("ticker", &ticker);
-        self.tickers.push(Registered { site, code: Rc::new(Cell::new(Some(Box::new(ticker)))) });
+        self.own = self.own.ticker(ticker);
         self
     }
 
@@ -322,7 +320,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
-        let tickers = self.tickers.iter_mut().map(|ticker| &mut ticker.site);
+        let tickers = self.own.tickers.iter_mut().map(|ticker| &mut ticker.site);
         let observers = self.observers.iter_mut().map(|observer| &mut observer.site);
         let sites = tickers.chain(observers).chain(self.on_hang.iter_mut().map(|listener| &mut listener.site));
         Site::name_newest(sites, name);
@@ -512,7 +510,7 @@ impl Builder {
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.as_ref().to_owned());
             let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
             // The load of the package reports an invalid folder name.
-            self.packages.extend(name.map(str::to_owned));
+            self.own.packages.extend(name.map(str::to_owned));
             self.scripts.push(folder);
         }
         self

@@ -242,12 +242,8 @@ impl Builder {
     /// Declares the packages, and returns the native types of these packages. Returns an error if the name of a package is invalid.
     fn take_natives(&mut self, types: &Types) -> Result<Natives, Error> {
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
-        let mut collected = Natives {
-            packages: mem::take(&mut self.packages),
-            batch: Batch { classes: vec![root], ..Batch::default() },
-            tickers: mem::take(&mut self.tickers),
-            ..Natives::default()
-        };
+        let mut collected = mem::take(&mut self.own);
+        collected.batch.classes.push(root);
         self.natives.drain(..).for_each(|natives| collected.append(natives));
         if let Some(name) = collected.packages.iter().find(|name| !is_identifier(name)) {
             let owner = "the packages of the host".to_owned();
