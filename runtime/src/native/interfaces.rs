@@ -7,9 +7,9 @@ use alcedo_abi::interface_check::{self, InterfaceFunction};
 
 use crate::boundary::CallError;
 use crate::kinds::function_flags;
-use crate::native::Natives;
 use crate::native::functions::{Function, SignatureBlock};
 use crate::native::this::{At, ObjectView, View};
+use crate::native::{NativeInterface, Natives};
 use crate::object::decl::{FunctionDecl, InterfaceDecl};
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue, fingerprint};
 use crate::object::natives::core_of;
@@ -143,14 +143,9 @@ pub fn interface_function<A: NativeParams, R: NativeResult>(
 #[must_use]
 pub fn add_interface(natives: Natives, of: (&str, &str), doc: &str, functions: Vec<FunctionDecl>) -> Natives {
     let (package, name) = of;
-    let mut natives = natives.of_package(package);
     let doc = doc.to_owned();
-    natives.batch.interfaces.push(InterfaceDecl {
-        functions,
-        doc,
-        ..InterfaceDecl::new(package, name, Origin::Native)
-    });
-    natives
+    let decl = InterfaceDecl { functions, doc, ..InterfaceDecl::new(package, name, Origin::Native) };
+    natives.of_package(package).interface_with_functions(NativeInterface(decl))
 }
 
 /// Splits a member path such as `/Script/Game.Lamp:flicker` into type and name.
