@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use alcedo_abi::manifest::{self, Manifest};
@@ -68,7 +69,7 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
     let classes = types.iter().filter(|(kind, _path)| *kind == manifest::type_records::CLASS);
     Ok(ModuleInfo {
         name: manifest.name.to_owned(),
-        version: version(&manifest)?,
+        version: parsed(&manifest, manifest.version, "version".to_owned())?,
         dependencies: dependencies(&manifest)?,
         build_id: manifest.build_id,
         compiler: manifest.compiler.to_owned(),
@@ -86,11 +87,12 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
     })
 }
 
-fn version(manifest: &Manifest<'_>) -> Result<semver::Version, LoadError> {
-    manifest.version.parse().map_err(|reason: semver::Error| LoadError::Version {
+/// Parses a version or a version range. `what` is the kind of the text, for the error.
+fn parsed<T: FromStr<Err = semver::Error>>(manifest: &Manifest<'_>, text: &str, what: String) -> Result<T, LoadError> {
+    text.parse().map_err(|reason: semver::Error| LoadError::Version {
         module: manifest.name.to_owned(),
-        text: manifest.version.to_owned(),
-        what: "version".into(),
+        text: text.to_owned(),
+        what,
         reason: reason.to_string(),
     })
 }
@@ -98,15 +100,7 @@ fn version(manifest: &Manifest<'_>) -> Result<semver::Version, LoadError> {
 fn dependencies(manifest: &Manifest<'_>) -> Result<Vec<(String, semver::VersionReq)>, LoadError> {
     manifest
         .dependencies()
-        .map(|(name, range)| match range.parse::<semver::VersionReq>() {
-            Ok(range) => Ok((name.to_owned(), range)),
-            Err(reason) => Err(LoadError::Version {
-                module: manifest.name.to_owned(),
-                text: range.to_owned(),
-                what: format!("version range of {name}"),
-                reason: reason.to_string(),
-            }),
-        })
+        .map(|(name, range)| Ok((name.to_owned(), parsed(manifest, range, format!("version range of {name}"))?)))
         .collect()
 }
 
