@@ -10,7 +10,7 @@ use super::advice::{self, Advice};
 use super::hooks;
 use crate::sync::lock;
 
-/// Maximum number of symbols that a reason lists.
+/// Maximum number of names that a reason lists.
 const MOST: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,8 +94,8 @@ fn judge(facts: &Facts<'_>) -> Option<ParkReason> {
         parts.push(("it was linked with `-z nodelete`".to_owned(), help.to_owned()));
     }
     if !facts.unique.is_empty() {
-        let why =
-            format!("it defines what a process has only once ({})", listed(facts.unique.iter().map(String::as_str)));
+        let symbols = listed(facts.unique.iter().map(|name| demangled(name)));
+        let why = format!("it defines what a process has only once ({symbols})");
         parts.push((why, "compile its C++ code with `-fno-gnu-unique`, or hide those symbols".to_owned()));
     }
     let (why, hints): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
@@ -113,7 +113,7 @@ fn of_bypasses(facts: &Facts<'_>) -> Vec<(String, String)> {
 }
 
 fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (String, String) {
-    let symbols = listed(names.iter().copied());
+    let symbols = listed(names.iter().map(|name| demangled(name)));
     let others: Vec<_> = facts.needed.iter().filter(|needed| !hooks::is_platform(needed)).map(String::as_str).collect();
     match (library, &others[..]) {
         (Some(library), _) if library.starts_with("libstdc++.so") => (
@@ -172,10 +172,10 @@ fn has_code_of(names: &[u8], package: &str) -> bool {
         .any(|part| memchr::memmem::find(names, part.as_bytes()).is_some())
 }
 
-/// Formats the first `MOST` names, demangled, followed by the number of the remaining names.
-fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+/// Formats the first `MOST` names, followed by the number of the remaining names.
+pub(super) fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = names.len().saturating_sub(MOST);
-    let names: Vec<_> = names.take(MOST).map(demangled).collect();
+    let names: Vec<_> = names.take(MOST).collect();
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     names.join(", ") + &more
 }

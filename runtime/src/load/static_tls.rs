@@ -9,10 +9,8 @@ use std::sync::Mutex;
 use alcedo_sys::{ImageFile, StaticTls, process};
 
 use super::advice;
+use super::park_reason::listed;
 use crate::sync::lock;
-
-/// Maximum number of thread-locals that are listed per file.
-const MOST_NAMED: usize = 3;
 
 /// Use of static thread-local storage by one file, and advice to avoid this use.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,10 +85,8 @@ fn in_words(module: &str, message: &str, library: Option<&str>, own: Option<&Par
 impl Part {
     fn describe_used(&self) -> String {
         let StaticTls { bytes, variables, .. } = &self.used;
-        let named: Vec<_> = variables.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
-        let more = variables.len().saturating_sub(MOST_NAMED);
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let names = if named.is_empty() { String::new() } else { format!(" ({}{more})", named.join(", ")) };
+        let names = listed(variables.iter().map(|name| format!("`{name}`")));
+        let names = if names.is_empty() { names } else { format!(" ({names})") };
         format!("{bytes} bytes{names}")
     }
 }
