@@ -138,19 +138,10 @@ fn put(
             found: name.to_owned(),
         }),
     };
-    match found {
-        FoundModule::File(path) => {
-            let library = Library::read(&path, &registry.stage_dir)?;
-            is_named(&library.info.name)?;
-            grant(generation, request, &library.info.version);
-            Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
-        }
+    let library = match found {
+        FoundModule::File(path) => Library::read(&path, &registry.stage_dir)?,
         FoundModule::Bytes { image, symbols } => {
-            let library =
-                Library::from_bytes(&format!("the answer of {source}"), &image, symbols, &registry.stage_dir)?;
-            is_named(&library.info.name)?;
-            grant(generation, request, &library.info.version);
-            Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
+            Library::from_bytes(&format!("the answer of {source}"), &image, symbols, &registry.stage_dir)?
         }
         FoundModule::Loaded(summary) => {
             is_named(&summary.name)?;
@@ -173,9 +164,12 @@ fn put(
                 }
                 generation.borrow(&module)?;
             }
-            Ok(Some(Answer::Module(module)))
+            return Ok(Some(Answer::Module(module)));
         }
-    }
+    };
+    is_named(&library.info.name)?;
+    grant(generation, request, &library.info.version);
+    Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
 }
 
 /// Records that a resolver has returned a version outside of the requested range.
