@@ -181,15 +181,19 @@ pub(crate) fn with(delegate: Value, added: Binding) -> Value {
 /// Removes the bindings for which `is_kept` returns `false`. Returns the delegate and the number of removed bindings.
 pub(crate) fn keep(delegate: Value, is_kept: impl Fn(&Binding) -> bool) -> (Value, u32) {
     let before = bindings(&delegate).len();
-    let left = match delegate {
-        Value::Delegate(binding) if is_kept(&binding) => Value::Delegate(binding),
-        Value::Delegate(_) => Value::Delegate(Binding::default()),
-        Value::Multicast(all) => Value::Multicast(all.into_iter().filter(is_kept).collect()),
-        Value::Sparse(all) => Value::Sparse(all.into_iter().filter(is_kept).collect()),
-        other => other,
-    };
+    let left = map_bindings(delegate, |binding| is_kept(&binding).then_some(binding));
     let removed = before - bindings(&left).len();
     (left, removed as u32)
+}
+
+/// Replaces each binding of a delegate with the result of `map`. Removes the binding if the result is `None`.
+pub(super) fn map_bindings(delegate: Value, mut map: impl FnMut(Binding) -> Option<Binding>) -> Value {
+    match delegate {
+        Value::Delegate(binding) => Value::Delegate(map(binding).unwrap_or_default()),
+        Value::Multicast(all) => Value::Multicast(all.into_iter().filter_map(map).collect()),
+        Value::Sparse(all) => Value::Sparse(all.into_iter().filter_map(map).collect()),
+        other => other,
+    }
 }
 
 /// Checks if `object` and `function` match a binding. The object `NONE` matches all bindings. An empty function name matches all functions

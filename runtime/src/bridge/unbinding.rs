@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::bridge::core::Core;
-use crate::bridge::delegates::{broken, holds_delegates, keep};
+use crate::bridge::delegates::{broken, holds_delegates, map_bindings};
 use crate::object::World;
 use crate::object::property::PropertyType;
 use crate::object::value::{Binding, Value};
@@ -38,22 +38,13 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     let Some(signature) = ty.signature() else {
         return value.map_parts(ty, &mut |ty, value| mend(world, ty, value, reasons));
     };
-    let follow = |binding| of_new_class(world, of_today(world, binding));
-    let value = match value {
-        Value::Delegate(binding) => Value::Delegate(follow(binding)),
-        Value::Multicast(all) => Value::Multicast(all.into_iter().map(follow).collect()),
-        Value::Sparse(all) => Value::Sparse(all.into_iter().map(follow).collect()),
-        other => other,
-    };
-    let found = crate::cells::RefCell::new(reasons);
-    let is_kept = |binding: &_| match broken(world, signature, binding) {
-        Some(reason) => {
-            found.borrow_mut().push(reason);
-            false
-        }
-        None => true,
-    };
-    keep(value, is_kept).0
+    map_bindings(value, |binding| {
+        let binding = of_new_class(world, of_today(world, binding));
+        let reason = broken(world, signature, &binding);
+        let is_kept = reason.is_none();
+        reasons.extend(reason);
+        is_kept.then_some(binding)
+    })
 }
 
 /// Redirects a binding from a replaced class default object to the new class default object. Bindings to static functions of scripts refer
