@@ -18,6 +18,12 @@ pub(crate) enum Dispatch {
     Final,
 }
 
+/// Returns the error for an object of another class. `place` is the used member; empty if no member is used.
+pub(crate) fn wrong_class(place: String, handle: ObjectHandle, class: &Class, expected: &str) -> CallError {
+    let (found, expected) = (class.path.to_string(), expected.to_owned());
+    CallError::WrongClass { place, handle, found, expected }
+}
+
 pub(crate) fn is_static(function: &Function) -> bool {
     function.flags & function_flags::STATIC != 0
 }
@@ -41,12 +47,7 @@ pub(crate) fn target(
         message: format!("the class of {} is gone: resolve the function again", function.path),
     })?;
     if !class.is_a(&owner) {
-        return Err(CallError::WrongClass {
-            place: function.path.to_string(),
-            handle: object,
-            found: class.path.to_string(),
-            expected: owner.path.to_string(),
-        });
+        return Err(wrong_class(function.path.to_string(), object, &class, &owner.path));
     }
     Ok(Rc::clone(match dispatch {
         Dispatch::Virtual => class.dispatch(function),
@@ -64,12 +65,8 @@ fn implemented(
     class: &Class,
 ) -> Result<Rc<Function>, CallError> {
     if !class.implements(interface) && !class.implements(&world.types.redirected(interface)) {
-        return Err(CallError::WrongClass {
-            place: function.path.to_string(),
-            handle: object,
-            found: class.path.to_string(),
-            expected: format!("class that implements {interface}"),
-        });
+        let expected = format!("class that implements {interface}");
+        return Err(wrong_class(function.path.to_string(), object, class, &expected));
     }
     let found = class.find_function(&function.text);
     match found.filter(|found| found.fingerprint == function.fingerprint) {

@@ -168,12 +168,8 @@ pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Prop
     if class.chain().iter().any(|class| class.path == property.owner) {
         return Ok(());
     }
-    Err(CallError::WrongClass {
-        place: format!("{}:{}", property.owner, property.text),
-        handle: object,
-        found: class.path.to_string(),
-        expected: property.owner.to_string(),
-    })
+    let place = format!("{}:{}", property.owner, property.text);
+    Err(calls::wrong_class(place, object, class, &property.owner))
 }
 
 /// Value to which a pointer slot refers.

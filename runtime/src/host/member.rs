@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 
 use crate::boundary::CallError;
 use crate::bridge::call_cache::{CallCache, is_plain};
-use crate::bridge::calls::Dispatch;
+use crate::bridge::calls::{Dispatch, wrong_class};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::cells::RefCell;
@@ -70,8 +70,7 @@ pub(super) fn is_meant(world: &World, object: ObjectHandle, class: &Class, path:
     if let Some(waits_for) = world.objects.waits_for(object) {
         return Err(CallError::Unavailable { what: format!("the class {waits_for} of object {object}") });
     }
-    let (place, found, expected) = (String::new(), class.path.to_string(), path.to_owned());
-    Err(CallError::WrongClass { place, handle: object, found, expected })
+    Err(wrong_class(String::new(), object, class, path))
 }
 
 /// A property of a class.

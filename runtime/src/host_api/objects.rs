@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::boundary::CallError;
+use crate::bridge::calls::wrong_class;
 use crate::bridge::collection::Requested;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
@@ -22,12 +23,8 @@ pub(super) fn object_resolve(core: &Core, object: ObjectHandle, class: ClassId) 
     if expected.as_ref().is_some_and(|expected| found.is_a(expected)) {
         return Ok(memory);
     }
-    Err(CallError::WrongClass {
-        place: String::new(),
-        handle: object,
-        found: found.path.to_string(),
-        expected: expected.map_or_else(|| "class that is gone".to_owned(), |expected| expected.path.to_string()),
-    })
+    let expected = expected.as_ref().map_or("class that is gone", |expected| &*expected.path);
+    Err(wrong_class(String::new(), object, &found, expected))
 }
 
 pub(super) fn object_part(
