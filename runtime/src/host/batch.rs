@@ -8,7 +8,7 @@ use std::rc::Rc;
 use alcedo_abi::direct::MOST_WORDS;
 use alcedo_abi::zcall::{Slot, SlotValue};
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::batches::{Done, Groups, Terms};
 use crate::bridge::call_cache::is_plain;
 use crate::bridge::core::Core;
@@ -256,18 +256,16 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let callee = callee.ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
         let signature = signature_of::<A, R>()?;
         let expected = signature.to_string();
-        let found = callee.signature().text().to_owned();
-        let refused = |found| CallError::Signature { name: self.name.clone(), found, expected: expected.clone() };
+        let found = callee.signature().text();
         if found != expected {
-            return Err(refused(found).into());
+            return Err(mismatch(&self.name, &found, &expected).into());
         }
         let Some(method) = uf::method_call(&callee) else {
-            return Err(refused(format!("{found}, of no object")).into());
+            return Err(mismatch(&self.name, &format!("{found}, of no object"), &expected).into());
         };
         let are_words = are_as_declared::<A, R>(&signature) && is_plain::<A, R>();
         if !are_words || A::COUNT > MOST_WORDS {
-            let only = "numbers, `bool`s and names only";
-            return Err(CallError::Signature { name: self.name.clone(), found, expected: only.to_owned() }.into());
+            return Err(mismatch(&self.name, &found, &"numbers, `bool`s and names only").into());
         }
         self.kept.replace(Some((core.zcalls.keep(handle)?, method.clone())));
         Ok((callee, method))

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::closures::{Listener, listen};
 use super::member::is_meant;
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::error::Error;
@@ -151,7 +151,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         let (found, expected) = (delegates::signature_of(&ty)?, signature_of::<A, R>()?);
         if found != expected.to_string() {
             let name = format!("{}:{}", self.class, self.name);
-            return Err(CallError::Signature { name, found: found.to_owned(), expected: expected.to_string() }.into());
+            return Err(mismatch(&name, &found, &expected).into());
         }
         Ok(expected)
     }

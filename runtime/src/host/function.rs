@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_abi::zcall::Slot;
 
-use crate::boundary::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics, mismatch};
 use crate::bridge::call_cache::CallCache;
 pub(super) use crate::bridge::call_cache::result_slot;
 use crate::bridge::core::Core;
@@ -387,8 +387,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             .ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
         let found = callee.signature().text();
         if callee.slots() == Slots::Property {
-            let (name, expected) = (self.name.clone(), self.signature.to_string());
-            return Err(CallError::Signature { name, found: format!("a property of type {found}"), expected }.into());
+            let found = format!("a property of type {found}");
+            return Err(mismatch(&self.name, &found, &self.signature).into());
         }
         let is_found = |signature: &SignatureText| signature.to_string() == found;
         // The signature of a method does not contain the object, which is the first parameter here.
@@ -399,8 +399,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         };
         let accepts_object = !is_found(&self.signature);
         if accepts_object && !without_object().is_some_and(|signature| is_found(&signature)) {
-            let (name, found, expected) = (self.name.clone(), found.to_owned(), self.signature.to_string());
-            return Err(CallError::Signature { name, found, expected }.into());
+            return Err(mismatch(&self.name, &found, &self.signature).into());
         }
         // The callee only checks the class of its receiver. Calls with further objects pass values, which are checked.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !accepts_object);

@@ -4,7 +4,7 @@
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::call_cache::{CallCache, is_plain};
 use crate::bridge::calls::{Dispatch, wrong_class};
 use crate::bridge::core::Core;
@@ -202,8 +202,7 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
         if is_new {
             let expected = signature_of::<B, R>()?.to_string();
             if function.signature_text() != expected {
-                let (name, found) = (function.path.to_string(), function.signature_text().to_owned());
-                return Err(CallError::Signature { name, found, expected });
+                return Err(mismatch(&function.path, &function.signature_text(), &expected));
             }
             self.meant.is_seen(&class);
         }

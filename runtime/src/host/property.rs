@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::fast_paths::FastPaths;
 use crate::error::Error;
 use crate::handles::{ClassId, ObjectHandle};
@@ -95,9 +95,8 @@ impl Runtime {
         let property = self.core().world.types.property_by_path(&path).ok_or_else(missing)?;
         let (class, text) = path.split_once(':').ok_or_else(missing)?;
         if !fits::<T::Raw>(&property.ty) {
-            let (name, found) = (name.to_owned(), format!("a property of type {}", property.ty));
-            let expected = std::any::type_name::<T>().to_owned();
-            return Err(CallError::Signature { name, found, expected }.into());
+            let found = format!("a property of type {}", property.ty);
+            return Err(mismatch(&name, &found, &std::any::type_name::<T>()).into());
         }
         Ok(TypedProperty {
             runtime: self.downgrade(),

@@ -14,7 +14,7 @@ use std::time::Instant;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::list::prelude::*;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::bridge::module_protocols::BorrowedDesc;
@@ -384,5 +384,5 @@ impl Sink<'_> {
 
 /// Returns the error for a value whose kind the function does not support.
 pub(super) fn wrong_kind(ty: &PropertyType, verb: &str) -> CallError {
-    CallError::Signature { name: verb.to_owned(), found: ty.to_string(), expected: format!("what {verb} is for") }
+    mismatch(&verb, ty, &format_args!("what {verb} is for"))
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::{Core, HostOfWorld};
 use crate::handles::ObjectHandle;
 use crate::host::DelegateOf;
@@ -252,8 +252,8 @@ impl<F: Signature> NativeParam for Delegate<F> {
         let words = ty.and_then(PropertyType::signature);
         let expected = signature_of::<F::Args, F::Result>()?.to_string();
         if words != Some(&*expected) {
-            let (name, found) = ("a value".to_owned(), ty.map(ToString::to_string).unwrap_or_default());
-            return Err(CallError::Signature { name, found, expected: format!("Delegate({expected})") });
+            let found = ty.map(ToString::to_string).unwrap_or_default();
+            return Err(mismatch(&"a value", &found, &format_args!("Delegate({expected})")));
         }
         Ok(Value::Delegate(self.0))
     }

@@ -12,7 +12,7 @@ use alcedo_abi::describe::ZCallInvoke;
 use alcedo_abi::direct::DirectTrampoline;
 use arc_swap::ArcSwapOption;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::dynamic_call;
 use crate::bridge::fast_paths::HotTrampoline;
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, location_text};
@@ -92,12 +92,7 @@ impl Bound {
         // Also compares the signatures, because two different signatures may have equal fingerprints.
         let is_other = |words: Signature| words != *signature;
         if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
-            return Err(CallError::Signature {
-                name: export.full.to_string(),
-                found: export.signature.to_string(),
-                expected: signature.to_string(),
-            }
-            .into());
+            return Err(mismatch(&export.full, &export.signature, signature).into());
         }
         signature.needs_no_runtime(&export.full)?;
         Ok(Self { resolved_in: generation.gate.number(), target })

@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 
 use alcedo_abi::host_direct::DirectCallee;
 
-use crate::boundary::CallError;
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::exports::is_type;
 use crate::bridge::nm::Method;
 use crate::bridge::protocols::built_in;
@@ -201,11 +201,11 @@ impl Bound {
             return Err(CallError::other(format!("`{full}`: no values of any type go to it here; {help}")));
         }
         if expected != fingerprint {
-            return Err(CallError::Signature {
-                name: format!("`{full}`"),
-                found: format!("{signature}, fingerprint {fingerprint:016x}"),
-                expected: format!("fingerprint {expected:016x}"),
-            });
+            return Err(mismatch(
+                &format_args!("`{full}`"),
+                &format_args!("{signature}, fingerprint {fingerprint:016x}"),
+                &format_args!("fingerprint {expected:016x}"),
+            ));
         }
         signature.parse::<Signature>()?.needs_no_runtime(full)
     }
