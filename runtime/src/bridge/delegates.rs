@@ -362,7 +362,8 @@ impl Delegates {
         ty: &PropertyType,
         arguments: A,
     ) -> Result<R, CallError> {
-        let (params, result) = types_of(&self.signature(ty)?, world)?;
+        let signature = self.signature(ty)?;
+        let (params, result) = types_of(&signature, world)?;
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
