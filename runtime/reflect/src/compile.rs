@@ -21,7 +21,7 @@ use crate::order;
 use crate::path::TypePath;
 use crate::property::{Property, PropertyType, display_name};
 use crate::refusal::{DeclareError, check_member, check_name};
-use crate::registry::Registry;
+use crate::registry::{Category, Paths, Registry, Type};
 use crate::structs::{Nature, StructType, fingerprint};
 use crate::type_text::TypeText;
 use crate::typing::{TypeError, TypeResolver};
@@ -49,10 +49,7 @@ pub(super) struct Compiler<'a> {
     pub(super) names: &'a Names,
     /// Types declared before the batch.
     pub(super) known: &'a Registry,
-    enums: HashMap<Rc<str>, Rc<EnumType>>,
-    structs: HashMap<Rc<str>, Rc<StructType>>,
-    classes: HashMap<Rc<str>, Rc<Class>>,
-    interfaces: HashMap<Rc<str>, Rc<Interface>>,
+    compiled: Paths,
     /// By path of the delegate: its kind, and the text inside the parentheses of its type.
     delegates: HashMap<String, (PropertyKind, Rc<str>)>,
     /// Paths of all classes of the batch, compiled or not: references may name them.
@@ -66,13 +63,13 @@ pub(super) struct Compiler<'a> {
 /// Maximum size of a type in bytes. Offsets are 32 bits wide. Large data in a property would be part of every object.
 const MAX_STRUCT_SIZE: usize = 1 << 20;
 
-/// Compiles a batch. `first` is the id of the batch's first class; later classes have consecutive ids.
+/// Compiles a batch. `first` is the id of the batch's first class; later classes have consecutive ids. Returns the types also by path.
 pub(super) fn compile(
     names: &Names,
     known: &Registry,
     batch: &Batch,
     first: ClassId,
-) -> Result<Declared, DeclareError> {
+) -> Result<(Declared, Paths), DeclareError> {
     check_kinds(batch)?;
     check_paths(known, batch)?;
     let class_paths = batch.classes.iter().map(ClassDecl::path).collect();
@@ -80,47 +77,32 @@ pub(super) fn compile(
     let interface_paths = batch.interfaces.iter().map(InterfaceDecl::path).collect();
     let entry = |decl: &DelegateDecl| Ok((decl.path(), delegate_type_text(decl)?));
     let delegates = batch.delegates.iter().map(entry).collect::<Result<_, DeclareError>>()?;
-    let (enums, structs, classes, interfaces) = Default::default();
-    let mut compiler = Compiler {
-        names,
-        known,
-        enums,
-        structs,
-        classes,
-        interfaces,
-        delegates,
-        class_paths,
-        struct_paths,
-        interface_paths,
-    };
+    let compiled = Paths::default();
+    let mut compiler = Compiler { names, known, compiled, delegates, class_paths, struct_paths, interface_paths };
     let mut declared = Declared::default();
     for decl in &batch.enums {
-        let compiled = Rc::new(compile_enum(decl)?);
-        compiler.enums.insert(compiled.path.clone(), compiled.clone());
-        declared.enums.push(compiled);
+        compiler.add(&mut declared.enums, compile_enum(decl)?);
     }
     for index in struct_order(&batch.structs)? {
-        let structure = Rc::new(compiler.lay_out(&batch.structs[index])?);
-        compiler.structs.insert(structure.path.clone(), structure.clone());
-        declared.structs.push(structure);
+        let structure = compiler.lay_out(&batch.structs[index])?;
+        compiler.add(&mut declared.structs, structure);
     }
     for decl in &batch.delegates {
-        declared.delegates.push(Rc::new(compiler.delegate(decl)?));
+        let delegate = compiler.delegate(decl)?;
+        compiler.add(&mut declared.delegates, delegate);
     }
     for decl in &batch.interfaces {
-        let interface = Rc::new(compiler.interface(decl)?);
-        compiler.interfaces.insert(interface.path.clone(), interface.clone());
-        declared.interfaces.push(interface);
+        let interface = compiler.interface(decl)?;
+        compiler.add(&mut declared.interfaces, interface);
     }
     for (count, index) in class_order(&batch.classes)?.into_iter().enumerate() {
-        let class = Rc::new(compiler.class(&batch.classes[index], ClassId(first.0 + count as u32))?);
-        compiler.classes.insert(class.path.clone(), class.clone());
-        declared.classes.push(class);
+        let class = compiler.class(&batch.classes[index], ClassId(first.0 + count as u32))?;
+        compiler.add(&mut declared.classes, class);
     }
     for class in &declared.classes {
         compiler.check_subobjects(class)?;
     }
-    Ok(declared)
+    Ok((declared, compiler.compiled))
 }
 
 /// Checks that this host defines the kinds of all properties and parameters.
@@ -207,40 +189,46 @@ fn print_cycle(cycle: &[usize], paths: &[String]) -> String {
 
 impl TypeResolver for Compiler<'_> {
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
-        self.structs.get(path).cloned().or_else(|| self.known.structure(path))
+        self.find(path)
     }
 
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
-        self.enums.get(path).cloned().or_else(|| self.known.enumeration(path))
+        self.find(path)
     }
 
     fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)> {
-        let known = || self.known.delegate(path).map(|found| (found.kind, Rc::clone(&found.words)));
+        let known = || self.known.find::<DelegateType>(path).map(|found| (found.kind, Rc::clone(&found.words)));
         self.delegates.get(path).cloned().or_else(known)
     }
 
     fn has_struct(&self, path: &str) -> bool {
-        self.struct_paths.contains(path) || self.known.structure(path).is_some()
+        self.struct_paths.contains(path) || self.known.find::<StructType>(path).is_some()
     }
 
     fn has_class(&self, path: &str) -> bool {
-        self.class_paths.contains(path) || self.known.class(path).is_some()
+        self.class_paths.contains(path) || self.known.find::<Class>(path).is_some()
     }
 
     fn has_interface(&self, path: &str) -> bool {
-        self.interface_paths.contains(path) || self.known.interface(path).is_some()
+        self.interface_paths.contains(path) || self.known.find::<Interface>(path).is_some()
     }
 }
 
 impl Compiler<'_> {
-    /// Returns the class at a path, from the batch or from the classes declared before.
-    pub(super) fn find_class(&self, path: &str) -> Option<Rc<Class>> {
-        self.classes.get(path).cloned().or_else(|| self.known.class(path))
+    /// Returns the type of a category at a path, from the batch or from the types declared before.
+    pub(super) fn find<T: Category>(&self, path: &str) -> Option<Rc<T>> {
+        self.compiled.get(path).and_then(T::of).cloned().or_else(|| self.known.find(path))
     }
 
-    /// Returns the interface at a path, from the batch or from the interfaces declared before.
-    pub(super) fn find_interface(&self, path: &str) -> Option<Rc<Interface>> {
-        self.interfaces.get(path).cloned().or_else(|| self.known.interface(path))
+    /// Adds a compiled type to the types by path, and to the list of its category.
+    fn add<T>(&mut self, list: &mut Vec<Rc<T>>, compiled: T)
+    where
+        Type: From<Rc<T>>,
+    {
+        let compiled = Rc::new(compiled);
+        let ty = Type::from(Rc::clone(&compiled));
+        self.compiled.insert(Rc::clone(ty.path()), ty);
+        list.push(compiled);
     }
 
     fn lay_out(&self, decl: &StructDecl) -> Result<StructType, DeclareError> {
@@ -376,7 +364,7 @@ impl Compiler<'_> {
         for (subobject, requested) in own.map(|(subobject, requested)| (subobject.clone(), requested)).chain(inherited)
         {
             let expected = subobject.property.ty.type_path();
-            let fits = match (self.find_class(&requested), self.find_class(expected)) {
+            let fits = match (self.find::<Class>(&requested), self.find::<Class>(expected)) {
                 (Some(requested), Some(expected)) => requested.is_a(&expected),
                 _ => false,
             };

@@ -12,6 +12,7 @@ use crate::class::{Class, Members, Subobject, SubobjectRole};
 use crate::compile::{Compiler, declares_subobject};
 use crate::decl::{ClassDecl, FunctionDecl};
 use crate::function::{self, Function};
+use crate::interface::Interface;
 use crate::layout::place_closely;
 use crate::origin::Origin;
 use crate::property::{Property, PropertyType};
@@ -105,7 +106,7 @@ impl Compiler<'_> {
         match (decl.base.as_str(), decl.origin) {
             ("", Origin::Native) => Ok(None),
             ("", _) => Err(DeclareError::NoBase { class: path.to_owned() }),
-            (base, _) => match self.find_class(base) {
+            (base, _) => match self.find::<Class>(base) {
                 Some(found) if found.flags & class_flags::FINAL != 0 => {
                     Err(DeclareError::FinalBase { class: path.to_owned(), base: base.to_owned() })
                 }
@@ -122,7 +123,7 @@ impl Compiler<'_> {
 
     /// Returns the current paths of the interfaces that the class itself implements.
     fn interfaces(&self, decl: &ClassDecl, class: &str) -> Result<Vec<Rc<str>>, DeclareError> {
-        let found = |path: &String| match self.find_interface(path) {
+        let found = |path: &String| match self.find::<Interface>(path) {
             Some(interface) => Ok(interface.path.clone()),
             None => Err(DeclareError::UnknownInterface { class: class.to_owned(), interface: path.clone() }),
         };
@@ -200,7 +201,7 @@ impl Compiler<'_> {
             let expected = format!("{}:{}", named.unwrap_or("the base"), decl.name);
             Err(DeclareError::NoEvent { function: path.to_owned(), expected, problem })
         };
-        let Some(start) = named.and_then(|named| self.find_class(named)) else {
+        let Some(start) = named.and_then(|named| self.find::<Class>(named)) else {
             return refuse("the class is unknown; name the base class that declares the event");
         };
         if !base.is_some_and(|base| base.is_a(&start)) {

@@ -42,7 +42,7 @@ impl Compiler<'_> {
         functions: &FxHashMap<Rc<str>, Rc<Function>>,
         interface: &str,
     ) -> Result<(), DeclareError> {
-        let Some(interface) = self.find_interface(interface) else { return Ok(()) };
+        let Some(interface) = self.find::<Interface>(interface) else { return Ok(()) };
         for required in &interface.functions {
             let found = functions.get(&required.text);
             if found.is_some_and(|found| found.fingerprint == required.fingerprint) {

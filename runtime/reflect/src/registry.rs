@@ -30,16 +30,57 @@ pub(crate) struct Registry {
     pub(crate) lowered: Option<Shadow>,
 }
 
-/// Types of one category (such as structs), by path.
-type Paths<T> = FxHashMap<Rc<str>, Rc<T>>;
+/// Declared types by path. A path belongs to one type of any category.
+pub(crate) type Paths = FxHashMap<Rc<str>, Type>;
+
+/// Category of declared types, such as structs.
+pub(crate) trait Category: Sized {
+    /// Returns the type if it belongs to the category.
+    fn of(ty: &Type) -> Option<&Rc<Self>>;
+}
+
+macro_rules! categories {
+    ($($category:ident: $ty:ty),*) => {
+        /// Declared type of any category.
+        #[derive(Debug)]
+        pub(crate) enum Type {
+            $($category(Rc<$ty>),)*
+        }
+
+        impl Type {
+            pub(crate) fn path(&self) -> &Rc<str> {
+                match self {
+                    $(Self::$category(of) => &of.path,)*
+                }
+            }
+
+            pub(crate) fn origin(&self) -> Origin {
+                match self {
+                    $(Self::$category(of) => of.origin,)*
+                }
+            }
+        }
+
+        $(
+            impl Category for $ty {
+                fn of(ty: &Type) -> Option<&Rc<Self>> {
+                    if let Type::$category(of) = ty { Some(of) } else { None }
+                }
+            }
+
+            impl From<Rc<$ty>> for Type {
+                fn from(of: Rc<$ty>) -> Self {
+                    Self::$category(of)
+                }
+            }
+        )*
+    };
+}
+categories! { Class: Class, Enum: EnumType, Delegate: DelegateType, Struct: StructType, Interface: Interface }
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    pub(crate) classes: Paths<Class>,
-    pub(crate) enums: Paths<EnumType>,
-    pub(crate) delegates: Paths<DelegateType>,
-    pub(crate) structs: Paths<StructType>,
-    pub(crate) interfaces: Paths<Interface>,
+    pub(crate) types: Paths,
     pub(crate) redirects: Redirects,
 }
 
@@ -58,82 +99,40 @@ impl Registry {
         }
     }
 
-    /// Returns the current type of a category at a path. `kind` selects the category.
-    pub(crate) fn visible<T>(&self, kind: impl Fn(&Table) -> &Paths<T>, path: &str) -> Option<&Rc<T>> {
-        let live = || kind(&self.live).get(path);
+    /// Returns the current type at a path.
+    fn current(&self, path: &str) -> Option<&Type> {
+        let live = self.live.types.get(path);
         match &self.shadow {
-            Some(shadow) => kind(&shadow.table).get(path).or_else(|| live().filter(|_| shadow.shows(path))),
-            None => live(),
+            Some(shadow) => shadow.table.types.get(path).or_else(|| live.filter(|_| !shadow.hidden.contains(path))),
+            None => live,
         }
+    }
+
+    /// Returns the current type of a category at a path.
+    pub(crate) fn visible<T: Category>(&self, path: &str) -> Option<&Rc<T>> {
+        self.current(path).and_then(T::of)
     }
 
     /// Returns the class at a path that the active shadow hides.
     pub(crate) fn hidden_class(&self, path: &str) -> Option<&Rc<Class>> {
         let is_hidden = self.shadow.as_ref().is_some_and(|shadow| shadow.hidden.contains(path));
-        self.live.classes.get(path).filter(|_| is_hidden)
+        self.live.types.get(path).filter(|_| is_hidden).and_then(Class::of)
     }
 
-    /// Returns all current types of a category, in order of their paths. `kind` selects the category.
-    pub(crate) fn all<T>(&self, kind: impl Fn(&Table) -> &Paths<T>) -> Vec<Rc<T>> {
-        let shadow = self.shadow.iter().flat_map(|shadow| kind(&shadow.table).keys());
-        let paths: BTreeSet<_> = kind(&self.live).keys().chain(shadow).collect();
-        paths.into_iter().filter_map(|path| self.visible(&kind, path).cloned()).collect()
+    /// Returns all current types of a category, in order of their paths.
+    pub(crate) fn all<T: Category>(&self) -> Vec<Rc<T>> {
+        let types = self.live.types.iter().chain(self.shadow.iter().flat_map(|shadow| &shadow.table.types));
+        let paths: BTreeSet<_> = types.filter(|(_, ty)| T::of(ty).is_some()).map(|(path, _)| path).collect();
+        paths.into_iter().filter_map(|path| self.visible::<T>(path).cloned()).collect()
     }
 
-    /// Returns the class at a path, even after a rename.
-    pub(crate) fn class(&self, path: &str) -> Option<Rc<Class>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.classes, path).cloned())
-    }
-
-    /// Returns the struct at a path, even after a rename.
-    pub(crate) fn structure(&self, path: &str) -> Option<Rc<StructType>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.structs, path).cloned())
-    }
-
-    /// Returns the enum at a path, even after a rename.
-    pub(crate) fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.enums, path).cloned())
-    }
-
-    /// Returns the delegate at a path, even after a rename.
-    pub(crate) fn delegate(&self, path: &str) -> Option<Rc<DelegateType>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.delegates, path).cloned())
-    }
-
-    /// Returns the interface at a path, even after a rename.
-    pub(crate) fn interface(&self, path: &str) -> Option<Rc<Interface>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.interfaces, path).cloned())
+    /// Returns the type of a category at a path, even after a rename.
+    pub(crate) fn find<T: Category>(&self, path: &str) -> Option<Rc<T>> {
+        self.resolve_with(path, |path| self.visible::<T>(path).cloned())
     }
 
     /// Returns true if a new type may have the path.
     pub(crate) fn is_free(&self, path: &str) -> bool {
-        match &self.shadow {
-            Some(shadow) => {
-                shadow.table.origin(path).is_none()
-                    && (self.live.origin(path).is_none() || shadow.hidden.contains(path))
-            }
-            None => self.live.origin(path).is_none(),
-        }
-    }
-}
-
-impl Shadow {
-    /// Returns true if the shadow neither hides nor redeclares the path. The type from before the shadow is then visible.
-    fn shows(&self, path: &str) -> bool {
-        !self.hidden.contains(path) && self.table.origin(path).is_none()
-    }
-}
-
-impl Table {
-    pub(crate) fn origin(&self, path: &str) -> Option<Origin> {
-        let class = self.classes.get(path).map(|class| class.origin);
-        let structure = || self.structs.get(path).map(|structure| structure.origin);
-        let enumeration = || self.enums.get(path).map(|found| found.origin);
-        let delegate = || self.delegates.get(path).map(|found| found.origin);
-        class
-            .or_else(structure)
-            .or_else(enumeration)
-            .or_else(delegate)
-            .or_else(|| self.interfaces.get(path).map(|interface| interface.origin))
+        self.current(path).is_none()
     }
 }

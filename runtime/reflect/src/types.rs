@@ -22,8 +22,8 @@ use crate::names::Names;
 use crate::origin::Origin;
 use crate::property::Property;
 use crate::refusal::DeclareError;
+use crate::registry::{Category as _, Registry, Shadow, Table, Type};
 pub use crate::registry::{CurrentNames, OldNames};
-use crate::registry::{Registry, Shadow, Table};
 use crate::structs::StructType;
 use crate::typing::TypeResolver;
 
@@ -74,12 +74,6 @@ impl Types {
         self.registry.borrow_mut().packages.insert(name.into());
     }
 
-    /// Returns true if the package is declared in the host.
-    #[cfg(test)]
-    pub(crate) fn has_package(&self, name: &str) -> bool {
-        self.registry.borrow().packages.contains(name)
-    }
-
     /// Checks that this host defines the kinds of all properties and parameters of a batch. [`Types::declare`] makes this check first.
     ///
     /// # Errors
@@ -115,15 +109,11 @@ impl Types {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let first = ClassId(registry.last_id + 1);
-        let declared = compile(names, &registry, batch, first)?;
+        let (declared, types) = compile(names, &registry, batch, first)?;
         registry.last_id += declared.classes.len() as u32;
         registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
         let table = registry.open_table();
-        table.interfaces.extend(declared.interfaces.iter().map(|found| (found.path.clone(), found.clone())));
-        table.enums.extend(declared.enums.iter().map(|found| (found.path.clone(), found.clone())));
-        table.delegates.extend(declared.delegates.iter().map(|found| (found.path.clone(), found.clone())));
-        table.structs.extend(declared.structs.iter().map(|structure| (structure.path.clone(), structure.clone())));
-        table.classes.extend(declared.classes.iter().map(|class| (class.path.clone(), class.clone())));
+        table.types.extend(types);
         table.redirects.add_renames(batch);
         Ok(declared)
     }
@@ -137,65 +127,64 @@ impl Types {
     /// Returns the current class at a path.
     #[inline]
     pub fn class_by_path(&self, path: &str) -> Option<Rc<Class>> {
-        self.registry.borrow().class(path)
+        self.registry.borrow().find(path)
     }
 
     /// Returns the current struct at a path.
     #[inline]
     pub fn struct_by_path(&self, path: &str) -> Option<Rc<StructType>> {
-        self.registry.borrow().structure(path)
+        self.registry.borrow().find(path)
     }
 
     /// Returns the current enum at a path.
     #[inline]
     pub fn enum_by_path(&self, path: &str) -> Option<Rc<EnumType>> {
-        self.registry.borrow().enumeration(path)
+        self.registry.borrow().find(path)
     }
 
     /// Returns the current delegate at a path.
     #[inline]
     pub fn delegate_by_path(&self, path: &str) -> Option<Rc<DelegateType>> {
-        self.registry.borrow().delegate(path)
+        self.registry.borrow().find(path)
     }
 
     /// Returns the current interface at a path.
     #[inline]
     pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
-        self.registry.borrow().interface(path)
+        self.registry.borrow().find(path)
     }
 
     /// Returns all current classes in order of declaration. A base precedes its derived classes.
     #[inline]
     pub fn classes(&self) -> Vec<Rc<Class>> {
         let registry = self.registry.borrow();
-        let found = |class: &&Rc<Class>| {
-            registry.visible(|table| &table.classes, &class.path).is_some_and(|seen| Rc::ptr_eq(seen, class))
-        };
+        let found =
+            |class: &&Rc<Class>| registry.visible::<Class>(&class.path).is_some_and(|seen| Rc::ptr_eq(seen, class));
         registry.by_id.values().filter(found).cloned().collect()
     }
 
     /// Returns all current structs, in order of their paths.
     #[inline]
     pub fn structs(&self) -> Vec<Rc<StructType>> {
-        self.registry.borrow().all(|table| &table.structs)
+        self.registry.borrow().all()
     }
 
     /// Returns all current enums, in order of their paths.
     #[inline]
     pub fn enums(&self) -> Vec<Rc<EnumType>> {
-        self.registry.borrow().all(|table| &table.enums)
+        self.registry.borrow().all()
     }
 
     /// Returns all current named delegates, in order of their paths.
     #[inline]
     pub fn delegates(&self) -> Vec<Rc<DelegateType>> {
-        self.registry.borrow().all(|table| &table.delegates)
+        self.registry.borrow().all()
     }
 
     /// Returns all current interfaces, in order of their paths.
     #[inline]
     pub fn interfaces(&self) -> Vec<Rc<Interface>> {
-        self.registry.borrow().all(|table| &table.interfaces)
+        self.registry.borrow().all()
     }
 
     /// Returns all classes in order of declaration, including replaced classes. Forgotten classes are excluded.
@@ -239,7 +228,8 @@ impl Types {
         let mut registry = self.registry.borrow_mut();
         let Registry { live, shadow, .. } = &mut *registry;
         let shadow = shadow.as_mut().expect("types are hidden in a shadow");
-        shadow.hidden.extend(paths.into_iter().filter(|path| live.origin(path) != Some(Origin::Native)).map(Rc::from));
+        let may_hide = |path: &&str| live.types.get(*path).is_none_or(|ty| ty.origin() != Origin::Native);
+        shadow.hidden.extend(paths.into_iter().filter(may_hide).map(Rc::from));
     }
 
     /// Makes the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration. Lookup
@@ -252,20 +242,12 @@ impl Types {
         let mut registry = self.registry.borrow_mut();
         let Shadow { table, hidden } = registry.shadow.take().expect("a shadow is committed after it was begun");
         let mut replaced = Vec::new();
-        let declared = table.classes.keys().chain(table.structs.keys()).chain(table.interfaces.keys());
-        let declared = declared.chain(table.enums.keys()).chain(table.delegates.keys());
-        for path in hidden.iter().chain(declared) {
-            replaced.extend(registry.live.classes.remove(path));
-            registry.live.enums.remove(path);
-            registry.live.delegates.remove(path);
-            registry.live.structs.remove(path);
-            registry.live.interfaces.remove(path);
+        for path in hidden.iter().chain(table.types.keys()) {
+            if let Some(Type::Class(class)) = registry.live.types.remove(path) {
+                replaced.push(class);
+            }
         }
-        registry.live.interfaces.extend(table.interfaces);
-        registry.live.classes.extend(table.classes);
-        registry.live.enums.extend(table.enums);
-        registry.live.delegates.extend(table.delegates);
-        registry.live.structs.extend(table.structs);
+        registry.live.types.extend(table.types);
         registry.live.redirects.extend(table.redirects);
         replaced.sort_by_key(|class| class.id);
         replaced
@@ -279,7 +261,7 @@ impl Types {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let shadow = registry.shadow.take().expect("a shadow is dropped after it was begun");
-        let mut dropped: Vec<_> = shadow.table.classes.into_values().collect();
+        let mut dropped: Vec<_> = shadow.table.types.values().filter_map(Class::of).cloned().collect();
         dropped.sort_by_key(|class| class.id);
         for class in &dropped {
             registry.by_id.remove(&class.id);
@@ -292,8 +274,8 @@ impl Types {
         let mut registry = self.registry.borrow_mut();
         let Some(class) = registry.by_id.get(&id) else { return };
         let tables = [Some(&registry.live), registry.shadow.as_ref().map(|shadow| &shadow.table)];
-        let is_current = |table: &Table| table.classes.get(&class.path).is_some_and(|found| found.id == id);
-        if !tables.into_iter().flatten().any(is_current) {
+        let found = |table: &Table| table.types.get(&class.path).and_then(Class::of).map(|found| found.id);
+        if !tables.into_iter().flatten().any(|table| found(table) == Some(id)) {
             registry.by_id.remove(&id);
         }
     }
@@ -353,7 +335,7 @@ impl Types {
         let of_class = registry.member(path, |class, name| class.find_function(name).cloned());
         of_class.or_else(|| {
             let (owner, name) = path.split_once(':')?;
-            registry.interface(owner)?.find_function(name).cloned()
+            registry.find::<Interface>(owner)?.find_function(name).cloned()
         })
     }
 

@@ -287,7 +287,7 @@ impl Registry {
         found.or_else(|| {
             // After an undo the class or the member has its earlier name again.
             let MemberPath { owner, member } = path.parse().ok()?;
-            let class = self.class(&owner.to_string())?;
+            let class = self.find::<Class>(&owner.to_string())?;
             let redirects = self.member_redirects(class.chain().iter().map(|class| &*class.path));
             OldNames::new(&redirects).of(&member).iter().find_map(|name| find(&class, name))
         })
@@ -339,7 +339,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
             // The provisional result ends cycles.
             self.classes.insert(Rc::clone(&at), None);
             walked.push(Rc::clone(&at));
-            if let Some(class) = self.registry.visible(|table| &table.classes, &at) {
+            if let Some(class) = self.registry.visible::<Class>(&at) {
                 break Some(Rc::clone(class));
             }
             match self.registry.redirect_target(&at) {

@@ -593,7 +593,8 @@ fn interfaces_are_declared_hidden_and_replaced_like_other_types() {
 #[test]
 fn packages_are_declared_by_the_host() {
     let world = world();
-    assert!(world.types.has_package("Game") && !world.types.has_package("game"));
+    let registry = world.types.registry.borrow();
+    assert!(registry.packages.contains("Game") && !registry.packages.contains("game"));
 }
 
 #[test]
