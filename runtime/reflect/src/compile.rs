@@ -340,10 +340,10 @@ impl Compiler<'_> {
         }
         let parsed = TypeText::of_declaration(decl.kind, &decl.type_path).map_err(TypeError::from);
         parsed.and_then(|text| PropertyType::resolve(&text, self)).map_err(|error| match (decl.kind, error) {
-            (PropertyKind::OBJECT, TypeError::NoClass { path }) => {
+            (PropertyKind::OBJECT, TypeError::Unknown { path, .. }) => {
                 DeclareError::UnknownType { member: member(), kind: "reference", type_path: path }
             }
-            (PropertyKind::STRUCT, TypeError::NoStruct { path }) => {
+            (PropertyKind::STRUCT, TypeError::Unknown { path, .. }) => {
                 DeclareError::UnknownType { member: member(), kind: "struct", type_path: path }
             }
             (kind, error) => {

@@ -35,22 +35,12 @@ pub enum TypeError {
     /// The text or the declaration is not a type.
     #[error(transparent)]
     Malformed(#[from] TypeTextError),
-    /// An unknown struct.
-    #[error("unknown struct {path}: declare it in the same batch or load its module first")]
-    NoStruct {
-        /// Path of the struct.
-        path: String,
-    },
-    /// An unknown enum.
-    #[error("unknown enum {path}: declare it in the same batch or load its module first")]
-    NoEnum {
-        /// Path of the enum.
-        path: String,
-    },
-    /// An unknown delegate.
-    #[error("unknown delegate {path}: declare it in the same batch or load its module first")]
-    NoDelegate {
-        /// Path of the delegate.
+    /// A struct, enum, delegate, class or interface that is not declared.
+    #[error("unknown {category} {path}: declare it in the same batch or load its module first")]
+    Unknown {
+        /// Category of the type.
+        category: &'static str,
+        /// Path of the type.
         path: String,
     },
     /// The requested delegate type differs from the delegate's declaration.
@@ -60,18 +50,6 @@ pub enum TypeError {
         found: String,
         /// The requested type.
         expected: String,
-    },
-    /// An unknown class.
-    #[error("unknown class {path}: declare it in the same batch or load its module first")]
-    NoClass {
-        /// Path of the class.
-        path: String,
-    },
-    /// An unknown interface.
-    #[error("unknown interface {path}: declare it in the same batch or load its module first")]
-    NoInterface {
-        /// Path of the interface.
-        path: String,
     },
     /// A type that is not allowed as a key.
     #[error(
@@ -100,12 +78,10 @@ impl PropertyType {
         match text {
             TypeText::Plain(kind) => Self::plain(*kind).ok_or_else(|| unknown(text)),
             TypeText::Struct(path) => {
-                let found = resolver.structure(path).map(Self::Struct);
-                found.ok_or_else(|| TypeError::NoStruct { path: path.clone() })
+                resolver.structure(path).map(Self::Struct).ok_or_else(|| undeclared("struct", path))
             }
             TypeText::Reference(PropertyKind::ENUM, path) => {
-                let found = resolver.enumeration(path).map(Self::Enum);
-                found.ok_or_else(|| TypeError::NoEnum { path: path.clone() })
+                resolver.enumeration(path).map(Self::Enum).ok_or_else(|| undeclared("enum", path))
             }
             TypeText::Reference(kind, path) => reference(text, *kind, path, resolver),
             TypeText::Container(kind, of) => match (*kind, of.as_slice()) {
@@ -145,6 +121,10 @@ fn unknown(text: &TypeText) -> TypeError {
     TypeError::Malformed(TypeTextError { text: text.to_string(), problem: "this host has no such kind".to_owned() })
 }
 
+fn undeclared(category: &'static str, path: &str) -> TypeError {
+    TypeError::Unknown { category, path: path.to_owned() }
+}
+
 fn reference(
     text: &TypeText,
     kind: PropertyKind,
@@ -153,9 +133,9 @@ fn reference(
 ) -> Result<PropertyType, TypeError> {
     match kind {
         PropertyKind::SCRIPT_INTERFACE if resolver.has_interface(path) => {}
-        PropertyKind::SCRIPT_INTERFACE => return Err(TypeError::NoInterface { path: path.to_owned() }),
+        PropertyKind::SCRIPT_INTERFACE => return Err(undeclared("interface", path)),
         _ if resolver.has_class(path) => {}
-        _ => return Err(TypeError::NoClass { path: path.to_owned() }),
+        _ => return Err(undeclared("class", path)),
     }
     let of_path = Entry::of(kind).and_then(|entry| entry.of_path);
     of_path.map(|of_path| of_path(path.into())).ok_or_else(|| unknown(text))
@@ -175,8 +155,7 @@ fn check_delegate(
 ) -> Result<(), TypeError> {
     check_signature(signature, resolver)?;
     let Some(path) = path else { return Ok(()) };
-    let (kind, content) =
-        resolver.delegate_type_text(path).ok_or_else(|| TypeError::NoDelegate { path: path.to_owned() })?;
+    let (kind, content) = resolver.delegate_type_text(path).ok_or_else(|| undeclared("delegate", path))?;
     if kind == text.kind() && *content == *text.path() {
         return Ok(());
     }
@@ -193,9 +172,9 @@ fn check_type_text(text: &TypeText, resolver: &dyn TypeResolver) -> Result<(), T
     match text {
         TypeText::Plain(_) => Ok(()),
         TypeText::Struct(path) if resolver.has_struct(path) => Ok(()),
-        TypeText::Struct(path) => Err(TypeError::NoStruct { path: path.clone() }),
+        TypeText::Struct(path) => Err(undeclared("struct", path)),
         TypeText::Reference(PropertyKind::ENUM, path) if resolver.enumeration(path).is_some() => Ok(()),
-        TypeText::Reference(PropertyKind::ENUM, path) => Err(TypeError::NoEnum { path: path.clone() }),
+        TypeText::Reference(PropertyKind::ENUM, path) => Err(undeclared("enum", path)),
         TypeText::Reference(kind, path) => reference(text, *kind, path, resolver).map(|_| ()),
         TypeText::Container(_, of) => of.iter().try_for_each(|inner| check_type_text(inner, resolver)),
         TypeText::Delegate(_, path, signature) => check_delegate(text, path.as_deref(), signature, resolver),
