@@ -3,6 +3,7 @@
 
 use alcedo_abi::kinds::PropertyKind;
 
+use crate::enums::range;
 use crate::type_text::TypeText;
 
 /// Prediction for the values of a type that is replaced by another type.
@@ -42,10 +43,10 @@ pub fn convertible(from: &TypeText, to: &TypeText) -> Convertible {
         (Plain(from), Plain(to)) => plain(*from, *to),
         (Reference(Kind::ENUM, _), Plain(to)) => match *to {
             Kind::STRING | Kind::UTF8_STRING | Kind::NAME => Convertible::Always,
-            to if to == Kind::ANSI_STRING || integer(to).is_some() => Convertible::ByValue,
+            to if to == Kind::ANSI_STRING || range(to).is_some() => Convertible::ByValue,
             _ => Convertible::Never,
         },
-        (Plain(from), Reference(Kind::ENUM, _)) if integer(*from).is_some() || is_text(*from) => Convertible::ByValue,
+        (Plain(from), Reference(Kind::ENUM, _)) if range(*from).is_some() || is_text(*from) => Convertible::ByValue,
         (Reference(from, _), Reference(to, _)) if group(*from) == group(*to) => Convertible::ByValue,
         (Struct(_), Struct(_)) | (Delegate(..), Delegate(..)) => Convertible::ByValue,
         _ => Convertible::Never,
@@ -60,15 +61,11 @@ fn all(from: &[TypeText], to: &[TypeText]) -> Convertible {
 
 /// Predicts the conversion between two kinds that differ and have no parentheses.
 fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
-    let is_always = match (integer(from), integer(to)) {
-        (Some((is_signed, bits)), Some((to_signed, to_bits))) => match (is_signed, to_signed) {
-            (false, true) => bits < to_bits,
-            (true, false) => false,
-            _ => bits <= to_bits,
-        },
-        (Some((is_signed, bits)), None) => match to {
-            PropertyKind::F32 => bits - u32::from(is_signed) <= f32::MANTISSA_DIGITS,
-            PropertyKind::F64 => bits - u32::from(is_signed) <= f64::MANTISSA_DIGITS,
+    let is_always = match (range(from), range(to)) {
+        (Some(from), Some(to)) => to.contains(from.start()) && to.contains(from.end()),
+        (Some(from), None) => match to {
+            PropertyKind::F32 => *from.end() < 1_i128 << f32::MANTISSA_DIGITS,
+            PropertyKind::F64 => *from.end() < 1_i128 << f64::MANTISSA_DIGITS,
             PropertyKind::BOOL => false,
             _ => return Convertible::Never,
         },
@@ -86,21 +83,6 @@ fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
         },
     };
     if is_always { Convertible::Always } else { Convertible::ByValue }
-}
-
-/// Returns true for signed integers, and the number of bits. Returns `None` for kinds that are not integers.
-fn integer(kind: PropertyKind) -> Option<(bool, u32)> {
-    Some(match kind {
-        PropertyKind::U8 => (false, 8),
-        PropertyKind::U16 => (false, 16),
-        PropertyKind::U32 => (false, 32),
-        PropertyKind::U64 => (false, 64),
-        PropertyKind::I8 => (true, 8),
-        PropertyKind::I16 => (true, 16),
-        PropertyKind::I32 => (true, 32),
-        PropertyKind::I64 => (true, 64),
-        _ => return None,
-    })
 }
 
 fn is_text(kind: PropertyKind) -> bool {
