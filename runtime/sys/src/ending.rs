@@ -175,7 +175,7 @@ impl Ending {
                     self.close();
                     return Ok(());
                 }
-                (Step::Wait | Step::Free, _) | (_, None) => break,
+                (Step::Wait, _) | (_, None) => break,
                 (step, Some(ledger)) => {
                     may_evict &= step != Step::Evict;
                     ledger.act(step, &mut self.report);

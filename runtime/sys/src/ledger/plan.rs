@@ -2,8 +2,6 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Facts {
-    /// The image was closed and verified to be unmapped.
-    pub(crate) gone: bool,
     /// The process runs its exit handlers. Unmapping is not allowed at process exit.
     pub(crate) process_exits: bool,
     /// Thread-local destructors wait for the calling thread.
@@ -31,7 +29,6 @@ pub(crate) enum Step {
     RunExitHandlers,
     /// Closes the image, to which no reference is left. Then verifies that the image is unmapped.
     Close,
-    Free,
 }
 
 impl Facts {
@@ -40,7 +37,6 @@ impl Facts {
     /// Signals are released before the image is closed. A later signal would jump to unmapped code.
     pub(crate) fn next(self) -> Step {
         match self {
-            Self { gone: true, .. } => Step::Free,
             Self { process_exits: true, .. } => Step::Wait,
             Self { locals_here: true, .. } => Step::RunThreadLocals,
             Self { threads: true, may_evict: true, .. } => Step::Evict,
@@ -60,19 +56,18 @@ mod tests {
     use super::{Facts, Step};
 
     fn every_state() -> impl Iterator<Item = Facts> {
-        (0..1u32 << 10).map(|bits| {
+        (0..1u32 << 9).map(|bits| {
             let bit = |at: u32| bits >> at & 1 == 1;
             Facts {
-                gone: bit(0),
-                process_exits: bit(1),
-                locals_here: bit(2),
-                threads: bit(3),
-                locals_elsewhere: bit(4),
-                may_evict: bit(5),
-                signals: bit(6),
-                handler_runs: bit(7),
-                exit_handlers: bit(8),
-                outside: bit(9),
+                process_exits: bit(0),
+                locals_here: bit(1),
+                threads: bit(2),
+                locals_elsewhere: bit(3),
+                may_evict: bit(4),
+                signals: bit(5),
+                handler_runs: bit(6),
+                exit_handlers: bit(7),
+                outside: bit(8),
             }
         })
     }
@@ -81,7 +76,6 @@ mod tests {
     fn an_image_is_closed_only_without_references_to_it() {
         for facts in every_state().filter(|facts| facts.next() == Step::Close) {
             let nothing = Facts {
-                gone: false,
                 process_exits: false,
                 locals_here: false,
                 threads: false,
@@ -94,12 +88,6 @@ mod tests {
             };
             assert_eq!(facts, nothing);
         }
-    }
-
-    #[test]
-    fn code_of_unloaded_images_never_runs() {
-        assert!(every_state().filter(|facts| facts.gone).all(|facts| facts.next() == Step::Free));
-        assert!(every_state().filter(|facts| !facts.gone).all(|facts| facts.next() != Step::Free));
     }
 
     #[test]
@@ -127,11 +115,10 @@ mod tests {
                     Step::Evict => facts.may_evict = false,
                     Step::ReleaseSignals => facts.signals = false,
                     Step::RunExitHandlers => facts.exit_handlers = false,
-                    Step::Close => facts.gone = true,
-                    Step::Wait | Step::Free => break,
+                    Step::Wait | Step::Close => break,
                 }
             }
-            assert!(matches!(facts.next(), Step::Wait | Step::Free), "{facts:?}");
+            assert!(matches!(facts.next(), Step::Wait | Step::Close), "{facts:?}");
         }
     }
 }
