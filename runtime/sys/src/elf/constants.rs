@@ -3,17 +3,11 @@
 
 use std::collections::HashMap;
 
-use object::elf::{
-    EM_AARCH64, EM_RISCV, EM_X86_64, R_AARCH64_RELATIVE, R_RISCV_RELATIVE, R_X86_64_RELATIVE, Rela64, SHT_RELA,
-    SHT_RELR,
-};
+use object::LittleEndian as LE;
+use object::elf::{Rela64, SHT_RELA, SHT_RELR};
 
-use object::{LittleEndian as LE, U64};
-
-use super::{Elf, HOST, headers, records};
-
-/// Size of an address of the target.
-const WORD: u64 = 8;
+use super::relocations::{WORD, each_packed, is_own};
+use super::{Elf, headers, records};
 
 /// Constants of one library. Addresses are relative to the start of the library.
 #[derive(Debug)]
@@ -27,23 +21,21 @@ impl<'a> Constants<'a> {
     /// Reads a valid file. Returns `None` if the headers cannot be parsed.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
         let elf = headers::read(bytes).ok()?;
-        let own = match HOST {
-            EM_X86_64 => R_X86_64_RELATIVE,
-            EM_AARCH64 => R_AARCH64_RELATIVE,
-            EM_RISCV => R_RISCV_RELATIVE,
-            _ => return None,
-        };
         let mut addresses = HashMap::new();
         for table in elf.sections.iter().filter(|section| section.kind == SHT_RELA && section.is_loaded()) {
             let entries: &[Rela64<LE>] = records(bytes.get(table.file_range())?, table.name).ok()?;
-            let own = entries.iter().filter(|entry| entry.r_type(LE, false) == own);
+            let own = entries.iter().filter(|entry| is_own(entry.r_info.get(LE) as u32));
             addresses.extend(own.map(|entry| (entry.r_offset.get(LE), entry.r_addend.get(LE) as u64)));
         }
         for table in elf.sections.iter().filter(|section| section.kind == SHT_RELR && section.is_loaded()) {
-            let words: &[U64<LE>] = records(bytes.get(table.file_range())?, table.name).ok()?;
+            let words = records(bytes.get(table.file_range())?, table.name).ok()?;
             // A packed relocation has no addend: the relocated word in the file contains the address.
-            let word = |at: &u64| elf.mapped(*at, WORD)?.try_into().ok().map(u64::from_le_bytes);
-            addresses.extend(packed(words).into_iter().filter_map(|at| Some((at, word(&at)?))));
+            let word = |at: u64| elf.mapped(at, WORD)?.try_into().ok().map(u64::from_le_bytes);
+            let visited = each_packed(words, |at| {
+                addresses.extend(word(at).map(|address| (at, address)));
+                Ok(())
+            });
+            visited.ok()?;
         }
         Some(Self { elf, addresses })
     }
@@ -64,37 +56,5 @@ impl<'a> Constants<'a> {
     #[must_use]
     pub fn address(&self, at: u64) -> Option<u64> {
         self.addresses.get(&at).copied()
-    }
-}
-
-/// Decodes the offsets of packed relocations. An even word is an offset. An odd word has a bit for each of the 63 words after the last
-/// offset.
-fn packed(words: &[U64<LE>]) -> Vec<u64> {
-    let (mut addresses, mut next) = (Vec::new(), 0_u64);
-    for word in words.iter().map(|word| word.get(LE)) {
-        if word & 1 == 0 {
-            addresses.push(word);
-            next = word.saturating_add(WORD);
-            continue;
-        }
-        addresses
-            .extend((1..64).filter(|bit| word >> bit & 1 == 1).filter_map(|bit| next.checked_add((bit - 1) * WORD)));
-        next = next.saturating_add(63 * WORD);
-    }
-    addresses
-}
-
-#[cfg(test)]
-mod tests {
-    use object::{LittleEndian as LE, U64};
-
-    use super::packed;
-
-    #[test]
-    fn packed_relocations_are_addresses_followed_by_bitmaps() {
-        let words = [0x1000, 0b111, 0b10_0001, 0x9000].map(|word| U64::new(LE, word));
-        let behind = 0x1008 + 63 * 8;
-        assert_eq!(packed(&words), [0x1000, 0x1008, 0x1010, behind + 4 * 8, 0x9000]);
-        assert!(packed(&[]).is_empty());
     }
 }

@@ -17,7 +17,8 @@ use object::{U64, elf};
 use super::symbols::Symbols;
 use super::{Code, Elf, ElfError, HOST, ensure, malformed, records};
 
-const WORD: u64 = 8;
+/// Size of an address of the target.
+pub(super) const WORD: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
@@ -56,6 +57,46 @@ fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
         (EM_RISCV, elf::R_RISCV_IRELATIVE) => Called,
         _ => return None,
     })
+}
+
+/// Checks if relocations of this type write an address of the library itself.
+pub(super) fn is_own(kind: u32) -> bool {
+    meaning(HOST, kind) == Some(Meaning::Own)
+}
+
+/// Checks if relocations of this type write the offset of a thread-local from the thread pointer.
+pub(super) fn is_near_thread(kind: u32) -> bool {
+    meaning(HOST, kind) == Some(Meaning::NearThread(WORD))
+}
+
+/// Calls `visit` with the offset of each packed relocation. An even word is an offset. An odd word has a bit for each of the 63 words after
+/// the last offset. The error contains the index of the word.
+pub(super) fn each_packed(
+    words: &[U64<LE>],
+    mut visit: impl FnMut(u64) -> Result<(), &'static str>,
+) -> Result<(), (usize, &'static str)> {
+    let mut next: Option<u64> = None;
+    for (index, entry) in words.iter().map(|word| word.get(LE)).enumerate() {
+        let mut visit_entry = || {
+            if entry & 1 == 0 {
+                // The loader adds to the existing value. Therefore no word may be relocated twice.
+                if next.is_some_and(|next| entry < next) {
+                    return Err("is out of order");
+                }
+                visit(entry)?;
+                next = entry.checked_add(WORD);
+                return Ok(());
+            }
+            let start = next.ok_or("is for no location")?;
+            for bit in (1..64).filter(|bit| entry >> bit & 1 == 1) {
+                visit(start.checked_add((bit - 1) * WORD).ok_or("is for no location")?)?;
+            }
+            next = start.checked_add(63 * WORD);
+            Ok(())
+        };
+        visit_entry().map_err(|why| (index, why))?;
+    }
+    Ok(())
 }
 
 /// Section to which relocations may or must write.
@@ -151,32 +192,14 @@ impl<'a> Walk<'a> {
         self.write(at, width, gets_code)
     }
 
-    /// Checks packed relocations. An even word is the next offset. An odd word has a bit for each of the following words.
     pub(super) fn packed(&mut self, elf: &Elf<'_>, raw: &[u8]) -> Result<(), ElfError> {
         let what = "the packed relocations";
-        let words: &[U64<LE>] = records(raw, what)?;
-        let mut next = None;
-        for (index, entry) in words.iter().map(|word| word.get(LE)).enumerate() {
-            let wrong = |why: &str| malformed(format!("entry {index} of {what} {why}"));
-            let mut write = |at: u64| {
-                let addend = elf.mapped(at, WORD).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
-                let land = addend.and_then(|addend| self.land_of(addend)).ok_or_else(|| wrong("is for no address"))?;
-                self.write(at, WORD, land).map_err(wrong)
-            };
-            if entry & 1 == 0 {
-                // The loader adds to the existing value. Therefore no word may be relocated twice.
-                ensure(next.is_none_or(|next| entry >= next), || format!("entry {index} of {what} is out of order"))?;
-                write(entry)?;
-                next = entry.checked_add(WORD);
-                continue;
-            }
-            let start = next.ok_or_else(|| wrong("is for no location"))?;
-            for bit in (1..64).filter(|bit| entry >> bit & 1 == 1) {
-                write(start.checked_add((bit - 1) * WORD).ok_or_else(|| wrong("is for no location"))?)?;
-            }
-            next = start.checked_add(63 * WORD);
-        }
-        Ok(())
+        let visited = each_packed(records(raw, what)?, |at| {
+            let addend = elf.mapped(at, WORD).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+            let land = addend.and_then(|addend| self.land_of(addend)).ok_or("is for no address")?;
+            self.write(at, WORD, land)
+        });
+        visited.map_err(|(index, why)| malformed(format!("entry {index} of {what} {why}")))
     }
 
     /// Checks that every slot of the initializer and finalizer arrays is written. Returns the indices of the sections that are relocated.
@@ -228,7 +251,7 @@ impl<'a> Walk<'a> {
 mod tests {
     use super::super::fixture::{CODE, DATA, END, INIT, TABLES, ZEROES, library, outcome, with_thread_locals};
     use super::super::symbols::Symbols;
-    use super::{EM_X86_64, HOST, Walk, elf};
+    use super::{EM_X86_64, HOST, LE, U64, Walk, each_packed, elf};
 
     const OWN: u32 = elf::R_X86_64_RELATIVE.0;
     const NAMED: u32 = elf::R_X86_64_64.0;
@@ -436,5 +459,22 @@ mod tests {
         let symbols = Symbols::read(&elf, &raw, b"\0name\0", None).unwrap_or_else(|error| panic!("{error:?}"));
         let empty = "nothing writes the address of a function into the slot at 0x2000, which the loader would call";
         assert_eq!(outcome(Walk::new(&elf, &symbols, false).finish()), empty);
+    }
+
+    #[test]
+    fn packed_relocations_are_addresses_followed_by_bitmaps() {
+        let offsets = |words: &[u64]| {
+            let words: Vec<_> = words.iter().map(|word| U64::new(LE, *word)).collect();
+            let mut offsets = Vec::new();
+            let visited = each_packed(&words, |at| {
+                offsets.push(at);
+                Ok(())
+            });
+            visited.map(|()| offsets)
+        };
+        let behind = 0x1008 + 63 * 8;
+        let expected = vec![0x1000, 0x1008, 0x1010, behind + 4 * 8, 0x9000];
+        assert_eq!(offsets(&[0x1000, 0b111, 0b10_0001, 0x9000]), Ok(expected));
+        assert_eq!(offsets(&[]), Ok(Vec::new()));
     }
 }

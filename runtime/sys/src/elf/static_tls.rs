@@ -5,13 +5,11 @@
 use std::collections::BTreeSet;
 
 use object::LittleEndian as LE;
-use object::elf::{
-    EM_AARCH64, EM_X86_64, PT_TLS, R_AARCH64_TLS_TPREL, R_X86_64_TPOFF64, Rela64, SHT_DYNSYM, SHT_RELA, SHT_SYMTAB,
-    STT_TLS, Sym64,
-};
+use object::elf::{PT_TLS, Rela64, SHT_DYNSYM, SHT_RELA, SHT_SYMTAB, STT_TLS, Sym64};
 
+use super::relocations::is_near_thread;
 use super::symbols::LONGEST_NAME;
-use super::{Elf, HOST, Section, headers, records, string_at};
+use super::{Elf, Section, headers, records, string_at};
 
 /// Use of the static thread-local storage by a library.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -37,16 +35,13 @@ impl StaticTls {
 
 /// Returns the offset of each static thread-local from the first thread-local of the library.
 fn fixed(elf: &Elf<'_>) -> BTreeSet<u64> {
-    let is_fixed = |kind: u32| {
-        HOST == EM_X86_64 && kind == R_X86_64_TPOFF64.0 || HOST == EM_AARCH64 && kind == R_AARCH64_TLS_TPREL.0
-    };
     let symbols = elf.section_of_kind(SHT_DYNSYM).map_or(&[][..], |section| table::<Sym64<LE>>(elf, section));
     let tables = elf.sections.iter().filter(|section| section.kind == SHT_RELA && section.is_loaded());
     let entries = tables.flat_map(|section| table::<Rela64<LE>>(elf, section));
     let of_entry = |entry: &Rela64<LE>| {
         let info = entry.r_info.get(LE);
         let symbol = symbols.get((info >> 32) as usize).map_or(0, |symbol| symbol.st_value.get(LE));
-        is_fixed(info as u32).then(|| symbol.wrapping_add_signed(entry.r_addend.get(LE)))
+        is_near_thread(info as u32).then(|| symbol.wrapping_add_signed(entry.r_addend.get(LE)))
     };
     entries.filter_map(of_entry).collect()
 }
