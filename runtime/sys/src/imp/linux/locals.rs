@@ -71,25 +71,23 @@ pub(super) struct Record {
 
 #[derive(Default)]
 struct Pending {
-    locals: Vec<Local>,
-    values: Vec<Value>,
+    /// Destructors in the order of their registration.
+    waiting: Vec<Waiting>,
     running: Vec<Running>,
     armed: bool,
     started: Option<Arc<Started>>,
 }
 
-struct Local {
+struct Waiting {
     ledger: Arc<Ledger>,
-    destructor: Promised<Destructor>,
+    kind: Kind,
     since: Instant,
 }
 
-/// Record of a non-null value of a key. The C library stores the value itself.
-struct Value {
-    ledger: Arc<Ledger>,
-    key: c_uint,
-    destructor: OfValues,
-    since: Instant,
+enum Kind {
+    Local(Promised<Destructor>),
+    /// Non-null value of a key. The C library stores the value itself.
+    Value(c_uint, OfValues),
 }
 
 struct Running {
@@ -133,11 +131,15 @@ struct Locations {
 
 impl Locals {
     pub(super) fn register(&self, ledger: Arc<Ledger>, destructor: Promised<Destructor>) {
-        let record = Record::here();
-        self.add_record(&record);
+        self.add(ledger, &Record::here(), Kind::Local(destructor));
+    }
+
+    /// Adds a destructor to those that wait for the calling thread, whose record this is.
+    fn add(&self, ledger: Arc<Ledger>, record: &Arc<Record>, kind: Kind) {
+        self.add_record(record);
         record.arm();
         self.registered.fetch_add(1, Ordering::Relaxed);
-        lock(&record.pending).locals.push(Local { ledger, destructor, since: Instant::now() });
+        lock(&record.pending).waiting.push(Waiting { ledger, kind, since: Instant::now() });
     }
 
     /// Creates a key without a destructor in the C library. Returns the error of the C function.
@@ -152,10 +154,8 @@ impl Locals {
         lock(&self.keys).retain(|known| known.key != key);
         let threads = lock(&self.threads).clone();
         for record in threads {
-            let mut pending = lock(&record.pending);
-            let before = pending.values.len();
-            pending.values.retain(|value| value.key != key);
-            self.forgotten.fetch_add((before - pending.values.len()) as u64, Ordering::Relaxed);
+            let removed = lock(&record.pending).remove(|waiting| waiting.key() == Some(key));
+            self.forgotten.fetch_add(removed, Ordering::Relaxed);
         }
         delete()
     }
@@ -172,18 +172,13 @@ impl Locals {
         let known = lock(&self.keys).iter().find(|known| known.key == key).and_then(|known| known.destructor);
         let (0, Some(destructor)) = (result, known) else { return result };
         let record = Record::here();
-        let at = lock(&record.pending).values.iter().position(|value| value.key == key);
+        let at = lock(&record.pending).waiting.iter().position(|waiting| waiting.key() == Some(key));
         match (at, is_null) {
             (Some(at), true) => {
-                lock(&record.pending).values.swap_remove(at);
+                lock(&record.pending).waiting.remove(at);
                 self.forgotten.fetch_add(1, Ordering::Relaxed);
             }
-            (None, false) => {
-                self.add_record(&record);
-                record.arm();
-                self.registered.fetch_add(1, Ordering::Relaxed);
-                lock(&record.pending).values.push(Value { ledger, key, destructor, since: Instant::now() });
-            }
+            (None, false) => self.add(ledger, &record, Kind::Value(key, destructor)),
             (Some(_), false) | (None, true) => {}
         }
         result
@@ -238,12 +233,10 @@ impl Locals {
             threads.into_iter().partition(|record| record.is_here() || kernel::thread_exists(record.tid));
         for record in vanished {
             let mut pending = lock(&record.pending);
-            let count = pending.locals.len() + pending.values.len();
-            pending.locals.clear();
-            pending.values.clear();
+            let count = pending.remove(|_| true);
             pending.running.clear();
             drop(pending);
-            self.forgotten.fetch_add(count as u64, Ordering::Relaxed);
+            self.forgotten.fetch_add(count, Ordering::Relaxed);
             self.remove_record(&record);
         }
         live
@@ -281,12 +274,8 @@ impl Record {
     fn holder(&self, ledger: &Ledger) -> Option<Holder> {
         let pending = lock(&self.pending);
         let running = pending.running.iter().find(|running| running.ledger.is(ledger));
-        let locals = pending.locals.iter().filter(|local| local.ledger.is(ledger));
-        let values = pending.values.iter().filter(|value| value.ledger.is(ledger));
-        let waiting = locals
-            .map(|local| (local.since, local.destructor.address()))
-            .chain(values.map(|value| (value.since, value.destructor.address())));
-        let waiting: Vec<_> = waiting.collect();
+        let waiting = pending.waiting.iter().filter(|waiting| waiting.ledger.is(ledger));
+        let waiting: Vec<_> = waiting.map(|waiting| (waiting.since, waiting.address())).collect();
         let (name, (since, address)) = match (running, waiting.first()) {
             (Some(running), _) => ("a running thread-local destructor".to_owned(), (running.since, running.address)),
             (None, Some(first)) if waiting.len() == 1 => ("a thread-local destructor".to_owned(), *first),
@@ -299,11 +288,7 @@ impl Record {
     }
 
     fn forget(&self, ledger: &Ledger) -> u64 {
-        let mut pending = lock(&self.pending);
-        let before = pending.locals.len() + pending.values.len();
-        pending.locals.retain(|local| !local.ledger.is(ledger));
-        pending.values.retain(|value| !value.ledger.is(ledger));
-        (before - pending.locals.len() - pending.values.len()) as u64
+        lock(&self.pending).remove(|waiting| waiting.ledger.is(ledger))
     }
 
     /// Runs the pending destructors of the chosen images on the calling thread, which owns this record. Runs destructors of thread-locals
@@ -312,12 +297,8 @@ impl Record {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();
         for _ in 0..ROUNDS {
-            while ran < MOST
-                && let Some(local) = self.take_local(&chosen)
-            {
-                note(&mut touched, &local.ledger);
-                local.destructor.call();
-                self.has_run();
+            let is_local = |waiting: &Waiting| waiting.key().is_none() && chosen(&waiting.ledger);
+            while ran < MOST && self.run_one(|all| all.iter().rposition(is_local), &mut touched) {
                 ran += 1;
             }
             let keys = self.keys(&chosen);
@@ -325,11 +306,8 @@ impl Record {
                 break;
             }
             for key in keys {
-                let Some(value) = self.take_value(key) else { continue };
-                note(&mut touched, &value.ledger);
-                value.destructor.destroy(key);
-                self.has_run();
-                ran += 1;
+                let find = |all: &[Waiting]| all.iter().position(|waiting| waiting.key() == Some(key));
+                ran += u64::from(self.run_one(find, &mut touched));
             }
         }
         for ledger in touched {
@@ -343,30 +321,27 @@ impl Record {
         ran
     }
 
-    /// Moves the destructor that was registered last to the running destructors. Both lists change under one lock. The destructor therefore
-    /// holds the image at all times.
-    fn take_local(&self, chosen: impl Fn(&Ledger) -> bool) -> Option<Local> {
+    /// Runs the destructor that `find` selects. Moves the destructor to the running destructors under one lock, so that the destructor holds
+    /// the image at all times. Returns `false` if `find` selects none.
+    fn run_one(&self, find: impl FnOnce(&[Waiting]) -> Option<usize>, touched: &mut Vec<Arc<Ledger>>) -> bool {
         let mut pending = lock(&self.pending);
-        let at = pending.locals.iter().rposition(|local| chosen(&local.ledger))?;
-        let local = pending.locals.remove(at);
-        let (ledger, address) = (Arc::clone(&local.ledger), local.destructor.address());
+        let Some(at) = find(&pending.waiting) else { return false };
+        let waiting = pending.waiting.remove(at);
+        let (ledger, address) = (Arc::clone(&waiting.ledger), waiting.address());
         pending.running.push(Running { ledger, since: Instant::now(), address });
-        Some(local)
+        drop(pending);
+        note(touched, &waiting.ledger);
+        match waiting.kind {
+            Kind::Local(destructor) => destructor.call(),
+            Kind::Value(key, destructor) => destructor.destroy(key),
+        }
+        self.has_run();
+        true
     }
 
     /// Returns the keys with pending values of the chosen images.
     fn keys(&self, chosen: impl Fn(&Ledger) -> bool) -> Vec<c_uint> {
-        lock(&self.pending).values.iter().filter(|value| chosen(&value.ledger)).map(|value| value.key).collect()
-    }
-
-    /// Moves the value of a key to the running destructors under one lock.
-    fn take_value(&self, key: c_uint) -> Option<Value> {
-        let mut pending = lock(&self.pending);
-        let at = pending.values.iter().position(|value| value.key == key)?;
-        let value = pending.values.remove(at);
-        let (ledger, address) = (Arc::clone(&value.ledger), value.destructor.address());
-        pending.running.push(Running { ledger, since: Instant::now(), address });
-        Some(value)
+        lock(&self.pending).waiting.iter().filter(|waiting| chosen(&waiting.ledger)).filter_map(Waiting::key).collect()
     }
 
     fn has_run(&self) {
@@ -379,8 +354,29 @@ impl Record {
 
 impl Pending {
     fn waits_for(&self, ledger: &Ledger) -> bool {
-        self.locals.iter().any(|local| local.ledger.is(ledger))
-            || self.values.iter().any(|value| value.ledger.is(ledger))
+        self.waiting.iter().any(|waiting| waiting.ledger.is(ledger))
+    }
+
+    /// Drops these destructors without running them. Returns their number.
+    fn remove(&mut self, is_dropped: impl Fn(&Waiting) -> bool) -> u64 {
+        self.waiting.extract_if(.., |waiting| is_dropped(waiting)).count() as u64
+    }
+}
+
+impl Waiting {
+    /// Returns the key of a thread-specific value.
+    fn key(&self) -> Option<c_uint> {
+        match self.kind {
+            Kind::Local(_) => None,
+            Kind::Value(key, _) => Some(key),
+        }
+    }
+
+    fn address(&self) -> usize {
+        match &self.kind {
+            Kind::Local(destructor) => destructor.address(),
+            Kind::Value(_, destructor) => destructor.address(),
+        }
     }
 }
 
