@@ -12,7 +12,6 @@ use crate::convert::Conversion;
 use crate::enums::{EnumType, EnumValue};
 use crate::names::Names;
 use crate::property::PropertyType;
-use crate::structs::Nature;
 use crate::text::{ParseError, fail};
 use crate::value::{Value, WrongType};
 
@@ -36,10 +35,6 @@ impl Kind for Enum {
     #[inline]
     fn align(of: &Rc<EnumType>) -> usize {
         of.underlying().align()
-    }
-
-    fn nature(_of: &Rc<EnumType>) -> Nature {
-        Nature::PLAIN
     }
 
     fn same_type(one: &Rc<EnumType>, two: &Rc<EnumType>) -> bool {
