@@ -17,13 +17,7 @@ pub(crate) struct Stub {
     cif: Cif,
     params: Vec<Register>,
     result: Option<Register>,
-    trampoline: Option<Trampoline>,
-}
-
-/// Trampoline that fills all integer registers and `floats` float registers.
-#[derive(Clone, Copy, Debug)]
-struct Trampoline {
-    floats: usize,
+    has_trampoline: bool,
 }
 
 // SAFETY: the data that `libffi` prepared is constant after its creation, and the address of a function is a number.
@@ -67,8 +61,8 @@ impl Register {
 impl Stub {
     pub(crate) fn new(code: *const (), params: Vec<Register>, result: Option<Register>, with_trampoline: bool) -> Self {
         let cif = Cif::new(params.iter().map(|param| param.ty()), result.map_or_else(Type::void, Register::ty));
-        let trampoline = if with_trampoline { Trampoline::of(&params) } else { None };
-        Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, trampoline }
+        let has_trampoline = with_trampoline && fits_trampoline(&params);
+        Self { code: CodePtr(code.cast_mut().cast()), cif, params, result, has_trampoline }
     }
 
     pub(crate) fn code(&self) -> *const () {
@@ -76,7 +70,7 @@ impl Stub {
     }
 
     pub(crate) fn has_trampoline(&self) -> bool {
-        self.trampoline.is_some()
+        self.has_trampoline
     }
 
     /// Calls the function. Each argument is an address or a number widened to eight bytes. The bits of the result above its size are
@@ -87,11 +81,11 @@ impl Stub {
     /// dereference the passed addresses.
     pub(crate) unsafe fn call(&self, arguments: &[u64]) -> u64 {
         assert_eq!(arguments.len(), self.params.len(), "a call has the arguments that are declared");
-        match self.trampoline {
+        match self.has_trampoline {
             // SAFETY: our caller vouches for the function; the trampoline was chosen by its parameters.
-            Some(trampoline) => unsafe { self.call_by(trampoline, arguments) },
+            true => unsafe { self.call_by_trampoline(arguments) },
             // SAFETY: our caller vouches for the function.
-            None => unsafe { self.call_by_libffi(arguments) },
+            false => unsafe { self.call_by_libffi(arguments) },
         }
     }
 
@@ -142,9 +136,10 @@ impl Stub {
         self.result.map_or(0, |of| from_first_bytes(result, of))
     }
 
-    /// Calls through a trampoline. Integers and addresses use one sequence of registers, and floats use another. The order of integer and
-    /// float parameters is therefore irrelevant. The function ignores registers without a parameter.
-    unsafe fn call_by(&self, trampoline: Trampoline, arguments: &[u64]) -> u64 {
+    /// Calls through a trampoline. Fills all integer registers, and all float registers if a parameter is a float. Integers and addresses
+    /// use one sequence of registers, and floats use another. The order of integer and float parameters is therefore irrelevant. The
+    /// function ignores registers without a parameter.
+    unsafe fn call_by_trampoline(&self, arguments: &[u64]) -> u64 {
         let (mut i, mut f) = ([0_u64; INTEGERS], [0_f64; FLOATS]);
         let (mut integers, mut floats) = (0, 0);
         for (word, param) in arguments.iter().zip(&self.params) {
@@ -160,7 +155,7 @@ impl Stub {
         let code: *const std::ffi::c_void = self.code.as_ptr();
         macro_rules! trampoline {
             ($result:ty) => {
-                match trampoline.floats {
+                match floats {
                     // SAFETY: `call` was promised a function with these registers; the function ignores all other registers.
                     0 => unsafe {
                         type Function<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> R;
@@ -195,14 +190,11 @@ impl Stub {
     }
 }
 
-impl Trampoline {
-    fn of(params: &[Register]) -> Option<Self> {
-        let floats = params.iter().filter(|param| param.is_float()).count();
-        let fits = floats <= FLOATS && params.len() - floats <= INTEGERS;
-        // On Windows, integers and floats use one sequence of registers. Other processors have no trampolines.
-        let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
-        (fits && is_supported && cfg!(target_endian = "little")).then_some(Self { floats })
-    }
+fn fits_trampoline(params: &[Register]) -> bool {
+    let floats = params.iter().filter(|param| param.is_float()).count();
+    // On Windows, integers and floats use one sequence of registers. Other processors have no trampolines.
+    let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"), target_endian = "little"));
+    is_supported && floats <= FLOATS && params.len() - floats <= INTEGERS
 }
 
 /// Shifts the bytes of the number to the start of the machine word in memory.

@@ -264,17 +264,11 @@ impl Import {
                 None
             }
         });
-        let registers = params.iter().map(|param| match param.shape {
-            Shape::Number(number) if !param.is_out => Register::Number(number),
-            _ => Register::Pointer,
-        });
-        let register = result.as_ref().map(|(_, returned)| match returned {
-            Returned::Number(number) => Register::Number(*number),
-            Returned::Bool(width) => Register::Number(width.number()),
-            Returned::Text | Returned::Struct(_) => Register::Pointer,
-        });
+        let register = |number: Option<Number>| number.map_or(Register::Pointer, Register::Number);
+        let registers = params.iter().map(|param| register(param.number()));
+        let result_register = result.as_ref().map(|(_, returned)| register(returned.number()));
         let with_trampoline = library.0.folder.has_trampolines();
-        let stub = code.map(|code| Arc::new(Stub::new(code, registers.collect(), register, with_trampoline)));
+        let stub = code.map(|code| Arc::new(Stub::new(code, registers.collect(), result_register, with_trampoline)));
         let (library, name, no_cwd) = (library.clone(), self.name, self.no_cwd);
         Ok(Imported { library, name, params, result, no_cwd, stub, spare: Cell::default() })
     }
@@ -413,25 +407,17 @@ impl Imported {
 
     /// Returns `true` if all parameters and the result are plain numbers. Such a call needs no memory.
     pub(crate) fn is_plain(&self) -> bool {
-        let is_number = |param: &Param| !param.is_out && matches!(param.shape, Shape::Number(_));
-        let result = self.result.as_ref().map(|(_, result)| result);
-        self.params.iter().all(is_number) && matches!(result, None | Some(Returned::Number(_) | Returned::Bool(_)))
+        self.params.iter().all(|param| param.number().is_some())
+            && self.result.as_ref().is_none_or(|(_, returned)| returned.number().is_some())
     }
 
     pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
-        self.params.iter().filter_map(|param| match param.shape {
-            Shape::Number(number) => Some(number),
-            _ => None,
-        })
+        self.params.iter().filter_map(Param::number)
     }
 
     /// Returns the register type of a result that is a plain number.
     pub(crate) fn number_of_result(&self) -> Option<Number> {
-        match self.result.as_ref()?.1 {
-            Returned::Number(number) => Some(number),
-            Returned::Bool(width) => Some(width.number()),
-            Returned::Text | Returned::Struct(_) => None,
-        }
+        self.result.as_ref()?.1.number()
     }
 
     pub(crate) fn bool_width(&self) -> Option<BoolWidth> {
@@ -497,7 +483,6 @@ impl BoolWidth {
 
     /// Converts a returned machine word to a `bool`. If the low byte is zero but higher bits are set, the result depends on the width:
     /// `false` as one byte, `true` as four bytes.
-    /// `false` as one byte, `true` as four bytes.
     fn read(self, word: u64) -> Result<bool, Breach> {
         let (one, four) = (word as u8 != 0, word as u32 != 0);
         match self {
@@ -509,7 +494,26 @@ impl BoolWidth {
     }
 }
 
+impl Param {
+    /// Returns the number type of a parameter that is passed as a number.
+    fn number(&self) -> Option<Number> {
+        match self.shape {
+            Shape::Number(number) if !self.is_out => Some(number),
+            _ => None,
+        }
+    }
+}
+
 impl Returned {
+    /// Returns the register type of a result that is a plain number.
+    fn number(&self) -> Option<Number> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Bool(width) => Some(width.number()),
+            Self::Text | Self::Struct(_) => None,
+        }
+    }
+
     /// Copies the value that the function returned in a register or by address.
     fn value(&self, returned: u64) -> Result<Value, Breach> {
         let address = returned as usize;
