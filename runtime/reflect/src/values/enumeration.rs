@@ -118,7 +118,6 @@ impl Kind for Enum {
 
 /// Returns the current name of an entry. If an entry is named `name`, returns `name`. Otherwise, returns the name of the entry that was
 /// renamed from `name`. After an undo, also finds an entry that a rename had changed to `name`.
-/// `name`, or, after an undo, renamed to `name`.
 fn current_name<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
