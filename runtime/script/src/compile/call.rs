@@ -148,9 +148,7 @@ impl FunctionCompiler {
                 && written.contains(&Some(whole))
                 && let Some(expr) = arg_expr(&call.args[at])
             {
-                let temp = self.temp(&expr.ty);
-                self.emit(Ins::Copy { to: temp, from: reg });
-                args[at] = Argument::Copied(temp);
+                args[at] = Argument::Copied(self.copied(reg, &expr.ty));
             }
         }
     }

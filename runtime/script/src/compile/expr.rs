@@ -25,7 +25,7 @@ impl FunctionCompiler {
                 let location = self.location(expr, false);
                 self.load(&location, &expr.ty)
             }
-            ExprKind::Step { place, up, post: false } => self.step(place, *up, false),
+            ExprKind::Step { place, up, post: false } => self.step(place, *up),
             ExprKind::Compound(compound) => self.compound(compound),
             ExprKind::Convert(Conversion::Up, inner) if inner.ty == expr.ty => self.expr(inner),
             _ => self.in_temp(expr),
@@ -102,8 +102,7 @@ impl FunctionCompiler {
                 // The path to the place may use the target register, as in `i = a[i]++`.
                 if matches!(location, Location::At(_)) && !self.is_temp(to) && self.needs(&location, to) {
                     let before = self.load(&location, &place.ty);
-                    let kept = self.temp(&place.ty);
-                    self.emit(Ins::Copy { to: kept, from: before });
+                    let kept = self.copied(before, &place.ty);
                     self.step_at(&location, place, *up);
                     self.emit(Ins::Copy { to, from: kept });
                     return;
@@ -183,17 +182,10 @@ impl FunctionCompiler {
         let value = self.expr(&compound.value);
         self.line = line;
         let place_ty = &compound.place.ty;
-        let before = self.load(&location, place_ty);
         if compound.widen.is_none() && compound.narrow.is_none() {
-            // If the place is a register, writes the result directly to the register.
-            let to = match &location {
-                Location::In(reg) => *reg,
-                Location::At(_) => self.temp(place_ty),
-            };
-            self.operate(&compound.op, (before, place_ty), (value, &compound.value.ty), to);
-            self.store(&location, to);
-            return to;
+            return self.change(&compound.op, &location, place_ty, (value, &compound.value.ty));
         }
+        let before = self.load(&location, place_ty);
         let left_ty = operand_type(&compound.op, &compound.value.ty);
         let left = match &compound.widen {
             None => before,
@@ -212,8 +204,8 @@ impl FunctionCompiler {
     }
 
     /// Compiles `++` and `--`. Returns the register of the new value.
-    pub(super) fn step(&mut self, place: &Expr, up: bool, later_writes: bool) -> Reg {
-        let location = self.location(place, later_writes);
+    pub(super) fn step(&mut self, place: &Expr, up: bool) -> Reg {
+        let location = self.location(place, false);
         self.step_at(&location, place, up)
     }
 
@@ -224,13 +216,19 @@ impl FunctionCompiler {
         };
         let one = if num.is_float() { Const::Float(1.0) } else { Const::Int(1) };
         let one = self.constant(one, &place.ty);
-        let before = self.load(location, &place.ty);
+        let op = Binary { op: if up { Op::Add } else { Op::Sub }, on: Operand::Num(num) };
+        self.change(&op, location, &place.ty, (one, &place.ty))
+    }
+
+    /// Applies an operator to a place. Returns the register of the new value.
+    fn change(&mut self, op: &Binary, location: &Location, ty: &Type, by: (Reg, &Type)) -> Reg {
+        let before = self.load(location, ty);
+        // If the place is a register, writes the result directly to the register.
         let to = match location {
             Location::In(reg) => *reg,
-            Location::At(_) => self.temp(&place.ty),
+            Location::At(_) => self.temp(ty),
         };
-        let op = Binary { op: if up { Op::Add } else { Op::Sub }, on: Operand::Num(num) };
-        self.operate(&op, (before, &place.ty), (one, &place.ty), to);
+        self.operate(op, (before, ty), by, to);
         self.store(location, to);
         to
     }

@@ -119,6 +119,15 @@ pub(super) enum Location {
     At(Place),
 }
 
+impl Location {
+    fn place(self) -> Place {
+        match self {
+            Self::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },
+            Self::At(place) => place,
+        }
+    }
+}
+
 impl FunctionCompiler {
     fn make(
         &mut self,
@@ -206,7 +215,7 @@ impl FunctionCompiler {
             }
             Type::Fixed(_, count) => {
                 let count = self.constant(Const::Int(i128::from(*count)), &Type::INT);
-                let place = self.place_number(&Place { root: Root::Register(reg), steps: Vec::new() });
+                let place = self.as_place(Location::In(reg));
                 self.emit(Ins::Intrinsic { what: Intrinsic::ArrayAdd, place, args: vec![count], to: None });
             }
             _ => {}
@@ -279,11 +288,7 @@ impl FunctionCompiler {
     }
 
     fn end_statement(&mut self) {
-        self.release(0);
-    }
-
-    fn release(&mut self, from: usize) {
-        for (kind, reg) in self.used.drain(from..) {
+        for (kind, reg) in self.used.drain(..) {
             self.kinds[kind].free.push(reg);
         }
     }
@@ -334,23 +339,21 @@ impl FunctionCompiler {
 
     /// Returns a register with this value that is not a constant, for operands that must be in the frame.
     fn in_frame(&mut self, reg: Reg, ty: &Type) -> Reg {
-        if !self.is_constant(reg) {
-            return reg;
-        }
-        let temp = self.temp(ty);
-        self.emit(Ins::Copy { to: temp, from: reg });
-        temp
+        if self.is_constant(reg) { self.copied(reg, ty) } else { reg }
+    }
+
+    /// Copies a register to a temporary register.
+    fn copied(&mut self, from: Reg, ty: &Type) -> Reg {
+        let to = self.temp(ty);
+        self.emit(Ins::Copy { to, from });
+        to
     }
 
     /// Evaluates an expression into a register. Later writes do not change the value of this register.
     fn safe(&mut self, expr: &Expr, later_writes: bool) -> Reg {
         let reg = self.expr(expr);
-        if !later_writes || self.is_constant(reg) || self.is_temp(reg) {
-            return reg;
-        }
-        let temp = self.temp(&expr.ty);
-        self.emit(Ins::Copy { to: temp, from: reg });
-        temp
+        let is_safe = !later_writes || self.is_constant(reg) || self.is_temp(reg);
+        if is_safe { reg } else { self.copied(reg, &expr.ty) }
     }
 
     /// Variant of [`FunctionCompiler::safe`] for operands that must not be constants.

@@ -24,10 +24,7 @@ impl FunctionCompiler {
             },
             ExprKind::Index(base, index) => {
                 let mut place = match self.location(base, later_writes || writes(index)) {
-                    Location::In(reg) => {
-                        let reg = self.in_frame(reg, &base.ty);
-                        Place { root: Root::Register(reg), steps: Vec::new() }
-                    }
+                    Location::In(reg) => Location::In(self.in_frame(reg, &base.ty)).place(),
                     Location::At(place) => place,
                 };
                 // Copies a constant to a register: element steps require an index register.
@@ -39,11 +36,8 @@ impl FunctionCompiler {
                 Location::At(place)
             }
             ExprKind::Property { object, owner, name } => {
-                let root = match object.as_deref() {
+                let root = match object.as_deref().filter(|object| !matches!(object.kind, ExprKind::SelfObject)) {
                     None => Root::OfSelf(shared(owner), name.clone()),
-                    Some(object) if matches!(object.kind, ExprKind::SelfObject) => {
-                        Root::OfSelf(shared(owner), name.clone())
-                    }
                     Some(object) => Root::Of(self.operand(object, later_writes), shared(owner), name.clone()),
                 };
                 Location::At(Place { root, steps: Vec::new() })
@@ -85,11 +79,7 @@ impl FunctionCompiler {
 
     /// Returns the index of a location in the table of places.
     pub(super) fn as_place(&mut self, location: Location) -> u16 {
-        let place = match location {
-            Location::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },
-            Location::At(place) => place,
-        };
-        self.place_number(&place)
+        self.place_number(&location.place())
     }
 
     pub(super) fn load(&mut self, location: &Location, ty: &Type) -> Reg {

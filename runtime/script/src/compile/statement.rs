@@ -5,7 +5,7 @@ use alcedo_uc::hir::{
 };
 
 use super::{FunctionCompiler, Location, Loop, writes};
-use crate::code::{At, Ins, Place, Root, Step};
+use crate::code::{At, Ins, Step};
 
 impl FunctionCompiler {
     pub(super) fn statements(&mut self, statements: &[Stmt]) {
@@ -100,7 +100,7 @@ impl FunctionCompiler {
             ExprKind::Call(call) => self.call(call, None, &expr.ty),
             ExprKind::Intrinsic(what, operands) => self.intrinsic(what, operands, None),
             ExprKind::Step { place, up, .. } => {
-                self.step(place, *up, false);
+                self.step(place, *up);
             }
             _ => {
                 self.expr(expr);
@@ -147,12 +147,8 @@ impl FunctionCompiler {
         let held = self.keep();
         let zero = self.constant(Const::Int(0), &Type::INT);
         self.emit(Ins::Copy { to: at, from: zero });
-        let place = match &location {
-            Location::In(reg) => Place { root: Root::Register(*reg), steps: Vec::new() },
-            Location::At(place) => place.clone(),
-        };
-        let whole = self.place_number(&place);
-        let mut one = place;
+        let mut one = location.place();
+        let whole = self.place_number(&one);
         one.steps.push(Step::Element(at));
         let one = self.place_number(&one);
         let top = self.here();
