@@ -31,17 +31,10 @@ impl Machine {
         registers: &Registers,
     ) -> Result<(), CallError> {
         let len = registers.source(length).get::<i32>().unwrap_or_default().max(0) as u32;
-        match registers.write(world, place, Access::Write)? {
-            Ok(at) => {
-                let ty = &place.property.ty;
-                let mut rows = array(at).ok_or_else(|| no_container(ty))?;
-                set_len(&mut rows, len, element_of(ty)?)
-            }
-            Err(message) => {
-                self.warn(&message);
-                Ok(())
-            }
-        }
+        let Some(at) = self.found(registers.write(world, place, Access::Write)?) else { return Ok(()) };
+        let ty = &place.property.ty;
+        let mut rows = array(at).ok_or_else(|| no_container(ty))?;
+        set_len(&mut rows, len, element_of(ty)?)
     }
 
     /// Performs an operation. Copies the arguments first: they may be elements of the container that changes.
@@ -69,13 +62,9 @@ impl Machine {
             return Ok(Transfer::Out);
         }
         if what.is_reading() {
-            let found = registers.read(world, place)?;
-            let value = match found {
-                Ok(at) => read_container(what, at, args, registers)?,
-                Err(message) => {
-                    self.warn(&message);
-                    None
-                }
+            let value = match self.found(registers.read(world, place)?) {
+                Some(at) => read_container(what, at, args, registers)?,
+                None => None,
             };
             match value {
                 Some(value) => give(value)?,
@@ -83,13 +72,9 @@ impl Machine {
             }
             return Ok(Transfer::None);
         }
-        let mut at = match registers.write(world, place, Access::Write)? {
-            Ok(at) => at,
-            Err(message) => {
-                self.warn(&message);
-                registers.clear(to, None)?;
-                return Ok(Transfer::None);
-            }
+        let Some(mut at) = self.found(registers.write(world, place, Access::Write)?) else {
+            registers.clear(to, None)?;
+            return Ok(Transfer::None);
         };
         let ty = &place.property.ty;
         let element = || element_of(ty);
@@ -191,19 +176,9 @@ impl Machine {
 
     /// Sorts an array stably by a delegate. Sorts a copy of the elements, because the delegate may change the array.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
-        let values = match registers.read(world, place)? {
-            Ok(at) => {
-                size::copies(at.count().unwrap_or_default(), size_of::<Value>() * 2 + size_of::<usize>() * 2)?;
-                match at.read() {
-                    Value::Array(values) => values,
-                    _ => return Err(no_container(&place.property.ty)),
-                }
-            }
-            Err(message) => {
-                self.warn(&message);
-                return Ok(());
-            }
-        };
+        let Some(at) = self.found(registers.read(world, place)?) else { return Ok(()) };
+        size::copies(at.count().unwrap_or_default(), size_of::<Value>() * 2 + size_of::<usize>() * 2)?;
+        let Value::Array(values) = at.read() else { return Err(no_container(&place.property.ty)) };
         let Some(class) = world.objects.class(by.object) else { return Ok(()) };
         let name = world.names.text(by.function);
         let function = class.find_function(&name).cloned();

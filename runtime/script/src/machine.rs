@@ -178,6 +178,12 @@ impl Machine {
         ))
     }
 
+    /// Returns the found value, or logs the problem.
+    #[inline]
+    pub(crate) fn found<T>(&self, found: Result<T, String>) -> Option<T> {
+        found.map_err(|problem| self.warn(&problem)).ok()
+    }
+
     /// Logs a problem. The script continues. Repetitions at one location are logged with their number, at 10, 100, 1000 times and so on.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {

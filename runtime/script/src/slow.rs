@@ -8,7 +8,7 @@ use alcedo_reflect::World;
 use alcedo_reflect::construction::ConstructionArgs;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::{Binding, Value};
-use alcedo_reflect::values::ptr::Ptr;
+use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::{Cast, Conversion, Op, Operand, Unary};
 
 use crate::cost;
@@ -30,11 +30,7 @@ impl Machine {
         let put = |slot: &Slot, value: &Value| put(registers, slot, value);
         match slow {
             Slow::Init(slot, initial) => registers.clear(Some(slot), initial.as_ref())?,
-            Slow::Copy(slot, source) => {
-                let from = registers.source(source);
-                cost::add(cost::of(from));
-                registers.ptr_mut(slot).copy_from(from);
-            }
+            Slow::Copy(slot, source) => copy(registers.ptr_mut(slot), registers.source(source)),
             Slow::Unary(op, slot, source) => put(slot, &unary(op, registers.source(source))?)?,
             Slow::Binary(op, on, slot, left, right) => {
                 let value = binary(world, *op, on, registers.source(left), registers.source(right))?;
@@ -48,24 +44,15 @@ impl Machine {
             Slow::Triple(triple_op, slot, left, right) => registers.make(*triple_op, slot, left, right),
             Slow::Convert(by, slot, source) => convert(world, by, registers, slot, source)?,
             Slow::Cast(cast, slot, source) => put(slot, &cast_value(world, cast, slot, registers.source(source)))?,
-            Slow::Load(slot, place) => match registers.read(world, place)? {
-                Ok(from) => {
-                    cost::add(cost::of(from));
-                    registers.ptr_mut(slot).copy_from(from);
-                }
-                Err(message) => {
-                    self.warn(&message);
-                    registers.clear(Some(slot), place.initial.as_ref())?;
-                }
+            Slow::Load(slot, place) => match self.found(registers.read(world, place)?) {
+                Some(from) => copy(registers.ptr_mut(slot), from),
+                None => registers.clear(Some(slot), place.initial.as_ref())?,
             },
-            Slow::Store(place, source) => match registers.write(world, place, Access::Write)? {
-                Ok(to) => {
-                    let from = registers.source(source);
-                    cost::add(cost::of(from));
-                    to.copy_from(from);
+            Slow::Store(place, source) => {
+                if let Some(to) = self.found(registers.write(world, place, Access::Write)?) {
+                    copy(to, registers.source(source));
                 }
-                Err(message) => self.warn(&message),
-            },
+            }
             Slow::SelfClass(slot) => put(slot, &class_of(world, registers.object, registers.class))?,
             Slow::ClassOf(slot, source) => {
                 put(slot, &class_of(world, handle(&registers.source(source).read()), Name::default()))?;
@@ -161,6 +148,12 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
         | Operand::ScalarTriple(_)
         | Operand::Turned(..) => Err(CallError::other(format!("{op:?} is not defined for a {}", left.ty()))),
     }
+}
+
+/// Copies a value, and adds the cost of the copy.
+fn copy(to: PtrMut<'_>, from: Ptr<'_>) {
+    cost::add(cost::of(from));
+    to.copy_from(from);
 }
 
 fn put(registers: &Registers, slot: &Slot, value: &Value) -> Result<(), CallError> {
