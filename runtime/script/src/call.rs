@@ -1,6 +1,7 @@
 //! Performs calls of script, native and plugin functions. A script callee receives a frame here and runs in the interpreter loop.
 #![expect(unsafe_code, reason = "moves arguments between frames")]
 
+use std::fmt::Display;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::kinds::{function_flags, property_flags};
@@ -356,15 +357,29 @@ pub(crate) unsafe fn direct(
 
 #[cold]
 pub(crate) fn check_is_a(world: &World, object: ObjectHandle, function: &Function) -> Result<(), CallError> {
-    let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
     match world.types.class(function.owner) {
-        Some(owner) if !class.is_a(&owner) => Err(CallError::WrongClass {
-            place: function.path.to_string(),
+        Some(owner) => check_class(world, object, &owner, &function.path),
+        None => Ok(()),
+    }
+}
+
+/// Checks that the object is of the class. The error contains the place that requires the class.
+#[cold]
+pub(crate) fn check_class(
+    world: &World,
+    object: ObjectHandle,
+    class: &Class,
+    place: impl Display,
+) -> Result<(), CallError> {
+    let found = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    match found.is_a(class) {
+        true => Ok(()),
+        false => Err(CallError::WrongClass {
+            place: place.to_string(),
             handle: object,
-            found: class.path.to_string(),
-            expected: owner.path.to_string(),
+            found: found.path.to_string(),
+            expected: class.path.to_string(),
         }),
-        _ => Ok(()),
     }
 }
 

@@ -13,6 +13,7 @@ use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::{Num, Op};
 
+use crate::call::check_class;
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
 use crate::number::arithmetic;
 use crate::rows::set_len;
@@ -285,24 +286,11 @@ pub(crate) fn other_memory(
         return Ok(None);
     };
     if other.checked_class.get() != class {
-        check_class(world, other, object)?;
+        let (owner, name) = (&other.owner, &other.property.text);
+        check_class(world, object, owner, format_args!("{}:{name}", owner.path))?;
         other.checked_class.set(class);
     }
     Ok(Some(memory.wrapping_add(other.offset as usize)))
-}
-
-#[cold]
-fn check_class(world: &World, other: &OtherProperty, object: ObjectHandle) -> Result<(), CallError> {
-    let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-    if class.is_a(&other.owner) {
-        return Ok(());
-    }
-    Err(CallError::WrongClass {
-        place: format!("{}:{}", other.owner.path, other.property.text),
-        handle: object,
-        found: class.path.to_string(),
-        expected: other.owner.path.to_string(),
-    })
 }
 
 /// Describes an out-of-range element.

@@ -52,24 +52,16 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
 /// # Errors
 /// Returns a message if the constant has no value in the type.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
-    let refuse = || Err(format!("{value:?} is not a {ty}"));
+    let refused = || format!("{value:?} is not a {ty}");
+    let to_num = |number: Number| Num::of(ty.kind()).map(|num| to_num(number, num)).ok_or_else(refused);
     Ok(match (value, ty) {
         (Const::Bool(it), PropertyType::Bool) => Value::Bool(*it),
         (Const::Int(it), PropertyType::Enum(of)) | (Const::Enum(_, _, it), PropertyType::Enum(of)) => {
             Value::Enum(of.value(*it))
         }
-        (Const::Int(it) | Const::Enum(_, _, it), ty) => match Num::of(ty.kind()) {
-            Some(num) => to_num(Number::Whole(*it), num),
-            None => return refuse(),
-        },
-        (Const::Float(it), ty) => match Num::of(ty.kind()) {
-            Some(num) => to_num(Number::Float(*it), num),
-            None => return refuse(),
-        },
-        (Const::Text(it), ty) => match text_value(it, ty, world) {
-            Some(value) => value,
-            None => return refuse(),
-        },
+        (Const::Int(it) | Const::Enum(_, _, it), _) => to_num(Number::Whole(*it))?,
+        (Const::Float(it), _) => to_num(Number::Float(*it))?,
+        (Const::Text(it), ty) => text_value(it, ty, world).ok_or_else(refused)?,
         (Const::Name(it), PropertyType::Name) => Value::Name(world.names.intern(it)),
         (Const::Name(it), PropertyType::FieldPath) => Value::FieldPath(world.names.intern(it)),
         (Const::Class(path), PropertyType::SubclassOf(_)) => Value::SubclassOf(world.names.intern(path)),
@@ -88,7 +80,7 @@ pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Re
         (Const::Array(values), PropertyType::Array(of)) => {
             Value::Array(values.iter().map(|value| const_value(value, of.ty(), world)).collect::<Result<_, _>>()?)
         }
-        _ => return refuse(),
+        _ => return Err(refused()),
     })
 }
 

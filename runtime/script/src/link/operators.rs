@@ -179,16 +179,10 @@ impl Linker<'_> {
             Operand::Triple(_) if self.triple(left)? == self.triple(right)? => {
                 (TripleOp::OfTwo(op, self.triple(left)?), left, right)
             }
-            _ => {
-                return Err(format!(
-                    "{op:?} is not defined for a {} and a {}",
-                    self.type_of(left)?,
-                    self.type_of(right)?
-                ));
-            }
+            _ => return self.undefined(op, left, right),
         };
         if !triple_op.is_known() {
-            return Err(format!("{op:?} is not defined for a {} and a {}", self.type_of(left)?, self.type_of(right)?));
+            return self.undefined(op, left, right);
         }
         match triple_op {
             TripleOp::OfTwo(Op::Eq | Op::Ne, _) => self.expect_bool(to)?,
@@ -204,6 +198,10 @@ impl Linker<'_> {
             return Ok(());
         }
         self.make(triple_op, to, left, right)
+    }
+
+    fn undefined(&self, op: Op, left: Reg, right: Reg) -> Checked<()> {
+        Err(format!("{op:?} is not defined for a {} and a {}", self.type_of(left)?, self.type_of(right)?))
     }
 
     /// Emits a triple operation. If all operands are in the frame, emits one instruction; otherwise, emits a slow operation.
@@ -237,6 +235,9 @@ impl Linker<'_> {
     pub(super) fn jump_compare(&mut self, op: Op, num: Num, left: Reg, right: Reg, is: bool) -> Checked<()> {
         self.expect_num(left, num)?;
         self.expect_num(right, num)?;
+        if !matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge) {
+            return Err(format!("{op:?} does not compare two numbers"));
+        }
         let (op, is) = match (num.is_float(), is, op) {
             (true, ..) | (_, true, _) => (op, is),
             (false, false, op) => (
@@ -246,15 +247,11 @@ impl Linker<'_> {
                     Op::Lt => Op::Ge,
                     Op::Le => Op::Gt,
                     Op::Gt => Op::Le,
-                    Op::Ge => Op::Lt,
-                    _ => return Err(format!("{op:?} does not compare two numbers")),
+                    _ => Op::Lt,
                 },
                 true,
             ),
         };
-        if !matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge) {
-            return Err(format!("{op:?} does not compare two numbers"));
-        }
         if num == Num::I32
             && self.in_frame(&[left])
             && let Some(Value::I32(by)) = self.constant(right)?
