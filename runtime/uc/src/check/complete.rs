@@ -45,11 +45,7 @@ impl Checker<'_> {
                     names.extend(class.delegates.names().map(str::to_owned));
                 }
             }
-            Type::Interface(path) => {
-                if let Some(functions) = self.interfaces.borrow().get(path) {
-                    names.extend(functions.names().map(str::to_owned));
-                }
-            }
+            Type::Interface(path) => names.extend(self.interface_of(path).by_name.names().map(str::to_owned)),
             Type::Struct(path) => {
                 names.extend(
                     self.structure(path).iter().flat_map(|found| found.fields.iter().map(|field| field.name.clone())),

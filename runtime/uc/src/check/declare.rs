@@ -127,7 +127,7 @@ impl<'a> Checker<'a> {
             let work = Work { file, head, items: &tree.items, path: path.clone(), base: None, broken };
             if head.is_interface {
                 self.add_name(&head.name.text, Type::Interface(path.clone()));
-                self.interfaces.borrow_mut().insert(path, Named::default());
+                self.interfaces.borrow_mut().insert(path, Rc::default());
                 interfaces.push(work);
             } else {
                 self.add_name(&head.name.text, Type::Object(path));

@@ -18,6 +18,7 @@ pub(crate) struct InterfaceSym {
     pub(crate) bases: Vec<Path>,
     /// Functions in order. Inherited functions are first.
     pub(crate) functions: Vec<Rc<FuncSym>>,
+    pub(crate) by_name: Named<Rc<FuncSym>>,
 }
 
 impl<'a> Checker<'a> {
@@ -75,12 +76,9 @@ impl<'a> Checker<'a> {
                 inherited.bases.iter().filter(|path| !symbol.bases.contains(path)).cloned().collect::<Vec<_>>(),
             );
             symbol.bases.push(base.clone());
-            for function in inherited.functions {
-                functions.push(self.inherited(&function, work));
-                symbol.functions.push(function);
-            }
+            functions.extend(inherited.functions.iter().map(|function| self.inherited(function, work)));
+            symbol.functions.extend(inherited.functions.iter().cloned());
         }
-        let mut named = Named::default();
         for item in work.items {
             let at = match item {
                 Item::Function(found) if matches!(found.kind, FunctionKind::Function | FunctionKind::Event) => {
@@ -106,14 +104,14 @@ impl<'a> Checker<'a> {
         // The copies of inherited functions have paths in this interface.
         let own = |found: &Rc<FuncSym>| {
             let path: Path = format!("{}:{}", work.path, found.name).into();
-            Rc::new(FuncSym { path: path.clone(), first: path, owner: work.path.clone(), ..(**found).clone() })
+            let owner = work.path.clone();
+            Rc::new(FuncSym { path: path.clone(), first: path, owner, callable: true, ..(**found).clone() })
         };
         symbol.functions = symbol.functions.iter().map(own).collect();
         for function in &symbol.functions {
-            named.insert(&function.name.clone(), function.clone());
+            symbol.by_name.insert(&function.name, function.clone());
         }
-        self.interfaces.borrow_mut().insert(work.path.clone(), named);
-        self.own_interfaces.borrow_mut().insert(work.path.clone(), symbol);
+        self.interfaces.borrow_mut().insert(work.path.clone(), Rc::new(symbol));
         hir::Interface {
             path: work.path.clone(),
             name: work.head.name.text.clone(),
@@ -187,16 +185,8 @@ impl<'a> Checker<'a> {
         Some(made)
     }
 
-    fn interface_of(&self, path: &str) -> InterfaceSym {
-        if let Some(own) = self.own_interfaces.borrow().get(path) {
-            return own.clone();
-        }
-        let Some(found) = self.types.interface_by_path(path) else { return InterfaceSym::default() };
-        let path: Path = path.into();
-        let functions = found.functions.iter();
-        let functions =
-            functions.map(|function| Rc::new(super::reflected::reflected_func(function, &path, false, true)));
-        InterfaceSym { bases: Vec::new(), functions: functions.collect() }
+    pub(super) fn interface_of(&self, path: &str) -> Rc<InterfaceSym> {
+        self.interfaces.borrow().get(path).cloned().unwrap_or_default()
     }
 
     /// Returns the interfaces that a class implements. The bases of an interface precede the interface.
@@ -213,7 +203,7 @@ impl<'a> Checker<'a> {
                 }
                 match self.type_named(&dotted, work.file) {
                     Some(Ok(Type::Interface(path))) => {
-                        let bases = self.interface_of(&path).bases;
+                        let bases = self.interface_of(&path).bases.clone();
                         for path in bases.into_iter().chain([path]) {
                             if !found.contains(&path) {
                                 found.push(path);
@@ -236,8 +226,7 @@ impl<'a> Checker<'a> {
     /// Returns the name of an interface function that the class must implement. The name has the spelling of the interface.
     pub(super) fn interface_spelling(&self, class: &str, name: &str) -> Option<String> {
         let class = self.class(class)?;
-        let interfaces = self.interfaces.borrow();
-        class.interfaces.iter().find_map(|path| Some(interfaces.get(path)?.get(name)?.name.clone()))
+        class.interfaces.iter().find_map(|path| Some(self.find_interface_function(path, name)?.name.clone()))
     }
 
     /// Checks that the class has every function of the interfaces.
@@ -248,7 +237,7 @@ impl<'a> Checker<'a> {
         let mut seen: Vec<String> = Vec::new();
         for path in interfaces {
             let name = path.rsplit('.').next().unwrap_or(path);
-            for required in self.interface_of(path).functions {
+            for required in &self.interface_of(path).functions {
                 if seen.contains(&required.name) {
                     continue;
                 }

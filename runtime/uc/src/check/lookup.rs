@@ -48,8 +48,8 @@ impl Checker<'_> {
         for found in self.types.interfaces() {
             if !self.is_replaced(found.origin, &found.package) {
                 add(&found.name, Type::Interface(found.path.clone()));
-                let functions = reflected_interface(&found.functions, &found.path, self.options.ignore_flags);
-                self.interfaces.borrow_mut().insert(found.path.clone(), functions);
+                let symbol = reflected_interface(&found.functions, &found.path, self.options.ignore_flags);
+                self.interfaces.borrow_mut().insert(found.path.clone(), Rc::new(symbol));
             }
         }
     }
@@ -279,7 +279,7 @@ impl Checker<'_> {
     }
 
     pub(super) fn find_interface_function(&self, interface: &str, name: &str) -> Option<Rc<FuncSym>> {
-        self.interfaces.borrow().get(interface)?.get(name).cloned()
+        self.interface_of(interface).by_name.get(name).cloned()
     }
 
     pub(super) fn find_library_function(&self, name: &str) -> Option<Rc<FuncSym>> {

@@ -44,7 +44,8 @@ use crate::hir;
 use crate::parse::Parsed;
 use crate::source::Source;
 pub(crate) use complete::complete_in;
-use symbols::{At, ClassSym, Enums, FuncSym, Named, StructSym};
+use interfaces::InterfaceSym;
+use symbols::{At, ClassSym, Enums, StructSym};
 
 /// Maximum number of stored messages of a package.
 const MAX_MESSAGES: usize = 10_000;
@@ -212,9 +213,7 @@ pub(crate) struct Checker<'a> {
     classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
     enums: RefCell<Enums>,
-    interfaces: RefCell<HashMap<hir::Path, Named<Rc<FuncSym>>>>,
-    /// Interfaces of the package, with their functions in order.
-    own_interfaces: RefCell<HashMap<hir::Path, interfaces::InterfaceSym>>,
+    interfaces: RefCell<HashMap<hir::Path, Rc<InterfaceSym>>>,
     /// Signs of operators that classes of the package declare. Such operators are unsupported.
     own_operators: RefCell<HashSet<String>>,
     /// Constants under evaluation, to detect cycles.
@@ -270,7 +269,6 @@ impl<'a> Checker<'a> {
             enums: RefCell::default(),
             own_operators: RefCell::default(),
             interfaces: RefCell::default(),
-            own_interfaces: RefCell::default(),
             open_consts: RefCell::default(),
             invalid_consts: RefCell::default(),
             const_values: RefCell::default(),

@@ -11,6 +11,7 @@ use alcedo_reflect::property::{Property, PropertyType};
 use alcedo_reflect::structs::StructType;
 use alcedo_reflect::type_text::{SignatureText, TypeText};
 
+use super::interfaces::InterfaceSym;
 use super::symbols::{ARRAY_DIM, ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
 use crate::hash::HashMap;
 use crate::hir::{Num, Path, Type, delegate_body};
@@ -234,13 +235,14 @@ pub(crate) fn reflected_class(found: &Class, free: bool) -> ClassSym {
     }
 }
 
-/// Returns the functions of an interface.
-pub(crate) fn reflected_interface(functions: &[Rc<Function>], path: &Path, free: bool) -> Named<Rc<FuncSym>> {
-    let mut funcs = Named::default();
+pub(crate) fn reflected_interface(functions: &[Rc<Function>], path: &Path, free: bool) -> InterfaceSym {
+    let mut symbol = InterfaceSym::default();
     for function in functions {
-        funcs.insert_reflected(&function.text, Rc::new(reflected_func(function, path, false, free)));
+        let function = Rc::new(reflected_func(function, path, false, free));
+        symbol.by_name.insert_reflected(&function.name, function.clone());
+        symbol.functions.push(function);
     }
-    funcs
+    symbol
 }
 
 pub(crate) fn reflected_struct(found: &StructType) -> StructSym {
