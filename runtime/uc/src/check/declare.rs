@@ -62,7 +62,8 @@ impl<'a> Checker<'a> {
             is_free
         });
         self.bases(&mut works);
-        let works = in_order(works);
+        // Cycles were reported and broken before.
+        let (works, _) = in_order(works, |work| &work.path, |work| work.base.as_slice());
         for work in &works {
             let skeleton = self.skeleton(work);
             self.classes.borrow_mut().insert(work.path.clone(), Some(Rc::new(skeleton)));
@@ -344,23 +345,24 @@ fn may_declare(item: &Item) -> bool {
     }
 }
 
-/// Sorts classes so that each base precedes its derived classes.
-fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
-    let mut open = works;
-    let mut done: Vec<Work<'_>> = Vec::new();
-    while !open.is_empty() {
-        let names: HashSet<Path> = open.iter().map(|work| work.path.clone()).collect();
-        let waits = |work: &Work<'_>| work.base.as_ref().is_some_and(|base| names.contains(base));
+/// Sorts classes or interfaces so that bases precede the types that extend them. Also returns the types that extend themselves, directly or
+/// indirectly, and the types that extend those.
+pub(super) fn in_order<T>(
+    mut open: Vec<T>,
+    path: impl Fn(&T) -> &Path,
+    bases: impl Fn(&T) -> &[Path],
+) -> (Vec<T>, Vec<T>) {
+    let mut done = Vec::new();
+    loop {
+        let names: HashSet<Path> = open.iter().map(|one| path(one).clone()).collect();
+        let waits = |one: &T| bases(one).iter().any(|base| names.contains(base));
         let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(waits);
         if ready.is_empty() {
-            // This branch is unreachable: cycles were reported and broken before.
-            done.extend(waiting);
-            return done;
+            return (done, waiting);
         }
         done.extend(ready);
         open = waiting;
     }
-    done
 }
 
 /// Returns a path with its earlier names. `<Was=Old>` after the name declares them.

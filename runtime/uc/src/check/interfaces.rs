@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_reflect::path::is_identifier;
 
 use super::Checker;
-use super::declare::Work;
+use super::declare::{Work, in_order};
 use super::symbols::{At, FuncSym, Named};
 use crate::ast::{self, FunctionKind, Ident, Item, Modifier};
 use crate::diagnostic::Diagnostic;
@@ -24,23 +24,14 @@ pub(crate) struct InterfaceSym {
 impl<'a> Checker<'a> {
     /// Declares the interfaces of the package. The names of all types must already be declared.
     pub(super) fn declare_interfaces(&self, works: &[Work<'a>]) -> Vec<hir::Interface> {
-        let mut open: Vec<(&Work<'a>, Vec<Path>)> = works.iter().map(|work| (work, self.bases_of(work))).collect();
-        let mut made = Vec::new();
-        while !open.is_empty() {
-            let names: Vec<Path> = open.iter().map(|(work, _)| work.path.clone()).collect();
-            let (waiting, ready): (Vec<_>, Vec<_>) =
-                open.into_iter().partition(|(_, bases)| bases.iter().any(|base| names.contains(base)));
-            let is_cyclic = ready.is_empty();
-            let (ready, waiting) = if is_cyclic { (waiting, Vec::new()) } else { (ready, waiting) };
-            for (work, bases) in ready {
-                if is_cyclic {
-                    let message = format!("`{}` extends itself, directly or indirectly", work.head.name.text);
-                    let at = (work.file, work.head.name.span);
-                    self.report(Diagnostic::error("uc-class-circle", at, message));
-                }
-                made.push(self.interface(work, if is_cyclic { Vec::new() } else { bases }));
-            }
-            open = waiting;
+        let works: Vec<_> = works.iter().map(|work| (work, self.bases_of(work))).collect();
+        let (works, cyclic) = in_order(works, |(work, _)| &work.path, |(_, bases)| bases.as_slice());
+        let mut made: Vec<_> = works.into_iter().map(|(work, bases)| self.interface(work, bases)).collect();
+        for (work, _) in cyclic {
+            let message = format!("`{}` extends itself, directly or indirectly", work.head.name.text);
+            let at = (work.file, work.head.name.span);
+            self.report(Diagnostic::error("uc-class-circle", at, message));
+            made.push(self.interface(work, Vec::new()));
         }
         made
     }
