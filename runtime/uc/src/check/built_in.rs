@@ -215,13 +215,11 @@ impl Body<'_, '_> {
 
     /// Evaluates `GetEnum(enum'X', n)`. The result is the name of entry `n`.
     fn get_enum(&self, names: &[Ident], number: &ast::Expr, span: Span) -> Found<Expr> {
-        let (path, num) = match self.checker.type_named(names, self.file) {
-            Some(Ok(Type::Enum(path, num))) => (path, num),
-            Some(Err(reported)) => return Err(reported),
-            _ => return Err(self.checker.unknown_type("enum", names, self.file)),
-        };
+        let ty = self.checker.known_type("enum", names, self.file)?;
+        if !matches!(ty, Type::Enum(..)) {
+            return Err(self.checker.unknown_type("enum", names, self.file));
+        }
         let value = self.value(number, None)?;
-        let ty = Type::Enum(path, num);
         let Some(coercion) = self.checker.explicit(&value.ty, &ty) else {
             return Err(self.mismatch(&value.ty, &Type::INT, self.at(number.span)));
         };

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use alcedo_reflect::path::is_identifier;
 
-use super::Checker;
 use super::declare::{Work, in_order};
 use super::symbols::{At, FuncSym, Named};
+use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Ident, Item, Modifier};
 use crate::diagnostic::Diagnostic;
 use crate::hir::{self, Path, Type};
@@ -192,8 +192,8 @@ impl<'a> Checker<'a> {
                     self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     continue;
                 }
-                match self.type_named(&dotted, work.file) {
-                    Some(Ok(Type::Interface(path))) => {
+                match self.known_type("interface", &dotted, work.file) {
+                    Ok(Type::Interface(path)) => {
                         let bases = self.interface_of(&path).bases.clone();
                         for path in bases.into_iter().chain([path]) {
                             if !found.contains(&path) {
@@ -201,13 +201,10 @@ impl<'a> Checker<'a> {
                             }
                         }
                     }
-                    Some(Ok(_)) => {
+                    Ok(_) => {
                         self.report(Diagnostic::error("uc-no-interface", at, format!("`{name}` is not an interface")));
                     }
-                    Some(Err(_)) => {}
-                    None => {
-                        self.unknown_type("interface", &dotted, work.file);
-                    }
+                    Err(Reported) => {}
                 }
             }
         }

@@ -99,18 +99,16 @@ impl Body<'_, '_> {
         if word.is("enum") {
             return self.refuse("uc-no-value", span, "an enum is a value only in `GetEnum(enum'X', n)`");
         }
-        match self.checker.type_named(std::slice::from_ref(word), self.file) {
-            Some(Ok(Type::Object(path))) => {
+        match self.checker.known_type("class", std::slice::from_ref(word), self.file)? {
+            Type::Object(path) => {
                 let empty = name.is_empty() || name.eq_ignore_ascii_case("none");
                 let value = if empty { Const::None } else { Const::Object(path.clone(), name.to_owned()) };
                 Ok(self.const_expr(value, Type::Object(path), span))
             }
-            Some(Ok(_)) => {
+            _ => {
                 let message = format!("`{}` is not a class: only objects are named like this", word.text);
                 self.refuse("uc-no-class", word.span, message)
             }
-            Some(Err(reported)) => Err(reported),
-            None => Err(self.checker.unknown_type("class", std::slice::from_ref(word), self.file)),
         }
     }
 

@@ -93,16 +93,19 @@ impl Checker<'_> {
         }
     }
 
+    /// Resolves names to a type, or reports an error. `what` is the expected kind of type.
+    pub(super) fn known_type(&self, what: &str, names: &[Ident], file: usize) -> Found<Type> {
+        self.type_named(names, file).unwrap_or_else(|| Err(self.unknown_type(what, names, file)))
+    }
+
     /// Resolves names to a class, or reports an error.
     pub(super) fn class_named(&self, names: &[Ident], file: usize) -> Found<Path> {
-        match self.type_named(names, file) {
-            Some(Ok(Type::Object(path))) => Ok(path),
-            Some(Ok(_)) => {
+        match self.known_type("class", names, file)? {
+            Type::Object(path) => Ok(path),
+            _ => {
                 let last = &names[names.len() - 1];
                 self.refuse("uc-no-class", (file, last.span), format!("`{}` is not a class", in_dots(names)))
             }
-            Some(Err(reported)) => Err(reported),
-            None => Err(self.unknown_type("class", names, file)),
         }
     }
 

@@ -17,16 +17,11 @@ impl Checker<'_> {
         for (file, class, found) in all {
             let at = (*file, found.name.span);
             let path = self.own_path(&found.name.text);
-            let base = found.base.as_ref().and_then(|base| match self.type_named(base, *file) {
-                Some(Ok(Type::Struct(base))) => Some(base),
-                Some(Ok(_)) => {
+            let base = found.base.as_ref().and_then(|base| match self.known_type("struct", base, *file).ok()? {
+                Type::Struct(base) => Some(base),
+                _ => {
                     let message = format!("`{}` is not a struct", base[base.len() - 1].text);
                     self.report(Diagnostic::error("uc-no-struct", (*file, base[0].span), message));
-                    None
-                }
-                Some(Err(_)) => None,
-                None => {
-                    self.unknown_type("struct", base, *file);
                     None
                 }
             });
