@@ -2,8 +2,10 @@
 
 use std::rc::Rc;
 
+use alcedo_abi::kinds::PropertyKind;
+
 use super::body::Body;
-use super::convert::{Coercion, converted};
+use super::convert::{Coercion, converted, referenced};
 use super::reflected::func_of_signature;
 use super::symbols::{DelegateSym, FuncSym, ParamSym, get_caseless};
 use super::{Found, Reported};
@@ -174,11 +176,7 @@ impl Body<'_, '_> {
             }
             _ => {}
         }
-        let base = self.value(of, None);
-        if base.is_err() {
-            self.check_untyped_arguments(args);
-        }
-        let base = base?;
+        let base = self.value(of, None).inspect_err(|_| self.check_untyped_arguments(args))?;
         match base.ty.clone() {
             Type::Object(class) if name.is("isa") && self.checker.find_function(&class, &name.text).is_none() => {
                 match self.checker.find_library_function(&name.text) {
@@ -187,10 +185,8 @@ impl Body<'_, '_> {
                 }
             }
             Type::Object(class) => self.object_call(base, &class, name, args, span),
-            Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
-                let object = Type::Object(class.clone());
-                let base = converted(base, Coercion::By(Conversion::FromReference(kind)), &object);
-                self.object_call(base, &class, name, args, span)
+            Type::Reference(kind, class) if kind != PropertyKind::SOFT_CLASS => {
+                self.object_call(referenced(base), &class, name, args, span)
             }
             Type::Interface(path) => {
                 let Some(found) = self.checker.find_interface_function(&path, &name.text) else {
@@ -289,10 +285,7 @@ impl Body<'_, '_> {
         let from = match of {
             Some(of) => {
                 let path = self.checker.class_named(std::slice::from_ref(of), self.file);
-                if path.is_err() {
-                    self.check_untyped_arguments(args);
-                }
-                let path = path?;
+                let path = path.inspect_err(|_| self.check_untyped_arguments(args))?;
                 let extends = self.checker.extends(&self.class, &path);
                 if !extends && self.checker.is_broken(&self.class) {
                     self.check_untyped_arguments(args);

@@ -81,10 +81,10 @@ impl Checker<'_> {
         }
         let by = |conversion| Some(Coercion::By(conversion));
         match (from, to) {
-            (Type::Num(one), Type::Enum(path, other)) => by(Conversion::NumToEnum(*one, path.clone(), *other)),
-            (Type::Enum(_, one), Type::Enum(path, other)) => by(Conversion::NumToEnum(*one, path.clone(), *other)),
-            (Type::Num(of), Type::Bool) => by(Conversion::NumToBool(*of)),
-            (Type::Enum(_, of), Type::Bool) => by(Conversion::NumToBool(*of)),
+            (Type::Num(one) | Type::Enum(_, one), Type::Enum(path, other)) => {
+                by(Conversion::NumToEnum(*one, path.clone(), *other))
+            }
+            (Type::Num(of) | Type::Enum(_, of), Type::Bool) => by(Conversion::NumToBool(*of)),
             (Type::Bool, Type::Num(to)) => by(Conversion::BoolToNum(*to)),
             (Type::Object(_) | Type::Class(_) | Type::Interface(_) | Type::Reference(..), Type::Bool) => {
                 by(Conversion::ObjectToBool)
@@ -142,6 +142,16 @@ pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
     match folded {
         Some(folded) => Expr { kind: ExprKind::Const(folded), ty: to.clone(), line },
         None => Expr { kind: ExprKind::Convert(conversion, Box::new(value)), ty: to.clone(), line },
+    }
+}
+
+/// Returns the object of a reference. Other values are returned unchanged.
+pub(super) fn referenced(value: Expr) -> Expr {
+    match value.ty.clone() {
+        Type::Reference(kind, class) if kind != PropertyKind::SOFT_CLASS => {
+            converted(value, Coercion::By(Conversion::FromReference(kind)), &Type::Object(class))
+        }
+        _ => value,
     }
 }
 
@@ -283,10 +293,8 @@ impl Body<'_, '_> {
             (Type::Class(_), Type::Object(two)) => {
                 self.checker.is_root(two).then(|| converted(value, Coercion::By(Conversion::ClassToObject), to))
             }
-            (Type::Reference(kind, one), Type::Object(_)) if *kind != PropertyKind::SOFT_CLASS => {
-                let object = Type::Object(one.clone());
-                let kind = *kind;
-                self.object_cast(converted(value, Coercion::By(Conversion::FromReference(kind)), &object), to)
+            (Type::Reference(kind, _), Type::Object(_)) if *kind != PropertyKind::SOFT_CLASS => {
+                self.object_cast(referenced(value), to)
             }
             _ => None,
         }

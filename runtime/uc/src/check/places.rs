@@ -1,6 +1,7 @@
 //! Member access (properties, fields, elements, defaults, `Class`, `Length`), and checks that a place is writable.
 
 use super::body::Body;
+use super::convert::referenced;
 use super::symbols::{At, PropSym, get_caseless};
 use super::{Found, Reported};
 use crate::ast::{self, Ident};
@@ -73,14 +74,9 @@ impl Body<'_, '_> {
 
     pub(super) fn member_of(&self, base: Expr, name: &Ident, expected: Option<&Type>, span: Span) -> Found<Expr> {
         let line = self.line(name.span);
+        let base = referenced(base);
         match base.ty.clone() {
             Type::Object(class) => self.property_of(Some(base), &class, name, expected, span),
-            Type::Reference(kind, class) if kind != alcedo_abi::kinds::PropertyKind::SOFT_CLASS => {
-                let object = Type::Object(class.clone());
-                let coercion = super::convert::Coercion::By(crate::hir::Conversion::FromReference(kind));
-                let base = super::convert::converted(base, coercion, &object);
-                self.property_of(Some(base), &class, name, expected, span)
-            }
             Type::Struct(path) => {
                 let Some(structure) = self.checker.structure(&path) else { return Err(Reported) };
                 let Some(field) = structure.by_name.get(&name.text) else {
