@@ -261,16 +261,7 @@ impl Parser<'_> {
             Kind::Macro => {
                 self.next();
                 let name = text.trim_matches(['`', '{', '}']).to_owned();
-                if self.is_define(token) {
-                    self.skip_define(token);
-                    self.last_macro = Some((token.span, self.last_end));
-                    let span = Span { start: token.span.start, end: self.last_end };
-                    return Ok(Expr { kind: ExprKind::Macro(name, None), span, depth: 1 });
-                }
-                let here = self.peek();
-                let argument =
-                    if here.kind == Kind::ParenOpen && !here.on_new_line { Some(self.raw_parens()?) } else { None };
-                self.last_macro = Some((token.span, self.last_end));
+                let argument = self.rest_of_macro(token)?;
                 let span = Span { start: token.span.start, end: self.last_end };
                 Ok(Expr { kind: ExprKind::Macro(name, argument), span, depth: 1 })
             }

@@ -183,7 +183,13 @@ impl Parser<'_> {
     }
 
     pub(super) fn dotted(&mut self, what: &str) -> Read<Vec<Ident>> {
-        let mut names = vec![self.ident(what)?];
+        let first = self.ident(what)?;
+        self.dotted_behind(first, what)
+    }
+
+    /// Parses the names behind the first name.
+    pub(super) fn dotted_behind(&mut self, first: Ident, what: &str) -> Read<Vec<Ident>> {
+        let mut names = vec![first];
         while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
             self.next();
             names.push(self.ident(what)?);
@@ -323,15 +329,8 @@ impl Parser<'_> {
 
     fn macro_item(&mut self) -> Read<Item> {
         let start = self.next();
-        let mut end = start.span;
-        if self.is_define(start) {
-            self.skip_define(start);
-            end.end = self.last_end;
-        } else if self.peek().kind == Kind::ParenOpen && !self.peek().on_new_line {
-            self.raw_parens()?;
-            end.end = self.last_end;
-        }
-        self.last_macro = Some((start.span, self.last_end));
+        self.rest_of_macro(start)?;
+        let end = Span { end: self.last_end, ..start.span };
         let name = Ident { text: self.text(start).trim_matches(['`', '{', '}']).to_owned(), span: start.span };
         Ok(self.outside(OutsideKind::Macro, start, end, Some(name)))
     }

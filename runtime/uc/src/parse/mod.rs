@@ -451,6 +451,18 @@ impl<'s> Parser<'s> {
         }
     }
 
+    /// Consumes the argument of a macro, or the line of a `` `define ``. Returns the argument.
+    fn rest_of_macro(&mut self, token: Token) -> Read<Option<String>> {
+        let mut argument = None;
+        if self.is_define(token) {
+            self.skip_define(token);
+        } else if self.peek().kind == Kind::ParenOpen && !self.peek().on_new_line {
+            argument = Some(self.raw_parens()?);
+        }
+        self.last_macro = Some((token.span, self.last_end));
+        Ok(argument)
+    }
+
     /// Returns true if a macro is `` `define ``.
     fn is_define(&self, token: Token) -> bool {
         self.text(token).eq_ignore_ascii_case("`define")

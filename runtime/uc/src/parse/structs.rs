@@ -47,7 +47,8 @@ impl Parser<'_> {
                     match self.item() {
                         Ok(item) => items.push(item),
                         Err(Failed) => {
-                            self.skip_declaration_in_braces();
+                            // Skips past the next semicolon. Stops before the closing brace.
+                            self.skip_until(|_| false, |_, _| false);
                             is_partial = true;
                         }
                     }
@@ -57,11 +58,6 @@ impl Parser<'_> {
         }
         let span = start.span.to(name.span);
         Ok(Struct { modifiers, name, meta, base, items, is_partial, doc, span })
-    }
-
-    /// Skips past the next semicolon. Stops before the closing brace.
-    fn skip_declaration_in_braces(&mut self) {
-        self.skip_until(|_| false, |_, _| false);
     }
 
     pub(super) fn enumeration(&mut self) -> Read<Enum> {

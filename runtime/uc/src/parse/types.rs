@@ -77,11 +77,7 @@ impl Parser<'_> {
         if self.peek().kind == Kind::BracketOpen && name.is("string") {
             self.text_length()?;
         }
-        let mut names = vec![name];
-        while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
-            self.next();
-            names.push(self.ident("a type")?);
-        }
+        let names = self.dotted_behind(name, "a type")?;
         let span = Span { start: start.span.start, end: self.last_end };
         Ok(TypeRef { kind: TypeKind::Named(names), span })
     }
