@@ -1,7 +1,6 @@
 //! Performs calls of script, native and plugin functions. A script callee receives a frame here and runs in the interpreter loop.
 #![expect(unsafe_code, reason = "moves arguments between frames")]
 
-use std::fmt::Display;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::kinds::{function_flags, property_flags};
@@ -15,7 +14,7 @@ use alcedo_reflect::value::{Binding, Value};
 
 use crate::exec::{Callee, Linked, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
-use crate::place::Registers;
+use crate::place::{Registers, check_class};
 
 /// Callee: code of this machine, or a function with a thunk.
 pub(crate) enum Body {
@@ -360,26 +359,6 @@ pub(crate) fn check_is_a(world: &World, object: ObjectHandle, function: &Functio
     match world.types.class(function.owner) {
         Some(owner) => check_class(world, object, &owner, &function.path),
         None => Ok(()),
-    }
-}
-
-/// Checks that the object is of the class. The error contains the place that requires the class.
-#[cold]
-pub(crate) fn check_class(
-    world: &World,
-    object: ObjectHandle,
-    class: &Class,
-    place: impl Display,
-) -> Result<(), CallError> {
-    let found = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-    match found.is_a(class) {
-        true => Ok(()),
-        false => Err(CallError::WrongClass {
-            place: place.to_string(),
-            handle: object,
-            found: found.path.to_string(),
-            expected: class.path.to_string(),
-        }),
     }
 }
 

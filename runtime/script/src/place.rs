@@ -1,19 +1,21 @@
 //! Registers of a frame, and resolution of places: properties, fields and elements.
 #![expect(unsafe_code, reason = "converts offsets that the loader has checked into addresses")]
 
+use std::fmt::Display;
+
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::ArrayRaw;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::Name;
 use alcedo_reflect::World;
 use alcedo_reflect::arguments::Argument;
+use alcedo_reflect::class::Class;
 use alcedo_reflect::containers::array;
 use alcedo_reflect::property::Property;
 use alcedo_reflect::value::Value;
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
 use alcedo_uc::hir::{Num, Op};
 
-use crate::call::check_class;
 use crate::exec::{LinkedPlace, LinkedRoot, LinkedStep, OtherProperty, Slot, Source};
 use crate::number::arithmetic;
 use crate::rows::set_len;
@@ -291,6 +293,26 @@ pub(crate) fn other_memory(
         other.checked_class.set(class);
     }
     Ok(Some(memory.wrapping_add(other.offset as usize)))
+}
+
+/// Checks that the object is of the class. The error contains the place that requires the class.
+#[cold]
+pub(crate) fn check_class(
+    world: &World,
+    object: ObjectHandle,
+    class: &Class,
+    place: impl Display,
+) -> Result<(), CallError> {
+    let found = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
+    match found.is_a(class) {
+        true => Ok(()),
+        false => Err(CallError::WrongClass {
+            place: place.to_string(),
+            handle: object,
+            found: found.path.to_string(),
+            expected: class.path.to_string(),
+        }),
+    }
 }
 
 /// Describes an out-of-range element.
