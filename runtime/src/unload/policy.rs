@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use alcedo_sys::{EndPolicy, ReferenceSearch};
 
-use crate::load::error::LoadError;
-
 /// Settings for unloads that do not complete by themselves.
 ///
 /// # Examples
@@ -102,16 +100,8 @@ impl UnloadPolicy {
     }
 
     /// Checks if this number of parked images exceeds the budget.
-    fn is_spent(&self, parked: usize) -> bool {
+    pub(crate) fn is_spent(&self, parked: usize) -> bool {
         parked > self.parked_budget
-    }
-
-    /// Returns an error if these parked images exceed the budget.
-    pub(crate) fn check_budget(&self, parked: &[String]) -> Result<(), LoadError> {
-        match self.is_spent(parked.len()) {
-            true => Err(LoadError::ParkedBudget { budget: self.parked_budget, parked: parked.to_vec() }),
-            false => Ok(()),
-        }
     }
 }
 

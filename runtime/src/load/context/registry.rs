@@ -303,7 +303,7 @@ impl ContextRegistry {
 
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(super) fn check_budget(&self) -> Result<(), LoadError> {
-        self.settings.unloads.check_budget(&self.parked())
+        LoadError::check_budget(&self.settings.unloads, &self.parked())
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {

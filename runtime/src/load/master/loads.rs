@@ -219,7 +219,7 @@ impl Loads {
 
     /// Returns an error if the number of parked images exceeds the host's limit.
     pub(crate) fn check_budget(&self) -> Result<(), LoadError> {
-        self.policy().check_budget(&self.unloads.parked.borrow())
+        LoadError::check_budget(self.policy(), &self.unloads.parked.borrow())
     }
 
     pub(crate) fn policy(&self) -> &UnloadPolicy {
