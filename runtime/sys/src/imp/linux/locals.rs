@@ -321,8 +321,8 @@ impl Record {
         ran
     }
 
-    /// Runs the destructor that `find` selects. Moves the destructor to the running destructors under one lock, so that the destructor holds
-    /// the image at all times. Returns `false` if `find` selects none.
+    /// Runs the destructor that `find` selects. Moves the destructor to the running destructors under one lock, so that the destructor
+    /// holds the image at all times. Returns `false` if `find` selects none.
     fn run_one(&self, find: impl FnOnce(&[Waiting]) -> Option<usize>, touched: &mut Vec<Arc<Ledger>>) -> bool {
         let mut pending = lock(&self.pending);
         let Some(at) = find(&pending.waiting) else { return false };
