@@ -405,7 +405,7 @@ fn a_locked_target_folder_and_a_canceled_build_lose_nothing() {
     }
 }
 
-/// `cargo test -p alcedo-build --test direct -- --ignored`
+/// `cargo test --test builds direct:: -- --ignored`
 #[test]
 #[ignore = "takes minutes: a thousand builds"]
 fn a_thousand_saves_in_any_style_are_never_missed() {
