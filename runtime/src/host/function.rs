@@ -243,10 +243,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             self.fast_paths
                 .call_on(self.methods.by_class(), object, &slots[1..A::COUNT], |height| self.clean_up(height))
         } else {
-            let fast_path = self.fast_path.get();
-            fast_path.and_then(|fast_path| {
-                self.fast_paths.call(&fast_path, &slots[..A::COUNT], |height| self.clean_up(height))
-            })
+            // A closure would not be inlined.
+            match self.fast_path.get() {
+                Some(fast_path) => self.fast_paths.call(&fast_path, &slots[..A::COUNT], |height| self.clean_up(height)),
+                None => None,
+            }
         };
         match called {
             Some(Ok(bits)) => R::from_slot(result_slot::<R>(bits)).ok_or_else(|| self.other_result()),
