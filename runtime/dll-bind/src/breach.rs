@@ -1,6 +1,7 @@
 //! Violations of a declaration by a C function. The results of a call that violates its declaration are discarded.
 
-/// Error of a call whose arguments or C function violated the declaration. The host is unharmed as far as the checks can detect.
+/// Error of a call: the arguments or the C function violated the declaration. The checks cannot detect all damage to the memory of the
+/// host.
 ///
 /// # Examples
 /// ```
@@ -93,7 +94,7 @@ pub enum Breach {
         /// The four bytes of the result.
         word: u32,
     },
-    /// The value of a field that is `float` in C exceeds the range of `float`.
+    /// A field is `float` in C, and its value exceeds the range of `float`.
     #[error("is {value}, and the field is a `float` in C, which ends at {max:e}", max = f32::MAX)]
     NotAFloat {
         /// The value as a decimal number.

@@ -25,7 +25,8 @@ unsafe impl Send for Stub {}
 // SAFETY: the data that `libffi` prepared is constant after its creation, and the address of a function is a number.
 unsafe impl Sync for Stub {}
 
-/// Number of argument registers on every supported platform, for integers and addresses (`INTEGERS`) and for floats (`FLOATS`).
+/// Number of registers for integer and address arguments (`INTEGERS`), and for float arguments (`FLOATS`). Equal on all platforms with
+/// trampolines.
 const INTEGERS: usize = 6;
 const FLOATS: usize = 8;
 
@@ -197,7 +198,7 @@ fn fits_trampoline(params: &[Register]) -> bool {
     is_supported && floats <= FLOATS && params.len() - floats <= INTEGERS
 }
 
-/// Shifts the bytes of the number to the start of the machine word in memory.
+/// Shifts the bytes of the number to the start of the machine word in memory. Has an effect only on big-endian platforms.
 fn first_bytes(word: u64, of: Register) -> u64 {
     if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
 }

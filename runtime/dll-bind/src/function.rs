@@ -54,7 +54,7 @@ pub struct Import {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BoolWidth {
-    /// The declaration does not state the width. A result is an error if one byte and four bytes have different truth values.
+    /// The declaration does not state the width. A call fails if the low byte and the four bytes of the result have different truth values.
     #[default]
     Unstated,
     /// A single byte: `bool` of C++ and `_Bool` of C.
@@ -119,7 +119,7 @@ enum Returned {
     Struct(Shape),
 }
 
-/// Results of a call.
+/// Result and out parameters of a call.
 ///
 /// # Examples
 /// ```
@@ -229,8 +229,7 @@ impl Import {
         Self { result: Some((PropertyType::Bool, width)), ..self }
     }
 
-    /// Marks the function as declared by a script. If its signature has structs of other modules with `f64` fields, these structs need an
-    /// entry in [`Layouts`].
+    /// States if a script declares the function. Each struct of another module with `f64` fields then requires an entry in [`Layouts`].
     ///
     /// [`Layouts`]: crate::Layouts
     #[must_use]
@@ -249,7 +248,7 @@ impl Import {
         self
     }
 
-    /// Binds the function. If the library does not export the function, logs a warning; calls then have no effect.
+    /// Binds the function. If the library does not export the function, logs a warning. Calls of the returned function then have no effect.
     ///
     /// # Errors
     /// Fails if C has no representation for a type.
@@ -322,15 +321,14 @@ impl Imported {
     /// Calls the function with an argument for each parameter. The argument of an out parameter specifies the capacity of the
     /// parameter. If the function does not exist, the result is the zero value, and out parameters are unchanged.
     ///
-    /// # Errors
-    /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. The results of the call are
-    /// discarded.
+    /// # Errors [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. In both cases, the
+    /// call has no results.
     pub fn call(&self, arguments: &[Value]) -> Result<Outcome, Broken> {
         if arguments.len() != self.params.len() {
             let breach = Breach::Len { found: arguments.len(), expected: self.params.len() };
             return Err(self.broken("its row of arguments".to_owned(), breach));
         }
-        // In a nested call of this function, the cell is empty, and the nested call allocates its own buffers.
+        // During a nested call of this function, the cell is empty. The nested call then allocates its own buffers.
         let mut scratch = self.spare.take().unwrap_or_default();
         let outcome = self.call_with(arguments, &mut scratch);
         self.spare.set(Some(scratch));

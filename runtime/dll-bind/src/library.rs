@@ -42,7 +42,7 @@ struct Calls {
     has_fences: bool,
 }
 
-/// Library in the folder. Clones share the library, and imported functions keep the library open. The drop of the last clone or function
+/// Library in the folder. Clones share the library. Each imported function keeps the library open. Dropping the last clone or function
 /// closes the library. Game thread only.
 ///
 /// # Examples
@@ -68,30 +68,29 @@ pub(crate) struct Opened {
 impl UserCode {
     /// Returns the folder of libraries at this path. Does not create the folder. The folder may be created later.
     ///
-    /// # Safety
-    /// Every library in the folder fulfills these conditions, now and later. The functions of a library match the declarations of their
-    /// imports. The initializers and finalizers of a library are correct, and no thread or handler of the library remains after it is
-    /// closed. Each call detects accesses beyond the buffers of the function where possible.
+    /// # Safety Every library in the folder fulfills these conditions, now and later. The functions of a library match the declarations of
+    /// their imports. The initializers and finalizers of a library are correct, and no thread or handler of the library remains after the
+    /// library is closed. Each call detects accesses beyond the buffers of the function where possible.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())
     }
 
-    /// Returns the folder with `libffi` as the mechanism of all calls.
+    /// Returns a value for this folder that executes all calls with `libffi`.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
         self.called(Calls { has_trampolines: false, ..self.0.calls })
     }
 
-    /// Returns the folder in debugging mode. Each buffer ends at an inaccessible page: an access beyond its end faults immediately. Under a
-    /// supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the function and the parameter. Each buffer requires additional
-    /// system calls.
+    /// Returns a value for this folder in debugging mode. Each buffer ends at an inaccessible page: an access beyond the end of the buffer
+    /// faults immediately. Under a supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the function and the parameter.
+    /// Each buffer requires additional system calls.
     #[must_use]
     pub fn with_fences(&self) -> Self {
         self.called(Calls { has_fences: true, ..self.0.calls })
     }
 
-    /// Returns the folder with additional C layouts of structs. They apply to all libraries of the folder.
+    /// Returns a value for this folder with additional C layouts of structs. The layouts apply to all libraries that this value opens.
     #[must_use]
     pub fn layouts(&self, layouts: Layouts) -> Self {
         Self::new(&self.0.path, self.0.calls, self.0.layouts.clone().and(layouts))
@@ -117,14 +116,14 @@ impl UserCode {
         &self.0.path
     }
 
-    /// Opens the library with this name (without path and extension), and runs its initializers. If the library is missing, logs a warning;
-    /// calls of its functions then have no effect.
+    /// Opens the library with this name (without path and extension), and runs its initializers. If the library is missing, logs a warning.
+    /// Calls of its functions then have no effect.
     #[must_use]
     pub fn open(&self, name: &str) -> Library {
         self.open_with(name, Layouts::default())
     }
 
-    /// Opens a library with its own C layouts of structs. They override the layouts of the folder.
+    /// Opens a library with its own C layouts of structs. These layouts override the layouts of the folder.
     #[must_use]
     pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
         // SAFETY: the creator of this value vouches for the folder.

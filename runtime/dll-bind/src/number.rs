@@ -1,4 +1,4 @@
-//! Numbers that exist in C and in Rust. One table declares them with their conversions to machine words, values and arguments.
+//! Number types that exist in C and in Rust. One table declares each type with its conversions to machine words, values and arguments.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
@@ -21,7 +21,7 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// Declares numbers: Rust type, name in reflection and in [`Number`], and the conversions to and from a machine word.
+/// Declares number types: Rust type, name in reflection and in [`Number`], and the conversions to and from a machine word.
 macro_rules! numbers {
     ($($ty:ident $name:ident: $value:ident => $to_word:expr, $word:ident => $of_word:expr;)*) => {
         /// C number type. Named after the corresponding Rust type.
@@ -43,7 +43,7 @@ macro_rules! numbers {
                 match self { $(Self::$name => size_of::<$ty>(),)* }
             }
 
-            /// Returns the number of a kind in reflection.
+            /// Returns the C number type of a reflected property kind. Returns `None` if the kind is not a number.
             pub(crate) fn of(kind: PropertyKind) -> Option<Self> {
                 match kind {
                     $(PropertyKind::$name => Some(Self::$name),)*
@@ -69,7 +69,7 @@ macro_rules! numbers {
                 match self { $(Self::$name => frame.take::<$ty>().map(CNumber::word),)* }
             }
 
-            /// Sets the result of a call to a narrowed number.
+            /// Narrows a machine word and sets the result of a call to the number.
             pub(crate) fn set_result(self, frame: &mut Frame<'_>, word: u64) -> Result<(), CallError> {
                 match self { $(Self::$name => frame.set_result(<$ty>::of_word(word)),)* }
             }

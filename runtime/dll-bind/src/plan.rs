@@ -1,5 +1,5 @@
-//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call, the
-//! memory is compared with the red zones and the records. This module dereferences no address.
+//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call, a check
+//! compares the memory with the expected red zones and pointers. This module dereferences no address.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ struct Block {
     start: usize,
     size: usize,
     step: usize,
-    /// Address that the C function receives, once it is known.
+    /// Address that the C function receives. [`Plan::set_base`] or [`Plan::set_address`] sets this address.
     address: usize,
 }
 
@@ -206,8 +206,8 @@ impl Plan {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
-    /// Returns the start, length and element stride of the data that the header at `at` refers to. Returns `None` if the data is empty. The
-    /// header must already be checked.
+    /// Returns the start and the length of the data that the header at `at` refers to, and the path step of the header. Returns `None` if
+    /// the data is empty. The caller must have checked the header.
     fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
         let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;

@@ -56,8 +56,8 @@ pub struct Field {
     pub offset: usize,
 }
 
-/// C layouts of structs, for cases that reflection does not determine: the length of arrays, and the width of `f64` fields. Without an
-/// entry, an array field is a dynamic array, and an `f64` field is a `double`.
+/// C layouts of structs: the lengths of arrays, and the widths of `f64` fields. Reflection does not contain these facts. Without an entry,
+/// an array field is a dynamic array, and an `f64` field is a `double`.
 ///
 /// # Examples
 /// ```
@@ -80,7 +80,7 @@ enum Real {
     Double,
 }
 
-/// Error of binding a function.
+/// Reason why a function cannot be bound.
 ///
 /// # Examples
 /// ```
@@ -139,13 +139,14 @@ pub enum BindError {
     },
 }
 
-/// Maximum size of one parameter in bytes, excluding separate memory.
+/// Maximum size of one parameter in bytes, excluding the data of strings and dynamic arrays in structs.
 const LARGEST: usize = 1 << 24;
 
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
-    /// `true` if a script declares the function. A script cannot determine which struct fields of other modules are `f64`.
+    /// `true` if a script declares the function. A script does not specify if an `f64` field of another module's struct is `float` or
+    /// `double` in C.
     pub(crate) of_script: bool,
 }
 
@@ -209,7 +210,7 @@ impl Shape {
         }
     }
 
-    /// Returns `true` if values of this type have separate memory.
+    /// Returns `true` if the type is or contains a string or dynamic array. Values of such a type have separate memory.
     #[must_use]
     pub fn owns_memory(&self) -> bool {
         match self {

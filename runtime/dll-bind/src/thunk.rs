@@ -1,4 +1,4 @@
-//! Reflected functions whose bodies are C functions. At the declaration of a class, the parameter types of its functions are not yet known.
+//! Reflected functions whose bodies are C functions. The declaration of a class does not yet contain the parameter types of its functions.
 //! Each body is therefore bound after the class exists.
 
 use std::cell::OnceCell;
@@ -18,10 +18,11 @@ use crate::function::{BoolWidth, Import, Imported};
 use crate::library::Library;
 use crate::shape::{BindError, Layouts};
 
-/// Body of a reflected function. Bound by name to a function of the library. Game thread only.
+/// Body of a reflected function: a C function of the library, bound by name. Game thread only.
 pub struct Body {
     library: Library,
-    /// `true` if a script declares the function. A script cannot determine which struct fields of other modules are `f64`.
+    /// `true` if a script declares the function. A script does not specify if an `f64` field of another module's struct is `float` or
+    /// `double` in C.
     of_script: bool,
     bound: OnceCell<Imported>,
 }
@@ -66,7 +67,7 @@ impl Body {
     }
 }
 
-/// Makes a call with plain numbers. The call needs no memory.
+/// Executes a call whose parameters and result are plain numbers. The call needs no buffers.
 fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut words = [0; MOST_WORDS];
     let mut count = 0;

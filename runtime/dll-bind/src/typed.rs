@@ -1,5 +1,5 @@
-//! Typed calls of C functions whose parameters and results are plain numbers. The types are checked once. Each call is then a call of a
-//! function pointer.
+//! Typed calls of C functions whose parameters and results are plain numbers. The types are checked once, before the first call. A function
+//! that is declared `no_cwd` is then called directly by its address.
 #![expect(unsafe_code, reason = "calls what was bound, by the types that were compared")]
 
 use std::marker::PhantomData;

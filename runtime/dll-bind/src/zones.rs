@@ -1,5 +1,5 @@
 //! Red zones around buffers that a C function may write to. The zones contain known bytes. A check after the call therefore finds
-//! out-of-bounds writes.
+//! out-of-bounds writes to the zones.
 
 use crate::breach::Breach;
 

@@ -1,6 +1,6 @@
-//! Writes crash reports of this process. The handler of a fatal signal writes the report, and then the signal terminates this process as
-//! usual. Another process reads the report. All data except the signal, the registers, the stack and the memory map is written before a
-//! crash.
+//! Writes crash reports of this process. The handler of a fatal signal writes the report. The signal then terminates this process as usual.
+//! Another process reads the report. The handler writes only the signal, the registers, the stack and the memory map. All other data of the
+//! report is written before a crash.
 //!
 //! Reports are written to files instead of a pipe. A full pipe would block the crashing process. A file needs no reader during the crash.
 
@@ -14,7 +14,7 @@ pub use crate::notes::{NOTES, module, stage};
 
 /// File with the signal and the registers, one value per line.
 pub const CRASH: &str = "crash";
-/// File with the bytes of the stack, from the address in the crash file.
+/// File with the bytes of the stack. The bytes start at the address in the file [`CRASH`].
 pub const STACK: &str = "stack";
 /// File with the content of `/proc/self/maps`.
 pub const MAPS: &str = "maps";
@@ -30,7 +30,7 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let file = create(NOTES)?;
     imp::report_crashes([create(CRASH)?, create(STACK)?, create(MAPS)?])?;
-    // Runs for the first caller only. The previous line fails for later callers.
+    // Only the first caller reaches this line. The previous line fails for later callers.
     notes::begin(std::path::absolute(folder)?, file)
 }
 

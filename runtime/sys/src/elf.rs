@@ -1,11 +1,10 @@
 //! Checks that a file is a complete shared library for this host. Uses only the bytes of the file.
 //!
-//! The C library does not validate a file that it maps. A wrong number in the file crashes `dlopen`. Therefore this module first checks all
-//! data that the loader uses. Every address that the loader reads, writes or jumps to must be valid for its purpose. Every walk of the
+//! The C library does not validate a file that it maps. A wrong number in the file can crash `dlopen`. Therefore this module first checks
+//! all data that the loader uses. Every address that the loader reads, writes or jumps to must be valid for its purpose. Every walk of the
 //! loader through a table must terminate. Each kind of table is checked in its own source file. Linkers store most data twice: segments
-//! serve the loader, sections serve tools, and the dynamic table serves both. Damage in a truncated or corrupted file therefore shows as an
-//! inconsistency. This module only compares data. It performs no I/O and maps no memory. The running time is linear in the size of the
-//! file.
+//! serve the loader, sections serve tools, and the dynamic table serves both. In a truncated or corrupted file, these copies are therefore
+//! inconsistent. This module only compares data. It performs no I/O and maps no memory. The running time is linear in the size of the file.
 
 mod constants;
 mod dynamic;
@@ -54,7 +53,7 @@ const HOST: Machine = if cfg!(any(windows, target_vendor = "apple")) {
 /// Reason why a file is not a complete library. The caller adds the path.
 #[derive(Debug)]
 pub(crate) enum ElfError {
-    /// The file ends inside the part `what`, which requires a file of `need` bytes.
+    /// The file ends inside the part `what`. The part requires a file of `need` bytes.
     Truncated { what: String, need: u64 },
     /// The file may be valid, but it is for another platform.
     Foreign { found: String },
@@ -126,7 +125,7 @@ struct Elf<'a> {
     sections: Vec<Section<'a>>,
 }
 
-/// Returns the facts about the file. Returns the first defect as an error.
+/// Checks the whole file and returns its [`Facts`]. The error contains the first defect.
 pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
     let elf = headers::read(bytes)?;
     program::refuse(&elf)?;
@@ -254,7 +253,7 @@ impl<'a> Elf<'a> {
     }
 }
 
-/// Sorted ranges of all code sections, for many lookups.
+/// Ranges of all code sections, sorted for fast lookups of addresses.
 struct Code(Vec<Range<u64>>);
 
 impl Code {

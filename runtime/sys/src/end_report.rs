@@ -15,8 +15,8 @@ use std::time::Duration;
 pub enum ReferenceSearch {
     /// No image.
     Never,
-    /// Images that need or opened a library other than the C library and the libraries of the host. A library of this kind may store
-    /// addresses of the image without calling the hooks.
+    /// Images that need or opened further libraries, in addition to the C library and the libraries of the host. A further library may
+    /// store addresses of the image without calling the hooks.
     #[default]
     WithLibraries,
     /// Every image.
@@ -26,17 +26,17 @@ pub enum ReferenceSearch {
 /// Policy for ending an image.
 #[derive(Clone, Copy, Debug)]
 pub struct EndPolicy {
-    /// Maximum total sleep of the first polls while a thread of the image is about to exit.
+    /// Maximum total time that the first polls sleep while a thread of the image is about to exit.
     pub grace: Duration,
     /// Closes descriptors that the image left open.
     pub close_fds: bool,
-    /// Frees blocks of the C heap that the image left. Set to `false` only for an image that passes ownership of blocks to a C library.
+    /// Frees the C heap blocks that the image leaked. Set to `false` only for an image that passes ownership of blocks to a C library.
     pub free_c_heap: bool,
     /// Searches memory for references to the image before the image is closed. While a reference exists, the image stays mapped and the
     /// search is repeated. A search takes several milliseconds. See [`SearchResult`](crate::SearchResult).
     pub search: ReferenceSearch,
-    /// Duration of the ending after which the threads of the image are forced out of blocking system calls. The destructors of values on
-    /// the stacks of these threads do not run. `None` disables the eviction.
+    /// Time from the start of the ending to the eviction. The eviction forces the threads of the image out of blocking system calls. The
+    /// destructors of values on the stacks of these threads do not run. `None` disables the eviction.
     pub evict: Option<Duration>,
     /// Reaps child processes of the image as soon as they exit.
     pub reap_children: bool,
@@ -64,7 +64,7 @@ impl Default for EndPolicy {
 pub struct EndReport {
     /// Number of thread-local destructors of the image that have run since the image was mapped.
     pub thread_locals_run: u64,
-    /// Number of thread-local destructors that never run, because their thread vanished or because they were registered too late.
+    /// Number of thread-local destructors that cannot run: their thread vanished, or the image registered them too late.
     pub thread_locals_forgotten: u64,
     /// Number of exited threads that the host joined.
     pub threads_joined: u64,
@@ -82,7 +82,7 @@ pub struct EndReport {
     pub c_heap_kept_bytes: u64,
     /// Number of leaked C heap blocks that were kept.
     pub c_heap_kept_blocks: u64,
-    /// Number of unwind tables that the image left registered and that were removed.
+    /// Number of unwind tables that the image left registered. The ending removed these tables.
     pub frames: u64,
     /// Number of repaired references to the image or its memory, in variables of the C library and in environment strings. Each reference
     /// was redirected to a copy, or its previous target was restored.
@@ -94,7 +94,7 @@ pub struct EndReport {
     pub searches: u64,
     /// Total time of the memory searches.
     pub search_time: Duration,
-    /// Bytes in memory mappings of the image that the ending unmapped.
+    /// Bytes in the memory mappings that the image left. The ending unmapped these mappings.
     pub maps_bytes: u64,
     /// Number of keys for thread-specific values that the image did not delete. The ending deleted these keys.
     pub keys: u64,
@@ -109,8 +109,8 @@ pub struct EndReport {
     /// Descriptors that no hook has reported and that were opened after the image was mapped. Direct system calls of the image, or code of
     /// the host, opened these descriptors.
     pub fds_unknown: Vec<(i32, String)>,
-    /// Number of memory mappings that no hook has reported, and to which the image's memory refers at its end. Direct system calls of the
-    /// image, or code of the host, created these mappings after the image was mapped. The mappings are not unmapped.
+    /// Number of unreported memory mappings: no hook has reported these mappings, but the image's memory refers to them at its end. Direct
+    /// system calls of the image, or code of the host, created these mappings after the image was mapped. The mappings are not unmapped.
     pub maps_unknown: u64,
     /// Bytes in the mappings of [`EndReport::maps_unknown`].
     pub maps_unknown_bytes: u64,

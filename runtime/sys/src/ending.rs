@@ -1,6 +1,6 @@
-//! Ends an image step by step. First, the image's destructors run and its threads are awaited. The image is closed when no code can enter
-//! the image and no reference to its memory remains. Finally, a check verifies that the image is unmapped, and the remaining resources of
-//! the image are freed.
+//! Ends an image step by step. First, the destructors of the image run, and the ending waits for the threads of the image. The image is
+//! closed when no code can enter the image and no reference to its memory remains. Then a check verifies that the image is unmapped.
+//! Finally, the remaining resources of the image are freed.
 //!
 //! An ending is polled repeatedly. Each poll returns quickly, and the host continues to run.
 #![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
@@ -160,7 +160,8 @@ impl Ending {
         holders
     }
 
-    /// Executes steps until the ending is over. The error contains the holders that must act before the ending can continue.
+    /// Executes steps until the ending is over. The error contains the holders of the image. The ending can continue after these holders
+    /// release the image.
     fn advance(&mut self) -> Result<(), Vec<Holder>> {
         let mut may_evict = self.policy.evict.is_some_and(|after| self.begun.elapsed() >= after);
         for _ in 0..MOST_STEPS {
@@ -237,7 +238,7 @@ impl Ending {
                 self.share.release();
                 self.report.elapsed = self.begun.elapsed();
                 self.over = Some(EndState::Gone(self.report.clone()));
-                // Reuses the copy only if the file is not mapped elsewhere. A symbol reader may still use the mapped bytes, and these bytes
+                // Reuses the copy only if no mapping of the file remains. A symbol reader may still have mapped the file, and mapped bytes
                 // must not change.
                 if is_unmapped {
                     staged.recycle();

@@ -28,8 +28,8 @@ pub struct PrivateFolder {
 }
 
 impl PrivateFolder {
-    /// Creates a folder below the system's temporary directory, with a name that begins with `prefix`. First removes folders of this prefix
-    /// whose processes of this user were killed, up to a limit.
+    /// Creates a folder below the system's temporary directory, with a name that begins with `prefix`. First removes the folders with this
+    /// prefix that killed processes of this user left, up to a limit.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ mod imp {
     use super::LOCK;
     use crate::notes;
 
-    /// Maximum number of folders that one sweep removes, and of directory entries that it examines. The next sweep continues with the
+    /// Limits of one sweep: the number of removed folders, and the number of examined directory entries. The next sweep continues with the
     /// remaining folders.
     const MOST_FOLDERS: usize = 64;
     const MOST_NAMES: usize = 20_000;
@@ -332,7 +332,7 @@ mod imp {
         File::options().read(true).write(write).open(path)
     }
 
-    /// Folders of ended processes are left to the system.
+    /// Has no effect on this platform. The folders of ended processes remain for the cleanup of the system.
     pub(super) fn sweep(_base: &Path, _prefix: &str) {}
 }
 

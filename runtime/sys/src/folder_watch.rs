@@ -1,5 +1,5 @@
-//! Watches folders by path. The system watches a folder itself and not its path, and stops the watch if the folder is deleted, moved or
-//! replaced. This module renews the watch.
+//! Watches folders by path. The system watches a folder itself, not the path of the folder. The watch ends if the folder is deleted, moved
+//! or replaced. This module then renews the watch.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};

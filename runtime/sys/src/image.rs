@@ -65,16 +65,16 @@ impl ImageFile {
     ///
     /// # Errors
     ///
-    /// [`ImageError`] with the first defect. A file that is being written causes [`ImageError::StillWritten`]; a watcher can then retry
-    /// later. If the platform cannot detect writers, such a file is reported as damaged.
+    /// [`ImageError`] with the first defect. A file that is being written causes [`ImageError::StillWritten`]. A watcher can then retry
+    /// later. If the platform cannot detect writers, an incomplete file is reported as damaged.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
         let demands = Demands::default();
         let (bytes, copied) = source::read(path, demands.largest)?;
         Self::of_copy(path, Bytes::read(bytes), &copied, &demands)
     }
 
-    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Use this function for files that
-    /// will be mapped, because one pass reads and copies the file.
+    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Use this function for a file that
+    /// will be mapped later: one pass reads and copies the file.
     ///
     /// # Errors
     ///
@@ -85,11 +85,11 @@ impl ImageFile {
         Self::of_copy(path, bytes, &copied, dir.demands())
     }
 
-    /// Checks bytes in memory as [`ImageFile::read_copy`] does; `name` replaces the path in errors.
+    /// Checks bytes in memory as [`ImageFile::read_copy`] does. In errors, `name` replaces the path.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`ImageFile::read_copy`], except those of reading.
+    /// Returns the errors of [`ImageFile::read_copy`], except the errors of reading a file.
     pub fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<Self, ImageError> {
         let len = bytes.len() as u64;
         check_len(name, len, dir.demands().largest)?;
@@ -108,11 +108,11 @@ impl ImageFile {
         }
     }
 
-    /// Checks bytes in memory as [`ImageFile::read`] does; `name` replaces the path in errors.
+    /// Checks bytes in memory as [`ImageFile::read`] does. In errors, `name` replaces the path.
     ///
     /// # Errors
     ///
-    /// Returns the errors of [`ImageFile::read`], except those of reading.
+    /// Returns the errors of [`ImageFile::read`], except the errors of reading a file.
     ///
     /// # Examples
     /// ```
@@ -136,7 +136,7 @@ impl ImageFile {
         Self::survey(name, Bytes::read(bytes), demands)
     }
 
-    /// Checks the signature first: files without a trusted signature are not parsed.
+    /// Checks the signature and then parses the file. A file without a trusted signature is not parsed.
     fn survey(name: &Path, mut bytes: Bytes, demands: &Demands) -> Result<Self, ImageError> {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
@@ -200,10 +200,10 @@ impl ImageFile {
         &self.facts.imports
     }
 
-    /// Returns the [imports](ImageFile::imports) without a hook through which an image may leave untraceable references in the process. An
-    /// image with such an import must stay mapped permanently.
+    /// Returns the [imports](ImageFile::imports) that have no hook. Through each of these imports, an image may leave untraceable
+    /// references to itself in the process. An image with such an import must stay mapped permanently.
     ///
-    /// Excludes imports that only leak resources if they are not hooked, such as `malloc`, `mmap` and functions that open descriptors.
+    /// Excludes imports that can only leak resources, such as `malloc`, `mmap` and functions that open descriptors.
     pub fn bypassed_hooks(&self) -> Vec<&str> {
         let imports = || self.imports().iter().map(String::as_str);
         let has_facets = imports().any(|name| name.starts_with(CPP_FACET));
@@ -256,9 +256,10 @@ impl ImageFile {
         self.facts.sections.iter().find(|section| section.name == name)
     }
 
-    /// Returns the shared Rust standard library that this file needs, if it was built with `-C prefer-dynamic`.
+    /// Returns the shared Rust standard library that this file needs, if the file was built with `-C prefer-dynamic`.
     ///
-    /// A file of this kind must not be unmapped. Its destructors are registered for the shared library and run after the file is unmapped.
+    /// A file of this kind must stay mapped. Its destructors are registered with the shared library, and would run after the file is
+    /// unmapped.
     pub fn links_std_dynamically(&self) -> Option<&str> {
         self.needed().iter().map(String::as_str).find(|name| name.starts_with("libstd-"))
     }
@@ -447,7 +448,8 @@ const CPP_KEEPS: [&str; 3] = [
     "_ZSt25notify_all_at_thread_exitRSt18condition_variableSt11unique_lockISt5mutexE",
 ];
 
-/// Function that installs a facet in a locale. Matters only if the image can also set the locale of a stream.
+/// Function that installs a facet in a locale. The function matters only if the image can also set the global locale or the locale of a
+/// stream.
 const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";

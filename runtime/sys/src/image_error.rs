@@ -175,7 +175,8 @@ impl ImageError {
     }
 }
 
-/// Adds the path and the sections of the file to an error. `bytes` are the known bytes of the file, which has `have` bytes.
+/// Adds the path and the sections of the file to an error. `bytes` are the known bytes of the file. `have` is the size of the file in
+/// bytes.
 pub(crate) fn with_path(error: ElfError, path: &Path, bytes: &[u8], have: u64) -> ImageError {
     let path = path.to_owned();
     match error {

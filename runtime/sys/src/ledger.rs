@@ -1,8 +1,8 @@
 //! Records of the resources that one image has created in the process: thread-local destructors, threads, memory, handlers, descriptors.
-//! The hooks of the module report each resource when it is created. An ending then runs the destructors, waits for the threads, and frees
-//! all other resources.
+//! The hooks of the module report the creation of each resource. An ending then runs the destructors, waits for the threads, and frees all
+//! other resources.
 //!
-//! A ledger lists what keeps its image mapped; [`Ending`](crate::Ending) makes the decisions.
+//! A ledger lists the resources that keep its image mapped. [`Ending`](crate::Ending) selects the steps.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) mod disposition;
@@ -46,7 +46,7 @@ pub struct Ledger {
     unrepaired: Mutex<Vec<(&'static str, Instant)>>,
     /// Reference from outside of the image, found by the last search.
     outside: Mutex<Option<Holder>>,
-    /// Set while the image is being closed: registrations are rejected.
+    /// `true` while the image is being closed. During this, the ledger rejects registrations.
     is_closing: AtomicBool,
     /// Functions whose calls were rejected while the image was being closed.
     refused: Mutex<Vec<String>>,
@@ -76,9 +76,9 @@ pub struct Holder {
 pub enum HolderKind {
     /// Thread that the image started. The thread still runs code of the image.
     Thread,
-    /// Thread-local destructors that wait for their own thread, or are running on it.
+    /// Thread-local destructors that are pending or running on their own thread.
     ThreadLocal,
-    /// Running function of the image: a handler of a signal, or a function that the C library calls on one of its threads.
+    /// Running function of the image: a handler of a signal, or a function that a thread of the C library calls.
     Handler,
     /// Stream of the C library that refers to the image's memory.
     Stream,
@@ -100,7 +100,7 @@ pub struct LedgerCounts {
     pub thread_locals_registered: u64,
     /// Thread-local destructors that have run.
     pub thread_locals_run: u64,
-    /// Thread-local destructors that never run. The module has removed them, or their thread has vanished.
+    /// Thread-local destructors that cannot run. The module has removed these destructors, or their thread has vanished.
     pub thread_locals_forgotten: u64,
     /// Threads started so far.
     pub threads_started: u64,
@@ -126,7 +126,7 @@ pub struct LedgerCounts {
     pub fds: u64,
     /// Current timers, created or running.
     pub timers: u64,
-    /// Current child processes of the image that have not been waited for.
+    /// Current child processes of the image, including exited processes before their wait.
     pub children: u64,
 }
 
@@ -235,8 +235,8 @@ impl Ledger {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
         facts.may_evict &= may_evict;
-        // Searches for references from outside only when the image is about to be closed. These searches are expensive, and pending code
-        // may change their results.
+        // Searches for references from outside only when the image is about to be closed. These searches are expensive. Pending code of the
+        // image may change their results.
         let is_last = facts.next() == Step::Close;
         let outside = if is_last { self.repairs.iter().find_map(|repair| (repair.outside)(self)) } else { None };
         facts.outside |= outside.is_some();
@@ -265,7 +265,7 @@ impl Ledger {
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// Called if the image is still mapped after `dlclose`. Other code refers to the image, and no finalizer has run.
+    /// Called if the image is still mapped after `dlclose`. In this case, other code refers to the image, and no finalizer has run.
     pub(crate) fn close_failed(&self) {
         self.is_closing.store(false, Ordering::SeqCst);
         self.log_refused();
@@ -276,8 +276,8 @@ impl Ledger {
         self.log_refused();
     }
 
-    /// Logs the calls of finalizers that were rejected. Called after the close. During the close, the loader is active, and a log listener
-    /// may run arbitrary code.
+    /// Logs the calls of finalizers that were rejected. Called after the close: a log listener may run arbitrary code, and the loader is
+    /// active during the close.
     fn log_refused(&self) {
         for function in mem::take(&mut *lock(&self.refused)) {
             tracing::warn!(
@@ -322,7 +322,7 @@ impl Ledger {
         std::ptr::eq(self, other)
     }
 
-    /// Checks for a repair of the resource `name`. Without a repair, the image stays mapped.
+    /// Checks if a repair handles the resource `name`. If not, records the resource as a holder. The image then stays mapped.
     pub(crate) fn has_repair(&self, name: &'static str) -> bool {
         let has_it = self.repairs.len() == REPAIRS.len() || self.repairs.iter().any(|repair| repair.name == name);
         let mut unrepaired = if has_it { return true } else { lock(&self.unrepaired) };

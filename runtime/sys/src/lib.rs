@@ -80,8 +80,8 @@ pub fn keeps_images() -> Option<&'static str> {
     imp::KEEPS_IMAGES
 }
 
-/// Runs the pending thread-local destructors of this thread for all images that are ending, last registered first. Returns the number of
-/// destructors.
+/// Runs the pending thread-local destructors of this thread, for all images that are ending. The last registered destructor runs first.
+/// Returns the number of destructors.
 ///
 /// Only a thread itself can run its destructors. Hosts should call this function regularly on worker threads, outside of calls into
 /// modules. While no image is ending, a call only reads one variable.

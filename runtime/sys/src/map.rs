@@ -1,4 +1,4 @@
-//! Maps and unmaps libraries as code. Foreign code enters and leaves the process only through this module.
+//! Maps and unmaps libraries as code. The code of images enters and leaves the process only through this module.
 //!
 //! The loader may silently keep an image mapped after `dlclose`. Unmapping therefore verifies the result.
 #![expect(unsafe_code, reason = "mapping a library runs its code, and the types of symbols are assumed")]
@@ -99,8 +99,8 @@ pub enum MapError {
 impl Image {
     /// Maps a staged copy, binds all its symbols and runs its initializers on this thread.
     ///
-    /// `ledger` is the ledger whose address was passed to the hooks of the copy. `None` for a library without hooks. The image owns a
-    /// reference to the ledger.
+    /// The hooks of the copy use the address of `ledger`. Pass `None` for a library without hooks. The image owns a reference to the
+    /// ledger.
     ///
     /// # Safety
     ///
@@ -178,8 +178,8 @@ impl Image {
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
-    /// Returns the address of a value of `layout`, as [`Image::symbol`] does. Checks that the value is inside this image and aligned.
-    /// Without support of the platform for listing segments, checks only the alignment.
+    /// Returns the address of a value of `layout`, as [`Image::symbol`] does. Checks that the value is inside this image and aligned. If
+    /// the platform cannot list segments, checks only the alignment.
     ///
     /// # Safety
     ///
@@ -223,10 +223,10 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// The host no longer uses the image: no symbol, no value whose code or type is in it, no call that has not returned. Resources in its
-    /// ledger (threads, destructors, handlers) may still use the image, and the ending waits for these resources; an image without a
-    /// ledger, or whose file bypasses the hooks, has none of them. The destructors, exit handlers and finalizers of the image are sound to
-    /// run on the threads that poll the ending.
+    /// The host no longer uses the image: no symbol, no value whose code or type is in the image, no pending call. Resources in its ledger
+    /// (threads, destructors, handlers) may still use the image, and the ending waits for these resources. An image without a ledger has no
+    /// such resources. An image whose file bypasses the hooks also has none. The destructors, exit handlers and finalizers of the image are
+    /// sound to run on the threads that poll the ending.
     pub unsafe fn begin_end(self, policy: EndPolicy) -> Ending {
         // SAFETY: our caller promises the requirements of `begin_end`.
         unsafe { Ending::new(self.mapping, self.staged, self.share, policy) }

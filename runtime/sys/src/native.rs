@@ -1,6 +1,6 @@
-//! Native libraries opened by name: possible file names, search locations, and open libraries. A library may have threads, handlers and
-//! destructors. It stays open unless the caller guarantees that closing is safe. Native libraries are not images and are unmapped without
-//! verification.
+//! Native libraries opened by name: possible file names, search locations, and open libraries. A native library may have threads, handlers
+//! and destructors. The library stays open unless the caller guarantees that closing is safe. Native libraries are not images and are
+//! unmapped without verification.
 #![expect(unsafe_code, reason = "opening a native library runs its initializers, closing it its finalizers")]
 
 use std::ffi::CString;
@@ -14,7 +14,7 @@ use libloading::Library;
 /// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NativeLocation<'a> {
-    /// The given folder only.
+    /// Only this folder.
     Folder(&'a Path),
     /// Search path of the system's loader. Excludes the current folder.
     System,
@@ -34,8 +34,8 @@ pub struct NativeLibrary {
 pub struct NativeError(String);
 
 impl NativeLibrary {
-    /// Opens the library at this path. If the path has no folder, the system's loader searches the library. The initializers of the library
-    /// run.
+    /// Opens the library at this path. If the path has no folder, the system's loader searches for the library. The initializers of the
+    /// library run.
     ///
     /// # Safety
     /// The initializers of the library must be sound to run in this process.
@@ -49,8 +49,8 @@ impl NativeLibrary {
         Ok(Self { path, library, is_unloadable: AtomicBool::new(false) })
     }
 
-    /// Finds a library by name, with or without the platform's prefix and suffix. Opens the library. Returns `None` if the location has no
-    /// such library.
+    /// Finds a library by name and opens the library. The file name may have the prefix and the suffix of the platform. Returns `None` if
+    /// the location has no such library.
     ///
     /// # Safety
     /// The requirements of [`Self::open`] apply.
@@ -164,7 +164,7 @@ mod tests {
     fn library_names_have_an_optional_platform_prefix_and_suffix() {
         let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
         let mut expected = vec!["z".to_owned(), format!("{prefix}z{suffix}"), format!("z{suffix}")];
-        // Names on Windows have no prefix, so two spellings are equal.
+        // Names on Windows have no prefix. Two spellings are therefore equal.
         expected.dedup();
         assert_eq!(spellings("z"), expected);
     }

@@ -1,5 +1,5 @@
-//! Records folders of copies, modules, mapped images and unmapped images for readers of crash reports. The records (notes) are written to a
-//! file during normal operation.
+//! Records facts for readers of crash reports: folders of copies, modules, mapped images and unmapped images. The records (notes) are
+//! written to a file during normal operation.
 
 mod image_log;
 
@@ -22,7 +22,7 @@ static FOLDER: OnceLock<PathBuf> = OnceLock::new();
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
 struct Notes {
-    /// Forked child processes have another id and write no notes.
+    /// Id of the process that writes the notes. A forked child process has a different id and writes no notes.
     process: u32,
     folder: PathBuf,
     open: Mutex<(File, ImageLog)>,
@@ -60,7 +60,7 @@ pub(crate) fn mapped(copy: &Path, ranges: &[Range<usize>]) {
     note(|log| Some(log.mapped(copy, ranges)));
 }
 
-/// Records that a copy was unmapped or could not be mapped. `now` is the time since a fixed moment before the start of the process.
+/// Records that a copy was unmapped or could not be mapped. `now` returns the time since a fixed moment before the start of the process.
 pub(crate) fn gone(copy: &Path, now: fn() -> Duration) {
     note(|log| log.gone(copy, now()));
 }

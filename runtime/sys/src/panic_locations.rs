@@ -17,8 +17,8 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns a hash of the location that changes when code is loaded. A source line has different hashes in two generations. A panic in
-    /// the new generation is reported, even if the line has just panicked in the previous generation.
+    /// Returns a hash of the location and of the number of loaded libraries (`notes`). A source line has different hashes in two
+    /// generations. A panic in the new generation is reported, even if the line has just panicked in the previous generation.
     pub(crate) fn number(&self, notes: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self, notes).hash(&mut hasher);

@@ -24,7 +24,7 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
 }
 
 /// Records the call stack of this thread if panics are reported. Otherwise returns after one load. Panic hooks may call this function on
-/// any thread. It neither allocates memory nor waits for other threads.
+/// any thread. The function neither allocates memory nor waits for other threads.
 pub fn record(at: &At<'_>, message: &str) {
     imp::write_panic(at, message);
 }

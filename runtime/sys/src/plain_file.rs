@@ -83,9 +83,10 @@ pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
     String::from_utf8(read(path, largest)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Replaces a file atomically: a reader finds the old or the new content, both complete. The new content is first written to a file of the
-/// same name with `.part` appended, and survives a power failure. A file or link of that name is removed, and never written to: in a shared
-/// folder, another user may have created it. This function may be called on any thread, by one writer per file.
+/// Replaces a file atomically: a reader finds either the complete old content or the complete new content. The new content is first written
+/// to a file with the suffix `.part`. The new content survives a power failure. An existing file or link with the name of the `.part` file
+/// is removed. In a shared folder, another user may have created such a link. This function may be called on any thread. Each file must
+/// have only one writer at a time.
 ///
 /// # Errors
 /// Returns the system error, also if another program creates the `.part` file at the same time. The old file is then unchanged.
@@ -104,8 +105,8 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     Replacement::new(path, content)?.commit()
 }
 
-/// Complete new content of a file, as [`replace`] writes it. A caller that replaces several files together first writes all contents, so
-/// that the slow steps are over before the first file changes. Dropping the value removes the new content.
+/// Complete new content of a file, as [`replace`] writes it. A caller that replaces several files together first writes all contents and
+/// then commits all files. The slow steps are then over before the first file changes. Dropping the value removes the new content.
 #[derive(Debug)]
 #[must_use = "the file is replaced by `commit`"]
 pub struct Replacement {
@@ -150,14 +151,14 @@ impl Drop for Replacement {
     }
 }
 
-/// Returns the path of the incomplete content.
+/// Returns the path of the `.part` file that receives the new content.
 fn part_of(path: &Path) -> PathBuf {
     let mut part = OsString::from(path);
     part.push(".part");
     part.into()
 }
 
-/// Returns the SHA-256 digest of bytes as registries write it: `sha256:` and 64 hex digits.
+/// Returns the SHA-256 digest of bytes in the format of registries: `sha256:` and 64 hex digits.
 ///
 /// # Examples
 /// ```

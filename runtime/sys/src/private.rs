@@ -64,7 +64,7 @@ impl Bytes {
         matches!(self.held, Held::Copy(..))
     }
 
-    /// Returns the private copy, which becomes writable. Returns `None` for bytes in memory.
+    /// Drops the view and returns the private copy. The copy is then writable. Returns `None` for bytes in memory.
     pub(crate) fn into_copy(self) -> Option<StagedFile> {
         match self.held {
             Held::Read(_) => None,

@@ -29,7 +29,7 @@ const LARGEST_STAT: u64 = 1 << 12;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
-    // Mappings contain real paths. A removed directory cannot be resolved. Its path was real when the caller passed it.
+    // Mappings contain real paths. The path of a removed directory cannot be resolved. The function then uses the path from the caller.
     let dir = fs::canonicalize(stage_dir).unwrap_or_else(|_| stage_dir.to_owned());
     let mut files: Vec<_> = imp::mapped_files()?.into_iter().filter(|path| path.starts_with(&dir)).collect();
     files.sort();
@@ -37,8 +37,9 @@ pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Returns the start of a process in clock ticks since the boot of the machine. Returns `None` if the process has ended, or if the platform
-/// does not report the start. The system uses the id of an ended process again, with another start.
+/// Returns the start time of a process in clock ticks since the boot of the machine. Returns `None` if the process has ended, or if the
+/// platform does not report the start time. The system may reuse the id of an ended process. The new process then has a different start
+/// time.
 ///
 /// # Examples
 /// ```
@@ -50,7 +51,7 @@ pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
 pub fn started(process: u32) -> Option<u64> {
     let stat = plain_file::read(Path::new(&format!("/proc/{process}/stat")), LARGEST_STAT).ok()?;
     let stat = String::from_utf8_lossy(&stat);
-    // The name is in parentheses, and may contain some.
+    // The process name is in parentheses, and may contain parentheses.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_ascii_whitespace().nth(19)?.parse().ok()
 }
@@ -119,7 +120,7 @@ pub fn thread_names() -> io::Result<Vec<(i32, String)>> {
     imp::thread_names()
 }
 
-/// Returns the system's id of the calling thread, as in [`thread_names`]; `None` on platforms without thread ids.
+/// Returns the system's id of the calling thread, as in [`thread_names`]. Returns `None` on platforms without thread ids.
 #[must_use]
 pub fn thread_number() -> Option<i32> {
     thread_local! {
@@ -136,7 +137,8 @@ pub fn coarse_clock() -> std::time::Duration {
     imp::coarse_clock()
 }
 
-/// Returns the address range of the calling thread's own stack (never of a coroutine); `None` if the platform does not report it.
+/// Returns the address range of the calling thread's own stack (never of a coroutine). Returns `None` if the platform does not report the
+/// range.
 #[must_use]
 pub fn thread_stack() -> Option<std::ops::Range<usize>> {
     imp::thread_stack()
@@ -177,8 +179,8 @@ pub fn file_at(address: usize) -> Option<PathBuf> {
     imp::file_at(address)
 }
 
-/// Returns the libraries that were opened since program start, except copies of images, with the static thread-local storage that
-/// each library uses. Reads the files of these libraries.
+/// Returns the libraries that were opened since program start and use static thread-local storage. Excludes copies of images. Reads the
+/// files of the opened libraries.
 #[must_use]
 pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
     let of_file =
@@ -187,8 +189,8 @@ pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
 }
 
 /// Declares the io_uring of this descriptor as owned by the host. Without this declaration, a ring that no hook has reported is attributed
-/// to the modules that were loaded when it was created. Modules may create rings with direct system calls. The requests of an open ring may
-/// use memory of a module. Returns `false` if the descriptor is not an io_uring, or if the platform has no io_urings.
+/// to the modules that were loaded when the ring was created. Modules may create rings with direct system calls. The requests of an open
+/// ring may use memory of a module. Returns `false` if the descriptor is not an io_uring, or if the platform has no io_urings.
 ///
 /// # Safety
 ///

@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Reference {
-    /// File whose variables contain the pointer or the first pointer of a chain to it, such as `libcrypto.so.3`.
+    /// File whose variables contain the pointer, or the first pointer of a chain that ends at the image, such as `libcrypto.so.3`.
     pub library: String,
     /// Location of the variable: the nearest preceding symbol or the section, with an offset, such as `environ` or `.bss+0x40`.
     pub location: String,
@@ -34,7 +34,7 @@ pub enum Target {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct SearchResult {
-    /// First reference of each variable, limited to a few.
+    /// First reference of each variable, limited to a small number.
     pub found: Vec<Reference>,
     /// Searched bytes of variables.
     pub variables: u64,
@@ -42,8 +42,8 @@ pub struct SearchResult {
     pub blocks: u64,
     /// Searched bytes of C heap blocks.
     pub block_bytes: u64,
-    /// Set if the search stopped at a limit of blocks, bytes or time. The image then stays mapped, because the remaining memory may refer
-    /// to the image.
+    /// `true` if the search stopped at a limit of blocks, bytes or time. The image then stays mapped, because the remaining memory may
+    /// refer to the image.
     pub is_cut_short: bool,
     /// Duration of the search.
     pub elapsed: Duration,

@@ -2,8 +2,8 @@
 //! before the seal.
 //!
 //! The ELF checks detect most damage in headers. Only the seal detects bit errors in code or data. The seal protects against accidents,
-//! such as a truncated copy or a faulty disk. It does not protect against attacks, because anyone can compute a digest. Only the signature
-//! identifies the author.
+//! such as a truncated copy or a faulty disk. The seal does not protect against attacks, because anyone can compute a digest. Only the
+//! signature identifies the author.
 //!
 //! A file consists of its content, an optional signature (key and signature, [`SIGNED`]), and an optional seal ([`MAGIC`], digest). The
 //! last byte of each tag is the format version. A trailer of a different version is not recognized: it counts as content, and the file is

@@ -104,7 +104,7 @@ pub enum KeyError {
         /// System error.
         source: io::Error,
     },
-    /// Other users than the owner may read the file of the secret key.
+    /// Users in addition to the owner may read the file of the secret key.
     #[error("{} may be read by others (mode {mode:04o}): run `chmod 600` on it, and make a new key if they should not have it", path.display())]
     Readable {
         /// Path of the file.
@@ -120,7 +120,7 @@ pub enum KeyError {
         /// Reason.
         reason: String,
     },
-    /// The string is not a secret key.
+    /// The file does not contain a secret key.
     #[error("{} is not a secret key: {reason}; make one with `alcedo keygen`", path.display())]
     NotSecret {
         /// Path of the file.
@@ -128,7 +128,7 @@ pub enum KeyError {
         /// Reason.
         reason: String,
     },
-    /// The file holds the public half of a key.
+    /// The file contains a public key instead of a secret key.
     #[error("{} is the public key; pass the private one, which `alcedo keygen` wrote next to it without `.pub`", path.display())]
     IsPublic {
         /// Path of the file.
@@ -278,7 +278,7 @@ impl SecretKey {
     /// ```
     pub fn write_new(&self, path: &Path) -> Result<(), KeyError> {
         let io = |source| KeyError::Io { doing: "write", path: path.to_owned(), source };
-        // Omits the public key, because every version of openssl reads the format without it.
+        // Omits the public key, because every version of openssl reads the format without a public key.
         let bytes = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
         let text = bytes.to_pkcs8_pem(LineEnding::LF).expect("32 bytes have a short encoding");
         let mut file = create_private(path).map_err(io)?;

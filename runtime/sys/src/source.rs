@@ -1,5 +1,5 @@
-//! Library files that other processes may still be writing: opened without blocking, rejected early by their first bytes, and copied
-//! as a consistent snapshot.
+//! Reads library files that other processes may still be writing. Opening a file does not block. The first bytes reject most unsuitable
+//! files early. A copy is a consistent snapshot.
 //!
 //! A seal certifies the whole content. A file without a seal may be read while a build overwrites the file. A mix of two builds may have
 //! consistent headers. Therefore the host holds a *lease* while it copies such a file. The kernel grants a lease only if no process has the
@@ -23,8 +23,8 @@ use crate::stamp::Stamp;
 /// Minimum age of the last write to a file without lease or seal. The age exceeds the granularity of file system timestamps.
 const QUIET: Duration = Duration::from_millis(25);
 
-/// Time limit for writers to close the file. Between fork and exec, a process that another thread starts holds all descriptors of this
-/// process, including descriptors for writing.
+/// Time limit for writers to close the file. Between fork and exec, a new child process holds all descriptors of this process, including
+/// descriptors for writing.
 const FORK: Duration = Duration::from_millis(200);
 
 /// Number of bytes that are checked before the remaining bytes are read.
@@ -107,7 +107,7 @@ impl Copied<'_> {
     ///
     /// # Errors
     ///
-    /// [`ImageError::StillWritten`] if another process writes to the file, or may do so.
+    /// [`ImageError::StillWritten`] if another process writes to the file, or may be writing to the file.
     pub(crate) fn is_of_one_moment(&self, digest: Option<u128>) -> Result<(), ImageError> {
         let Source { path, file, stamp, len } = &self.source;
         let still_written = |how: &str| Err(ImageError::StillWritten { path: (*path).to_owned(), how: how.to_owned() });

@@ -4,11 +4,11 @@
 //! a number that is unique in the process.
 //!
 //! The mapped file is the checked file. The descriptor that wrote a copy stays open until the copy is mapped. The file attributes (inode,
-//! length, change time) must be unchanged right before and right after the loader opens the copy by name. The name is the real path: under
-//! the descriptor's path (`/proc/<pid>/fd/<n>`) debuggers and later readers of a crash report could not find the file, and the loader
-//! would confuse two images when a descriptor number is reused. The folder ([`PrivateFolder`]) prevents other programs from replacing the
-//! file during loading: only this user may write there, and in its ancestors only users with equal rights. Programs of this user cannot be
-//! excluded, since they may also write into this process.
+//! length, change time) must be unchanged right before and right after the loader opens the copy by name. The name is the real path, not
+//! the path of the descriptor (`/proc/<pid>/fd/<n>`). Debuggers and later readers of a crash report could not find the file at the path of
+//! the descriptor. The loader would also confuse two images when a descriptor number is reused. The folder ([`PrivateFolder`]) prevents
+//! programs of other users from replacing the file during loading. Only this user may write to the folder, and only users with equal rights
+//! may write to its ancestors. Programs of this user cannot be excluded, because such programs may also write into this process.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use crate::folder::{COPIES, PrivateFolder, create_private, open_private};
 use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
-/// Number of the next copy. The number is unique in the process, because the random name of a directory may recur.
+/// Number of the next copy. Unique in the process: the random name of a directory may recur, and the number then distinguishes the copies.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 const SPARE: &str = "spare";
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(file_name(label, number), format!("{expected}{}", std::env::consts::DLL_SUFFIX));
     }
 
-    // Windows removes no folder with an open file.
+    // Windows cannot remove a folder that contains an open file.
     #[cfg(unix)]
     #[test]
     fn written_files_have_unique_names_and_outlast_the_directory() {

@@ -3,7 +3,7 @@
 
 use std::fs::Metadata;
 
-/// Stamp of a file. Two stamps are equal if they belong to one file, and if the file was not written, not renamed, and kept its mode.
+/// Stamp of a file. Two stamps of a file are equal if the content, the name and the mode of the file are unchanged between the stamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) id: FileId,

@@ -135,13 +135,13 @@ impl UserLibrary {
     }
 }
 
-/// Returns the possible file names of a library: with the suffix of the platform, with and without its prefix.
+/// Returns the possible file names of a library: with the suffix of the platform, and with and without the prefix of the platform.
 fn files(name: &str) -> [String; 2] {
     let (prefix, suffix) = (std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     [format!("{prefix}{name}{suffix}"), format!("{name}{suffix}")]
 }
 
-/// Checks if a name is plain: without a path and an extension.
+/// Checks if a name consists only of letters, digits, `_` and `-`.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
 }

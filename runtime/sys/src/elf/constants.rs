@@ -1,5 +1,5 @@
-//! Reads constants of a library with the values that they will have after mapping. Uses the bytes of the file and the library's own
-//! relocations. The library is not mapped, and none of its code runs.
+//! Reads constants of a library from its file, and applies the relocations that write addresses of the library itself. The library is not
+//! mapped. Its code does not run.
 
 use std::collections::HashMap;
 
@@ -13,12 +13,12 @@ use super::{Elf, headers, records};
 #[derive(Debug)]
 pub struct Constants<'a> {
     elf: Elf<'a>,
-    /// Addresses that the loader will store during mapping, by the location to which the loader writes.
+    /// Map from each relocated location to the address that the loader will store there.
     addresses: HashMap<u64, u64>,
 }
 
 impl<'a> Constants<'a> {
-    /// Reads a valid file. Returns `None` if the headers cannot be parsed.
+    /// Parses the headers and relocations of a valid file. Returns `None` if these cannot be parsed.
     pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
         let elf = headers::read(bytes).ok()?;
         let mut addresses = HashMap::new();
@@ -52,7 +52,7 @@ impl<'a> Constants<'a> {
         self.elf.mapped(addr, len)
     }
 
-    /// Returns the address that the loader will store at `at`. Returns `None` if the stored address will be outside of the library.
+    /// Returns the address that the loader will store at `at`. Returns `None` if no relocation stores an address of the library at `at`.
     #[must_use]
     pub fn address(&self, at: u64) -> Option<u64> {
         self.addresses.get(&at).copied()

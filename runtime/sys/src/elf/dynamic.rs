@@ -1,4 +1,4 @@
-//! Checks the dynamic table. The loader reads this table. Compares each entry with its section, and checks the content of the section.
+//! Checks the dynamic table that the loader reads. Compares each entry with its section, and checks the content of the section.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -76,7 +76,7 @@ const LONGEST_PATH: usize = 4095;
 
 const MOST_NEEDED: usize = 1024;
 
-/// Parsed dynamic table with one value per tag. The names of the repeatable tag `DT_NEEDED` form a list.
+/// Parsed dynamic table with one value per tag. Only the tag `DT_NEEDED` may occur several times: `needed` contains all its values.
 struct Dynamic<'e, 'a> {
     elf: &'e Elf<'a>,
     values: BTreeMap<i64, u64>,
@@ -95,7 +95,7 @@ pub(super) struct Requirements {
     pub(super) pinning: Pinning,
 }
 
-/// Checks all data that the loader follows. Returns the requirements of the file.
+/// Checks the dynamic table and all tables that its entries point to. Returns the requirements of the file.
 pub(super) fn check(elf: &Elf<'_>) -> Result<Requirements, ElfError> {
     let dynamic = Dynamic::read(elf)?;
     dynamic.check_flags()?;
@@ -117,7 +117,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
-        // Checks only the tags. A tool that removes an entry may keep the value of the entry.
+        // Checks only the tags: some tools remove an entry by clearing its tag, and keep its value.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
         ensure(clean, || "the dynamic table continues after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
@@ -162,7 +162,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         raw.map(Some).ok_or_else(|| malformed(format!("section {} is not mapped", section.name)))
     }
 
-    /// Checks that either all or none of the tags exist. The loader assumes this.
+    /// Checks that either all or none of the tags exist. The loader assumes that these tags occur together.
     fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
@@ -172,7 +172,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(there > 0)
     }
 
-    /// Requires a checked file. `versions` contains the library of each needed version.
+    /// Returns the pinning properties of a file that was already checked. `versions` maps the number of each needed version to its library.
     fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8], versions: &BTreeMap<u16, &str>) -> Pinning {
         let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM).ok().flatten().unwrap_or_default();
         Pinning {
@@ -284,7 +284,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
                 format!("dynamic tag {:#x} has a wrong size", tag.0)
             })?;
         }
-        // Checks the start of these tables, because a loader with lazy binding writes to it.
+        // Checks the start of these tables. A loader with lazy binding writes to this start.
         for (tag, size) in [(DT_PLTGOT, 8), (DT_TLSDESC_GOT, 8)] {
             let writable = self.get(tag).is_none_or(|at| self.elf.is_writable(at, size));
             ensure(writable, || format!("dynamic tag {:#x} points to memory that is not writable", tag.0))?;

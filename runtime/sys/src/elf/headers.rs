@@ -47,7 +47,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elf<'_>, ElfError> {
     Ok(elf)
 }
 
-/// Returns the names of the sections. Returns an empty list if a header before the sections or a section header is invalid.
+/// Returns the names of the sections. Returns an empty list if the ELF header or a section header is invalid.
 pub(crate) fn section_names(bytes: &[u8]) -> Vec<String> {
     let sections = header(bytes).and_then(|header| sections(bytes, header)).unwrap_or_default();
     sections.into_iter().map(|section| section.name.to_owned()).collect()
@@ -123,7 +123,7 @@ fn sections<'a>(bytes: &'a [u8], header: &FileHeader64<LE>) -> Result<Vec<Sectio
     ensure(u64::from(header.e_shentsize.get(LE)) == each, || "section headers have a wrong size".to_owned())?;
     ensure(at != 0 && count > 0, || "the section headers are missing".to_owned())?;
     let table: &[SectionHeader64<LE>] = table(bytes, "the section headers", at, count * each)?;
-    // Linkers write this table last. Data after the table belongs to an older, longer file.
+    // Linkers write this table last. Bytes after the table are the rest of an older, longer file.
     ensure(at + count * each == bytes.len() as u64, || "the file does not end with the section headers".to_owned())?;
     let names = usize::from(header.e_shstrndx.get(LE).0);
     let names = table.get(names).filter(|raw| raw.sh_type.get(LE) == SHT_STRTAB);
@@ -160,14 +160,14 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     ensure(*align == 0 || align.is_power_of_two(), || format!("section {name} has alignment {align}"))?;
     ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
     ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
-    // A build note is not loaded, but keeps the address of the code that it describes.
+    // A build note is not loaded. Its address is the address of the code that the note describes.
     let is_valid = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
     ensure(is_valid, || format!("section {name} has an address but is not loaded"))?;
     ensure(section.link < count, || format!("section {name} links to a section that does not exist"))
 }
 
-/// Checks that the gap after the program headers contains only zeros, like the output of linkers. Other bytes may be program headers that
-/// the ELF header does not count.
+/// Checks that the gap after the program headers contains only zeros. Linkers fill the gap with zeros. Other bytes may be program headers
+/// that the ELF header does not count.
 fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), ElfError> {
     let start = (size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
     let with_bytes = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);

@@ -79,7 +79,7 @@ pub(super) fn each_packed(
     for (index, entry) in words.iter().map(|word| word.get(LE)).enumerate() {
         let mut visit_entry = || {
             if entry & 1 == 0 {
-                // The loader adds to the existing value. Therefore no word may be relocated twice.
+                // The loader adds to the existing value of a word. Therefore a second relocation of the word is an error.
                 if next.is_some_and(|next| entry < next) {
                     return Err("is out of order");
                 }
@@ -238,7 +238,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Returns `true` for an address of code, `false` for another address in a segment or at its end, and `None` otherwise.
+    /// Returns `Some(true)` for an address of code, and `Some(false)` for all other addresses in a segment or at its end. Returns `None`
+    /// for an address outside of all segments.
     fn land_of(&self, addr: u64) -> Option<bool> {
         if self.code.holds(addr) {
             return Some(true);

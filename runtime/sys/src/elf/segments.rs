@@ -135,8 +135,8 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), ElfError> {
         PT_NOTE => holds_notes(elf, segment),
         PT_TLS => holds_thread_locals(elf, segment),
         PT_GNU_RELRO => holds_only_relocated_constants(elf, segment),
-        // Machines define the types in this range. Libraries for x86-64 need none of these types. A larger range would contain types above
-        // whose fourth-highest bit has flipped.
+        // Machines define the types in this range. Libraries for x86-64 need none of these types. A larger range would also contain
+        // corrupted forms of the types above (with a flipped fourth-highest bit).
         other => HOST != EM_X86_64 && (0x7000_0000..0x7000_0010).contains(&other.0),
     };
     ensure(right, || format!("{} does not agree with the sections", what()))

@@ -9,7 +9,7 @@ use crate::stage::{StageDir, StageError, StagedFile};
 pub type Patch<'a> = (&'a str, usize, &'a [u8]);
 
 impl StageDir {
-    /// Writes a copy named after `label`, with characters that are invalid in file names replaced by `_`.
+    /// Writes a copy of the library under a name that contains `label`. In the name, `_` replaces invalid characters.
     ///
     /// # Errors
     ///
@@ -18,11 +18,11 @@ impl StageDir {
         self.stage_with(image, label, None, &[])
     }
 
-    /// Writes a copy whose sections differ from the library by `patches`. Also writes a symbol file with the name of the copy and the
-    /// suffix `.debug`.
+    /// Writes a copy of the library, for mapping with `patches`. Writes `symbols` to a file with the name of the copy and the suffix
+    /// `.debug`.
     ///
     /// The patches are written when the copy is mapped. Until then, the copy contains the library's own bytes. A canary process may map the
-    /// copy first, and an address of this process would be invalid in the canary.
+    /// copy first. In the canary, an address of this process would be invalid.
     ///
     /// # Errors
     ///
@@ -47,8 +47,8 @@ impl StageDir {
         staged.finished(image.name(), written, symbols)
     }
 
-    /// Stages a library as [`StageDir::stage_with`] does, but renames the private copy of an inspected library instead of copying it again.
-    /// A library without a private copy is copied.
+    /// Stages a library as [`StageDir::stage_with`] does, but renames the private copy of an inspected library instead of copying the
+    /// library again. A library without a private copy is copied.
     ///
     /// # Errors
     ///

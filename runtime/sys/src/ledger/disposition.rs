@@ -10,7 +10,7 @@ pub(crate) enum Disposition {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
-    /// State before the first image was mapped.
+    /// Disposition before the first image was mapped.
     Original,
     /// Default action of the system.
     Default,

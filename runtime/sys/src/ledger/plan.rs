@@ -27,14 +27,14 @@ pub(crate) enum Step {
     ReleaseSignals,
     /// Runs the exit handlers. The handlers may create new resources. The next poll detects these resources.
     RunExitHandlers,
-    /// Closes the image, to which no reference is left. Then verifies that the image is unmapped.
+    /// Closes the image. No reference to the image is left. Then verifies that the image is unmapped.
     Close,
 }
 
 impl Facts {
     /// Returns the next step. The sequence of steps terminates, because each step clears its own fact or is followed by [`Step::Wait`].
     ///
-    /// Signals are released before the image is closed. A later signal would jump to unmapped code.
+    /// Signals are released before the image is closed. Otherwise, a signal after the close would jump to unmapped code.
     pub(crate) fn next(self) -> Step {
         match self {
             Self { process_exits: true, .. } => Step::Wait,

@@ -16,8 +16,8 @@ use crate::reference::SearchResult;
 pub(crate) const ENVIRONMENT: &str = "the environment, or a variable of the C library";
 pub(crate) const CPP_LIBRARY: &str = "a handler or a stream of the C++ library";
 
-/// Imports through which an image may store an address without a hook, each with its repair. Only variables that contain functions are
-/// listed. Images usually only read all other variables.
+/// Imports through which an image may store an address without a hook, each with its repair. Lists only variables that contain functions.
+/// Images usually read all other variables and do not write to these variables.
 const UNREPORTED: [(&str, &str); 9] = [
     ("argp_program_version_hook", ENVIRONMENT),
     ("error_print_progname", ENVIRONMENT),
@@ -120,7 +120,7 @@ impl<'a> Gone<'a> {
         self.policy
     }
 
-    /// Returns the blocks of the image's C heap that were found in use.
+    /// Returns the C heap blocks of the image that the last search found in use.
     pub(crate) fn kept(&self) -> &'a HashSet<usize> {
         self.kept
     }

@@ -13,7 +13,7 @@ use crate::{imp, lock};
 pub enum UseKind {
     /// Socket, except an end of a pair of connected local sockets.
     Socket,
-    /// File or folder. Excludes libraries, debug symbols and files of the kernel, which the standard library opens for backtraces.
+    /// File or folder. Excludes libraries, debug symbols and files of the kernel: the standard library opens these files for backtraces.
     File,
     /// Thread.
     Thread,
@@ -33,8 +33,8 @@ pub struct Use {
 /// Number of noted uses of all images.
 static NOTED: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of uses that the hooks of all images have noted. The number changes with each new entry of
-/// [`Ledger::uses`](crate::Ledger::uses), so that a caller can skip unchanged ledgers.
+/// Returns the number of uses that the hooks of all images have noted. Each new entry of [`Ledger::uses`](crate::Ledger::uses) changes the
+/// number. While the number is unchanged, a caller can skip all ledgers.
 pub fn uses_noted() -> u64 {
     NOTED.load(Ordering::Relaxed)
 }
@@ -50,8 +50,8 @@ impl UseSnapshot {
         Self(imp::Snapshot::now())
     }
 
-    /// Returns the uses that resources created since the snapshot show. Omits resources that were released. If other code of the process
-    /// also creates resources, these resources are included.
+    /// Compares the current resources of this process with the snapshot. Returns a use for each kind of new resource. Released resources
+    /// are omitted. Resources that other code of the process created are included.
     #[must_use]
     pub fn uses(&self) -> Vec<Use> {
         self.0.uses()
@@ -97,7 +97,7 @@ impl Uses {
 }
 
 /// Checks if the author's code may have opened a file at this path. The standard library opens libraries, debug symbols and files of the
-/// kernel for backtraces and for the number of processors. `program` is the path of the running program, which backtraces read too.
+/// kernel for backtraces and for the number of processors. `program` is the path of the running program. Backtraces also read this file.
 #[cfg(any(test, all(target_os = "linux", target_env = "gnu")))]
 pub(crate) fn is_for_author(path: &str, program: Option<&str>) -> bool {
     const SYSTEM: [&str; 4] = ["/proc/", "/sys/", "/usr/lib/debug/", "/memfd:"];

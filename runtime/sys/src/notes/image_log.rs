@@ -3,7 +3,7 @@
 //!
 //! A line consists of words with single spaces between them. Each line ends with `.`, to distinguish complete lines from partial lines:
 //! `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`, `gone <milliseconds> <copy> .`, `forgotten
-//! <modules> .`. External strings are escaped: spaces, backslashes and all bytes other than printable ASCII appear as `\` and two hex
+//! <modules> .`. External strings are escaped: spaces, backslashes and all bytes outside of printable ASCII appear as `\` and two hex
 //! digits.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -33,7 +33,7 @@ impl Image {
 #[derive(Debug, Default)]
 pub(super) struct ImageLog {
     stages: Vec<PathBuf>,
-    /// Current and pending images, by copy.
+    /// Mapped images, and images that are about to be mapped, by the path of the copy.
     here: BTreeMap<PathBuf, Image>,
     /// Unmapped images, oldest first.
     gone: VecDeque<Image>,
@@ -82,7 +82,7 @@ impl ImageLog {
     pub(super) fn is_long(&self) -> bool {
         let images = self.here.values().chain(&self.gone);
         let needed = self.stages.len() + images.map(|image| image.lines().count()).sum::<usize>();
-        // Counts the needed lines only if a rewrite may save lines.
+        // A rewrite must remove at least half of the lines.
         self.written > SLACK && self.written > 2 * needed + SLACK
     }
 
