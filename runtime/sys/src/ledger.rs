@@ -126,7 +126,7 @@ pub struct LedgerCounts {
     pub fds: u64,
     /// Current timers, created or running.
     pub timers: u64,
-    /// Current child processes of the image, including exited processes before their wait.
+    /// Current child processes of the image: running, or exited without a wait.
     pub children: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Linux with glibc, where `dlclose` may unmap an image or silently keep it.
+//! Implementation for Linux with glibc. On this platform, `dlclose` may unmap an image or silently keep the image mapped.
 
 mod altstack;
 mod async_fds;
@@ -90,8 +90,8 @@ use crate::lock;
 /// This platform unmaps images.
 pub(crate) const KEEPS_IMAGES: Option<&str> = None;
 
-/// Repairs of this platform, in the order in which they free resources. Changes by finalizers are repaired before their memory is freed.
-/// Threads end before the pages of their stacks are freed. Memory is freed before streams are closed.
+/// Repairs of this platform, in the order in which the repairs free resources. References that finalizers stored are repaired before the
+/// memory of the image is freed. Threads end before the pages of their stacks are freed. Memory is freed before streams are closed.
 pub(crate) const REPAIRS: &[Repair] = &[
     scan::REPAIR,
     environment::REPAIR,
@@ -155,7 +155,7 @@ pub(crate) fn thread_number() -> Option<i32> {
 }
 
 pub(crate) fn fds() -> io::Result<Vec<(i32, String)>> {
-    // Skips the descriptor that was used for reading the directory. Its link no longer exists.
+    // Skips the descriptor that was used for reading the directory. The link of this descriptor no longer exists.
     let mut fds: Vec<_> = proc::numbers("fd")?.into_iter().filter_map(|fd| Some((fd, fd_target(fd)?))).collect();
     fds.sort_unstable();
     Ok(fds)
@@ -197,7 +197,7 @@ pub(crate) fn wake_all(word: &AtomicU32) {
     }
 }
 
-/// Runs the calling thread's pending destructors if any image is ending.
+/// Reaps exited children of unmapped images. If any image is ending, runs the calling thread's pending destructors.
 pub(crate) fn checkpoint(is_any_ending: bool) -> u64 {
     children::reap_ended();
     if is_any_ending { locals::run_here(Ledger::is_ending) } else { 0 }

@@ -47,8 +47,8 @@ struct Stacks {
     before: Stack,
 }
 
-/// Calls `set` and records the new stack if `is_new` is set. `set` executes `sigaltstack` for one image. `arm` installs the notification of
-/// the thread's end.
+/// Calls `set`, and records the new stack if `is_new` is `true`. `set` executes `sigaltstack` for one image. `arm` installs the
+/// notification of the thread's end.
 pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int, arm: impl FnOnce()) -> c_int {
     let before = Stack::here();
     let result = set();
@@ -57,7 +57,7 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
         && is_new
         && let Ok(now) = Stack::here()
     {
-        // Arms the thread before the record is added. The end of a thread with a record must be noticed.
+        // Arms the notification before the record is added. The end of every thread with a record must be noticed.
         arm();
         note(&mut lock(&RECORDS), ledger, kernel::own_tid(), now, before);
     }
@@ -68,8 +68,8 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
 fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, before: Stack) {
     let own = records.iter().position(|set| set.tid == tid && Arc::ptr_eq(&set.ledger, &ledger));
     let first = match own {
-        // Handles an image that replaces its own stack: the stack before its first stack must be restored. If another image has set a
-        // stack in between, the image's own stack is no longer in use.
+        // Handles an image that replaces its own stack: the stack before the image's first stack must be restored. If another image has set
+        // a stack in between, the image's own stack is no longer in use.
         Some(at) => take_out(records, at).1,
         None => before,
     };
@@ -85,8 +85,8 @@ fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
     records.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
 }
 
-/// Removes a record. If the removed stack is the previous stack of another record, replaces it there by the stack before the removed stack.
-/// Returns the removed stack and its previous stack.
+/// Removes a record. If the removed stack is the previous stack of another record, the stack before the removed stack becomes the previous
+/// stack of that record. Returns the removed stack and its previous stack.
 fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     let Set { tid, stacks: Stacks { now, before }, .. } = records.remove(at);
     for other in records.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {
@@ -95,8 +95,8 @@ fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     (now, before)
 }
 
-/// Restores the stack that the calling thread had before the chosen images set their stacks, unless the thread is running on the stack to
-/// be removed.
+/// Removes the stacks that the chosen images have set for the calling thread, and restores the previous stacks. Skips a stack on which the
+/// thread is running.
 pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     let tid = kernel::own_tid();
     let mut records = lock(&RECORDS);
@@ -113,16 +113,16 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     }
 }
 
-/// Removes an alternate stack of the calling thread that was set without the hooks and is in memory to be freed. The previous stack
-/// is unknown. Returns a description if there was one.
+/// Removes an alternate stack of the calling thread that was set without the hooks and is in memory to be freed. The previous stack is
+/// unknown. Returns a description if a stack was removed.
 fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
     (is_there && Stack::NONE.put().is_ok())
         .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
-/// Returns two flags. The first is set if the calling thread still uses a stack of the image. The second is set if another thread uses such
-/// a stack.
+/// Returns two flags. The first is `true` if the calling thread still uses a stack of the image. The second is `true` if another thread
+/// uses such a stack.
 fn locations(ledger: &Ledger) -> (bool, bool) {
     let tid = kernel::own_tid();
     let of_image = of_image(ledger);

@@ -42,7 +42,7 @@ pub(super) fn record_change(ledger: &Ledger, fd: c_int) {
     records.push(Request { owner, fd, identity, how: How::Signals });
 }
 
-/// Calls `notify`, which executes `mq_notify` for one image, with the event for the notification.
+/// Calls `notify` with the event for the notification. `notify` executes `mq_notify` for one image.
 pub(super) fn notify_of_message(
     ledger: &Ledger,
     queue: c_int,
@@ -76,13 +76,14 @@ pub(super) fn held(owner: usize) -> bool {
     lock(&RECORDS).iter().any(|request| request.owner == owner)
 }
 
-/// Disables all notifications of an image; returns their signals, one bit each.
+/// Disables all notifications of an image. Returns the signals of these notifications, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
     let own: Vec<_> = lock(&RECORDS).extract_if(.., |request| request.owner == owner).collect();
     let mut raised = 0;
     for Request { fd, identity: identified, how, .. } in own {
         match how {
-            // Disables the signals of the file. The file may be open under other descriptors, and all its descriptors share the settings.
+            // Disables the signals of the file. The file may be open under other descriptors. All descriptors of the file share these
+            // settings.
             How::Signals => {
                 let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
                 same.for_each(|fd| raised |= disable_signals(fd));

@@ -26,8 +26,8 @@ const LIMITS: [(c_uint, c_int, &str); 2] =
 
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
-/// Initial states of the mapped images. An image that ends first may leave its changes to another image. The list is locked while state is
-/// restored. Only one image restores state at a time.
+/// Recorded states from before each mapped image. A record may contain changes by images that were mapped earlier. The list is locked while
+/// a state is restored. Only one image restores a state at a time.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
 pub(super) struct Before {
@@ -81,7 +81,7 @@ impl Before {
         before
     }
 
-    /// Removes the sources of these signals, whose handlers are removed next.
+    /// Removes the sources of these signals. The caller then removes the handlers of these signals.
     pub(super) fn restore(&self, handled: Handled) -> Undone {
         lock(&self.found).alone |= handled.alone;
         self.undo(handled)
@@ -154,7 +154,7 @@ impl Found {
                 others.iter().for_each(|other| lock(other).is_armed[which] = false);
             }
         }
-        // Skips the timers if only signals remain that these timers do not raise.
+        // Skips the timers if all handled signals are signals that timers do not raise.
         if handled.all & !OTHERWISE == 0 {
             return undone;
         }
@@ -183,7 +183,7 @@ const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGXCPU - 1)
     | 1 << (libc::SIGXFSZ - 1);
 
-/// Determines how to treat a limit. A raised limit is harmless. A lowered limit is restored. If the hard limit does not permit this, the
+/// Selects the treatment of a limit. A raised limit is harmless. A lowered limit is restored. If the hard limit does not permit this, the
 /// signal that the limit raises is ignored.
 fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     match (now < before, before <= hard) {
@@ -197,7 +197,7 @@ fn format_limit(limit: u64) -> String {
     if limit == libc::RLIM_INFINITY { "unlimited".to_owned() } else { limit.to_string() }
 }
 
-/// Returns the timers of this process that raise a signal. Returns no timers if the kernel does not list them.
+/// Returns the timers of this process that raise a signal. Returns an empty list if the kernel does not list timers.
 fn listed() -> Vec<Listed> {
     fs::read_to_string("/proc/self/timers").map_or_else(|_| Vec::new(), |text| read_list(&text))
 }

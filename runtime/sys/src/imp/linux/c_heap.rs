@@ -54,12 +54,12 @@ pub(super) fn forget(block: *mut c_void) -> bool {
     remove_record(block).is_some()
 }
 
-/// Calls `realloc`, which executes the C function, and moves the record of the block.
+/// Calls `realloc`, and moves the record of the block. The closure `realloc` executes the C function.
 pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl FnOnce() -> *mut c_void) -> *mut c_void {
     let known = remove_record(old);
     let block = realloc();
     match known {
-        // A size of zero frees the block and returns null. For other sizes, null means that the block is unchanged.
+        // A size of zero frees the block and returns null. For a nonzero size, null means that the block is unchanged.
         Some(known) if block.is_null() && size != 0 => add_record(old, known),
         Some(known) => add_record(block, Block { owner: known.owner, size }),
         // A block of other code belongs to no image, even after `realloc` moves the block.
@@ -69,7 +69,7 @@ pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl F
     block
 }
 
-/// Calls `free`, which executes the C function, and removes the record of the block.
+/// Removes the record of the block and calls `free`. The closure `free` executes the C function.
 #[inline]
 pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     if !block.is_null() {
@@ -78,7 +78,7 @@ pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     }
 }
 
-/// Returns the requested bytes and the number of an image's blocks.
+/// Returns the total of the requested bytes, and the number of the blocks of an image.
 fn held(owner: usize) -> (u64, u64) {
     let mut sum = (0, 0);
     for shard in &RECORDS {
@@ -107,7 +107,7 @@ struct Left {
     kept: (u64, u64),
 }
 
-/// Removes the records of an image's blocks. Passes each block that is not kept to `free`.
+/// Removes the records of an image's blocks. Passes each block to `free`, unless `is_kept` returns `true` for the block.
 fn take(owner: usize, is_kept: impl Fn(usize) -> bool, mut free: impl FnMut(*mut c_void)) -> Left {
     let mut left = Left::default();
     for shard in &RECORDS {

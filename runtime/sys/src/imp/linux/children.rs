@@ -1,8 +1,8 @@
 //! Processes started by images. An exited child stays a zombie until a process waits for it or the host exits. Only the image had the pid
 //! of the child. After the image is unmapped, no code waits for the child.
 //!
-//! Queries the kernel instead of hooking the wait functions. A child was waited for if its pid no longer belongs to a child, or if its pid
-//! belongs to another process.
+//! Queries the kernel instead of hooking the wait functions. A wait has removed a child if its pid no longer belongs to a child, or if its
+//! pid belongs to a newer process.
 
 use std::fs;
 use std::sync::Mutex;
@@ -56,8 +56,8 @@ fn held(owner: usize) -> u64 {
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
-/// Removes the records of an image. Returns the children that were not waited for, each with a description. If `reaps` is set, reaps exited
-/// children now. [`reap_ended`] reaps the running children later.
+/// Removes the records of an image. Returns the children without a wait, each with a description, and the number of reaped children. If
+/// `reaps` is `true`, reaps exited children now. [`reap_ended`] reaps the running children later.
 fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;

@@ -2,8 +2,8 @@
 //! not call the hooks. Their threads may run functions of the image, and their tables may contain functions of the image. An ending image
 //! waits for these threads.
 //!
-//! The loader maps a companion with the first image that needs it, and unmaps the companion with the last such image. The loader unmaps a
-//! companion even while its threads are running and its handlers are set.
+//! The loader maps a companion with the first image that needs the companion, and unmaps the companion with the last such image. The loader
+//! unmaps a companion even while its threads are running and its handlers are set.
 //!
 //! Therefore, the effects of companions on the process are checked. A thread with a companion on its stack may call the image if the thread
 //! started during the image's lifetime. The image waits for such threads. If a companion in use is about to be unmapped, a separate
@@ -56,8 +56,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Libraries that run a function on their threads only while its caller waits, and that do not store the function. An image may be unmapped
-/// while threads of these libraries exist, if the image is on none of their stacks.
+/// Thread pool libraries. The caller of such a library waits while the library runs a function on its threads. The library does not store
+/// the function. An image may be unmapped while threads of these libraries exist, if no stack of these threads contains the image.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
 /// Pairs of functions. The first function registers an address of a library's code with the process, and the second function removes the
@@ -89,7 +89,7 @@ const RUNTIME: [&str; 11] = [
     "linux-vdso",
 ];
 
-/// Number of and interval between retries for a thread that is running.
+/// Number of retries for a running thread, and the interval between two retries.
 const RETRIES: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
@@ -98,7 +98,7 @@ const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
 struct State {
-    /// Libraries that were mapped for images, with the creation time of the image's record.
+    /// Libraries that were mapped for images, each with the creation time of the image's record.
     mapped: Vec<(Loaded, Ticks)>,
     /// Mapped images by the addresses of their ledgers, with the companions that they use.
     users: Vec<(usize, Vec<Loaded>)>,
@@ -109,7 +109,7 @@ struct Held {
     library: Loaded,
     since: Ticks,
     share: Share,
-    /// The library has registered an address of its code without using the function that removes it.
+    /// The library uses a function of [`LEAVE`] without the function that removes the registered address.
     for_good: bool,
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Companions {
     created: Ticks,
     /// Facts about the image itself. Set once the image is mapped.
     own: OnceLock<Own>,
-    /// The image uses libraries other than the C library.
+    /// The image uses libraries in addition to the C library.
     has_others: AtomicBool,
 }
 
@@ -140,7 +140,7 @@ impl Companions {
         Self { before: loaded::all(), created: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
-    /// Records the needed libraries that were mapped together with the image as libraries of the image.
+    /// Records the libraries of the image: the needed libraries that were mapped together with the image.
     fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
@@ -163,8 +163,8 @@ impl Companions {
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
-    /// Records all libraries that were mapped during the image's lifetime as libraries of the image, unless other code opened them.
-    /// Excludes images, including images that another thread is mapping or closing.
+    /// Records further libraries of the image: all libraries that were mapped during the image's lifetime, unless other code opened these
+    /// libraries. Excludes images, including images that another thread is mapping or closing.
     fn ends(&self, lookups: &Lookups) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
         let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
@@ -184,9 +184,9 @@ impl Companions {
     }
 
     /// Returns the base addresses of all libraries that the image can call. These libraries may store an address of the image. Returns
-    /// `None` if the libraries are unknown. Includes needed libraries, libraries in which the image has looked up names or of which it has
-    /// addresses, and the dependencies of all these libraries. Also includes libraries mapped during the image's lifetime that the image or
-    /// one of these libraries may have opened.
+    /// `None` if the libraries are unknown. Includes the needed libraries, the libraries in which the image has looked up names, the
+    /// libraries whose addresses the image has, and the dependencies of all these libraries. Also includes libraries that were mapped
+    /// during the image's lifetime, if the image or one of these libraries may have opened libraries.
     pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
         let Own { image, .. } = self.own.get()?;
         let all = loaded::all();
@@ -232,7 +232,8 @@ impl Companions {
         holding_threads.collect()
     }
 
-    /// Keeps companions open that are in use and that no other image needs. Called directly before the image is closed.
+    /// Adds a reference to each companion that is in use and that no other image needs. The reference keeps the companion open. Called
+    /// directly before the image is closed.
     fn leave(&self, owner: usize) {
         let mut state = lock(&STATE);
         let Some(at) = state.users.iter().position(|(user, _)| *user == owner) else { return };
@@ -330,7 +331,8 @@ fn is_runtime(library: &Loaded) -> bool {
     library.name.is_empty() || RUNTIME.iter().any(|known| file.starts_with(known))
 }
 
-/// Checks if an image may open libraries: the image imports `dlopen` or a similar function, or has looked up its address.
+/// Checks if an image may open libraries: the image imports `dlopen` or a similar function, or has looked up the address of such a
+/// function.
 fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
     const OPENERS: [&CStr; 2] = [c"dlopen", c"dlmopen"];
     let names = image.refers_to();
@@ -347,8 +349,8 @@ fn foreign_threads(since: Ticks) -> Vec<Thread> {
     all
 }
 
-/// Returns the position of a thread relative to each code; `None` for threads started by the host's own code. The host promises that its
-/// threads do not use an ending image. Apparent references on their stacks are therefore stale.
+/// Returns the position of a thread relative to each group of code ranges. Returns `None` for threads that the host's own code started. The
+/// host promises that its threads do not use an ending image. Apparent references on their stacks are therefore stale.
 fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> {
     static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     let host = HOST.get_or_init(|| {

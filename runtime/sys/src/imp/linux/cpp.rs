@@ -1,9 +1,9 @@
-//! Replaces references of the shared C++ library to an image: handlers, the default memory resource, and the buffers and tied streams of
-//! its own streams. The library stays mapped. A reference to an image is replaced by the value from before the first image, or by the
-//! initial value.
+//! Replaces references from the shared C++ library to an image: handlers, the default memory resource, and the buffers and tied streams of
+//! the library's own streams. The library stays mapped. A reference to an image is replaced by the value from before the first image, or by
+//! the initial value.
 //!
-//! Queries the library through its public functions. The library may be mapped together with an image. Its values are unknown before that.
-//! All recorded values are discarded when the library is replaced.
+//! Queries the library through its public functions. The library may be mapped together with an image. Before this mapping, its values are
+//! unknown. All recorded values are discarded when the library is replaced.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
 use std::ffi::{CStr, c_void};
@@ -82,7 +82,7 @@ const STREAMS: [Streams; 2] = [
     },
 ];
 
-/// Offset in a stream's virtual table of the distance from the stream to its virtual base.
+/// Offset of an entry in the virtual table of a stream. The entry contains the distance from the stream to its virtual base.
 const BASE_OFFSET: usize = 3 * size_of::<usize>();
 
 type Get = unsafe extern "C" fn() -> usize;
@@ -128,8 +128,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Reads all values before and after an image is mapped. The first read allows stale references to an unmapped image to be replaced before
-/// another image takes its addresses.
+/// Reads all values before and after an image is mapped. The first read replaces stale references to an unmapped image, before a new image
+/// reuses the addresses of the unmapped image.
 fn listen() {
     let images = scan::images();
     let is_in_image = |address: usize| images.iter().any(|range| range.contains(&address));
@@ -199,7 +199,7 @@ fn slots(share: &Share) -> Vec<FacetSlot> {
 }
 
 impl Access {
-    /// Returns the current value; `None` for a stream that is not initialized.
+    /// Returns the current value. Returns `None` for a stream that is not initialized.
     fn get(self) -> Option<usize> {
         // SAFETY: the owner of this value keeps the library open, whose getters any thread may call; `base_of` has checked that the
         // stream is initialized.
@@ -239,12 +239,12 @@ impl FacetSlot {
         self.access.set(if is_affected(self.before) { self.first } else { self.before });
     }
 
-    /// Checks if `to` or the functions of its virtual table are in memory for which `is_there` returns `true`.
+    /// Checks if `is_there` returns `true` for the address `to`, or for the virtual table of the object at `to`.
     fn refers_to(&self, to: usize, is_there: impl Fn(usize) -> bool) -> bool {
         to != 0 && (is_there(to) || !self.is_function && peek::word(to).is_some_and(is_there))
     }
 
-    /// Checks if `to` refers to an unmapped library: a module may have restored a value that it had read earlier.
+    /// Checks if `to` refers to an unmapped library. A module may have restored an old value of this kind.
     fn is_stale(&self, to: usize, all: &[Loaded]) -> bool {
         let function = if self.is_function { Some(to) } else { peek::word(to) };
         let is_within = |at: usize| all.iter().flat_map(|library| &library.ranges).any(|range| range.contains(&at));

@@ -15,7 +15,7 @@ use super::c::signals::{self, Stack};
 use super::c::{descriptors, kernel};
 use super::{fence, locals};
 
-/// Signals that terminate a process because of its own actions.
+/// Fatal signals of faults and of `abort`.
 const FATAL: [c_int; 5] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT];
 /// Size of the handler's own stack in bytes. The handler needs its own stack, because a stack overflow leaves no space on the thread's
 /// stack.
@@ -73,7 +73,7 @@ struct Moment {
     lr: usize,
 }
 
-/// Handler for `SA_SIGINFO`. The kernel passes the record and the context of the signal, which are live during the call.
+/// Handler for `SA_SIGINFO`. The kernel passes the record and the context of the signal. Both are valid during the call.
 extern "C" fn handle(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) {
     let thread = kernel::own_tid();
     let moment = moment(signal, info, context);

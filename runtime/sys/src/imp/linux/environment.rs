@@ -1,5 +1,5 @@
 //! Variables of the C library that a program may set by assignment: environment strings (`putenv` stores the passed string itself) and
-//! variables such as `stdout` or `program_invocation_name`. References to memory are replaced before the memory is freed.
+//! variables such as `stdout` or `program_invocation_name`. References to memory of an image are replaced before the memory is freed.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::c::peek;
 use super::lock;
 use crate::ledger::repair::{ENVIRONMENT, Repair};
 
-/// Maximum number of environment entries, far above any real environment. The limit ends the walk on invalid data.
+/// Maximum number of environment entries, far above any real environment. The limit ends a walk through invalid data.
 const MOST_ENTRIES: usize = 65_536;
 const LONGEST: usize = 1 << 20;
 
@@ -28,7 +28,7 @@ pub(super) const REPAIR: Repair = Repair {
     before: listen,
     redirect_references: |_, is_ours, report| report.addresses += redirect_references(is_ours),
     before_close: |image| *lock(&image.records.environment) = Some(Strings::now()),
-    // Runs after the finalizers and before their memory is freed.
+    // Runs after the finalizers of the image, and before the memory of the image is freed.
     free: |gone, report| {
         if let Some(before) = lock(&gone.image().records.environment).take() {
             report.addresses += redirect_references_after(
@@ -103,7 +103,7 @@ fn replace_array(is_ours: &impl Fn(usize) -> bool) -> u64 {
     1
 }
 
-/// Replaces environment strings in memory to be freed with copies, made by the C library under its own lock.
+/// Replaces the environment strings in memory that is about to be freed. The C library copies each string under its own lock.
 fn replace_strings(is_ours: &impl Fn(usize) -> bool) -> u64 {
     let Some(array) = array() else { return 0 };
     let mut count = 0;

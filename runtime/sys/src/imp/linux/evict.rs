@@ -1,10 +1,10 @@
 //! Evicts a thread of an image from a blocking system call that never returns. Used as the last resort, only on request of the host.
 //!
 //! The thread receives a signal, and the handler checks the interrupted position. The thread is evicted only if a system call was
-//! interrupted. The system call must be a call of the image's own code, or of a C library function that holds no lock while it waits. Only
-//! code of the image may be between that code and the host's function that started the thread. The handler then resumes the thread in the
-//! host's function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The
-//! frames of the image are skipped without running destructors.
+//! interrupted. The system call must be a call of the image's own code, or of a C library function that holds no lock while it waits. On
+//! the stack, only code of the image may be between this call and the host's function that started the thread. The handler then resumes the
+//! thread in the host's function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays
+//! locked. The frames of the image are skipped without running destructors.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "reads and changes the instruction pointer of a thread")
@@ -63,7 +63,7 @@ mod possible {
     use crate::imp::linux::{ranges_around, tail_calls};
 
     /// Functions of the C library that wait in the kernel without holding a resource that another thread needs. Excludes waits for a
-    /// condition variable: its destruction waits for all its waiters.
+    /// condition variable: the destruction of a condition variable waits for all its waiters.
     const WAITING: [&CStr; 54] = [
         c"accept",
         c"accept4",
@@ -132,7 +132,7 @@ mod possible {
         waiting: Vec<usize>,
     }
 
-    /// Data that is prepared before the first eviction. `None` if all signals are in use.
+    /// Data that is prepared before the first eviction. `None` if no real-time signal is free.
     static READY: OnceLock<Option<Ready>> = OnceLock::new();
 
     thread_local! {
@@ -152,7 +152,7 @@ mod possible {
         HERE.set(ptr::null());
     }
 
-    /// Sends the signal to each of the threads without a pending signal.
+    /// Sends the eviction signal to each of the threads that has no pending eviction signal.
     pub(in crate::imp::linux) fn signal_threads(threads: &[Arc<Started>]) {
         let Some(ready) = READY.get_or_init(prepare) else { return };
         for started in threads {
@@ -255,7 +255,7 @@ mod possible {
                 return false;
             }
             if within(image, address) {
-                // The C library function called by the image determines the resources held there.
+                // The C library function that the image has called determines the held resources.
                 let waits = last_of_library.is_none_or(|function| ready.waiting.binary_search(&function).is_ok());
                 in_image = true;
                 return waits;

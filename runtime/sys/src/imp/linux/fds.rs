@@ -1,5 +1,5 @@
 //! Descriptors opened by images. A descriptor number may be closed and reused without a hook. Therefore the target of each descriptor is
-//! recorded. A descriptor with another target no longer belongs to the image.
+//! recorded. A descriptor with a different target no longer belongs to the image.
 #![expect(unsafe_code, reason = "closes what an image has left open")]
 
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ static RECORDS: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::d
 struct Opened {
     owner: usize,
     identity: Identity,
-    /// Stream of the C library that owns the descriptor; `None` for a plain descriptor.
+    /// Stream of the C library that owns the descriptor. `None` for a plain descriptor.
     stream: Option<Stream>,
 }
 
@@ -142,8 +142,8 @@ fn take(owner: usize) -> Vec<Left> {
     open.into_iter().filter_map(left).collect()
 }
 
-/// Closes a descriptor with the function that matches its creation, if the policy allows it. Closing a `popen` stream waits for its
-/// process without a limit.
+/// Closes a descriptor with the function that matches its creation, if the policy allows it. Closing a `popen` stream waits for its process
+/// without a time limit. A separate thread therefore closes such a stream.
 fn close(gone: &Gone<'_>, left: &Left) {
     if !gone.policy().close_fds {
         return;
@@ -167,7 +167,7 @@ pub(super) fn open_now() -> Vec<c_int> {
     open
 }
 
-/// Returns the open descriptors without a record that were not open `before`.
+/// Returns the open descriptors that have no record and are not in `before`, each with its target.
 fn unknown(before: &[c_int]) -> Vec<(c_int, String)> {
     let mut fresh = open_now();
     fresh.retain(|fd| before.binary_search(fd).is_err());

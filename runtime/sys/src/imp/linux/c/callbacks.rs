@@ -1,5 +1,6 @@
-//! Functions called across the C ABI. Functions of modules are called under the promises of their modules. Functions of the host are called
-//! by the C library. Keys of thread-specific values have such functions; the C library rejects numbers that are not keys.
+//! Functions called across the C ABI. This module calls functions of modules under the promises of the modules. The C library calls
+//! functions of the host. Keys of thread-specific values have a function of the host as destructor. The C library rejects numbers that are
+//! not keys.
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -66,7 +67,7 @@ impl Promised<Deregister> {
     }
 }
 
-/// Destructor of the values of a key, unknown to the C library.
+/// Destructor of the values of a key. The C library does not have this destructor.
 #[derive(Clone, Copy)]
 pub(in crate::imp::linux) struct OfValues(Destructor);
 
@@ -91,8 +92,8 @@ impl OfValues {
     }
 }
 
-/// Registers a function for the end of the calling thread, before its thread-locals are destroyed. Returns `false` if no memory is
-/// available.
+/// Registers a function that the C library calls at the end of the calling thread, before the thread-locals of the thread are destroyed.
+/// Returns `false` if no memory is available.
 pub(in crate::imp::linux) fn at_thread_end(function: extern "C" fn(*mut c_void)) -> bool {
     let own = (&raw const __dso_handle).cast_mut().cast();
     // SAFETY: the function is the host's own, is never unmapped, and accepts any address.
@@ -125,7 +126,7 @@ pub(in crate::imp::linux) fn on_thread(start: extern "C" fn(*mut c_void) -> *mut
     }
 }
 
-/// Creates a key without a destructor in the C library. The error is an error number.
+/// Creates a key that has no destructor in the C library. The error is an error number.
 pub(in crate::imp::linux) fn make_key() -> Result<c_uint, c_int> {
     let mut key = 0;
     match pthread_key_create(&mut key, None) {
@@ -167,7 +168,7 @@ pub(in crate::imp::linux) fn take_value(key: c_uint) -> *mut c_void {
 // the borrowed variable. `pthread_key_delete` rejects numbers that are not keys.
 unsafe extern "C" {
     safe fn pthread_key_create(key: &mut c_uint, destructor: Option<extern "C" fn(*mut c_void)>) -> c_int;
-    /// Deletes a key without a destructor in the C library.
+    /// Deletes a key that has no destructor in the C library.
     #[link_name = "pthread_key_delete"]
     pub(in crate::imp::linux) safe fn delete_key(key: c_uint) -> c_int;
     safe fn atexit(function: extern "C" fn()) -> c_int;

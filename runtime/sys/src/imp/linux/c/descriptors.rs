@@ -22,7 +22,7 @@ pub(in crate::imp::linux) fn identity(fd: c_int) -> Option<Identity> {
     Some(Identity { device: stat.st_dev, number: stat.st_ino, kind: stat.st_mode & libc::S_IFMT })
 }
 
-/// Checks if a descriptor is a local socket with a peer, as both ends of a `socketpair`.
+/// Checks if a descriptor is a local socket with a peer, such as each end of a `socketpair`.
 pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
     let mut peer = MaybeUninit::<libc::sockaddr_storage>::zeroed();
     let mut len = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
@@ -33,14 +33,14 @@ pub(in crate::imp::linux) fn is_paired_locally(fd: c_int) -> bool {
     peer.is_some_and(|peer| c_int::from(peer.ss_family) == libc::AF_UNIX)
 }
 
-/// Waits until the C library no longer uses the blocks of completed asynchronous requests. After it has stored the result of a request, it
-/// reads the event in the block, under a lock that `aio_cancel` also takes.
+/// Waits until the C library no longer uses the blocks of completed asynchronous requests. After the C library has stored the result of a
+/// request, it still reads the event in the block under a lock. `aio_cancel` acquires this lock.
 ///
 /// # Errors
 /// If no descriptor is free.
 pub(in crate::imp::linux) fn settle_requests() -> io::Result<()> {
     let (unused, _writer) = io::pipe()?;
-    // Without a block, the call cancels the requests of the descriptor, which has no requests.
+    // Without a block, the call cancels all requests of the descriptor. This descriptor has no requests.
     aio_cancel(unused.as_raw_fd(), None);
     Ok(())
 }
@@ -66,8 +66,8 @@ pub(in crate::imp::linux) fn control(fd: c_int, command: Command, argument: c_in
     unsafe { libc::fcntl(fd, command.0, argument) }
 }
 
-/// Writes bytes of this process at an address. Returns the number of bytes written; `None` on error. The kernel reads the memory and
-/// reports unmapped pages.
+/// Writes bytes of this process at an address. Returns the number of bytes written. Returns `None` on error. The kernel reads the memory
+/// and reports unmapped pages.
 pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, len: usize) -> Option<usize> {
     usize::try_from(write(to.as_raw_fd(), ptr::without_provenance(address), len)).ok()
 }

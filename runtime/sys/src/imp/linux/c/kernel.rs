@@ -67,7 +67,7 @@ pub(crate) fn clock() -> Duration {
     time_of(libc::CLOCK_MONOTONIC)
 }
 
-/// Returns [`clock`] at the last tick of the system.
+/// Returns the time of [`clock`] at the last tick of the system.
 pub(crate) fn coarse_clock() -> Duration {
     time_of(libc::CLOCK_MONOTONIC_COARSE)
 }
@@ -84,7 +84,7 @@ pub(in crate::imp::linux) fn own_short_name() -> [u8; 16] {
     name
 }
 
-/// Returns the address of a thread's robust mutex list and the size of its head.
+/// Returns the address of a thread's robust mutex list, and the size of the list head.
 pub(in crate::imp::linux) fn robust_list(tid: i32) -> Option<(usize, usize)> {
     let (mut head, mut len) = (0_usize, 0_usize);
     // SAFETY: the kernel writes a word to each of the two variables, and fails for an invalid thread.
@@ -115,7 +115,7 @@ pub(in crate::imp::linux) enum Child {
         status: c_int,
         by_signal: bool,
     },
-    /// The process is not a child of this process, or was already waited for.
+    /// The process is not a child of this process, or a wait has already removed the child.
     Unknown,
 }
 

@@ -12,13 +12,13 @@ use crate::ledger::repair::Gone;
 pub(in crate::imp::linux) struct Block(*mut c_void);
 
 impl Block {
-    /// Allocates a block; `None` if no memory is available.
+    /// Allocates a block. Returns `None` if no memory is available.
     pub(in crate::imp::linux) fn new(size: usize) -> Option<Self> {
         let block = malloc(size);
         (!block.is_null()).then(|| Self(block))
     }
 
-    /// Allocates a zeroed block; `None` if no memory is available.
+    /// Allocates a zeroed block. Returns `None` if no memory is available.
     #[cfg(test)]
     pub(in crate::imp::linux) fn zeroed(size: usize) -> Option<Self> {
         // SAFETY: the C library accepts any size.

@@ -26,7 +26,7 @@ pub(in crate::imp::linux) struct Listed<'a> {
 }
 
 impl Listed<'_> {
-    /// Returns the memory of the part described by a header.
+    /// Returns the memory range of the part that a program header describes.
     pub(in crate::imp::linux) fn range(&self, header: &libc::Elf64_Phdr) -> Range<usize> {
         let start = self.base.wrapping_add(header.p_vaddr as usize);
         start..start.saturating_add(header.p_memsz as usize)
@@ -36,7 +36,7 @@ impl Listed<'_> {
         self.headers.iter().filter(move |header| header.p_type == kind)
     }
 
-    /// Returns the memory of the first part of a kind.
+    /// Returns the memory range of the first part of this kind.
     pub(in crate::imp::linux) fn part(&self, kind: u32) -> Option<Range<usize>> {
         self.of_kind(kind).map(|header| self.range(header)).next()
     }
@@ -75,8 +75,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns up to `len` bytes at an address. Copies bytes in writable parts, because tools that edit libraries move loader tables to
-    /// these parts.
+    /// Returns up to `len` bytes at an address. Copies bytes of writable parts. Tools that edit libraries may have moved loader tables to
+    /// writable parts.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);
@@ -145,7 +145,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, see: *mu
     c_int::from(see(&Listed { name, base: info.dlpi_addr as usize, headers }))
 }
 
-/// Returns the image that contains an address, by its name in the loader's list.
+/// Returns the file of the image that contains an address, as named in the loader's list.
 pub(crate) fn file_at(address: usize) -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: the loader compares the address, and has filled the record on success; its name of an image is a C string that exists
@@ -164,7 +164,7 @@ pub(in crate::imp::linux) fn address_of(name: &CStr) -> Option<*mut c_void> {
     find(None, name)
 }
 
-/// Returns the address of a symbol of a library or of its dependencies, or of any library in the default scope.
+/// Returns the address of a symbol. Searches the library and its dependencies. Without a library, searches the default scope.
 fn find(library: Option<&Share>, name: &CStr) -> Option<*mut c_void> {
     let scope = library.map_or(libc::RTLD_DEFAULT, |share| share.0);
     // SAFETY: the loader reads a C string. The library, if any, is mapped while `Share` exists. The address is not dereferenced.

@@ -20,7 +20,7 @@ pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
     }
 }
 
-/// Copies memory where `process_vm_readv` is forbidden.
+/// Copies memory in a sandbox that forbids `process_vm_readv`.
 fn through_the_file(address: usize, into: &mut [u8]) -> usize {
     static MEMORY: OnceLock<Option<File>> = OnceLock::new();
     let memory = MEMORY.get_or_init(|| File::open("/proc/self/mem").ok());

@@ -3,8 +3,8 @@
 
 use std::arch::asm;
 
-/// Returns the program counter, stack pointer, frame pointer and link register of the enclosing function. The last is zero on machines
-/// without a link register.
+/// Returns the program counter, stack pointer, frame pointer and link register of the enclosing function. The link register is zero on
+/// machines without this register.
 #[inline(always)]
 pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     let (pc, sp, fp, lr): (usize, usize, usize, usize);

@@ -13,7 +13,7 @@ use crate::ledger::disposition::Disposition;
 /// Exclusive upper bound of signal numbers. Signal numbers start at 1.
 pub(in crate::imp::linux) const COUNT: usize = 65;
 
-/// Blocks all signals on this thread until dropped.
+/// Blocks all signals on this thread until this value is dropped.
 pub(in crate::imp::linux) struct Quiet(libc::sigset_t);
 
 impl Quiet {
@@ -72,7 +72,7 @@ pub(in crate::imp::linux) unsafe fn act(signal: c_int, action: &libc::sigaction)
     }
 }
 
-/// Checks if a set contains a signal; `false` for invalid numbers.
+/// Checks if a set contains a signal. Returns `false` for invalid numbers.
 pub(in crate::imp::linux) fn is_in(set: &libc::sigset_t, signal: c_int) -> bool {
     sigismember(set, signal) == 1
 }
@@ -88,8 +88,8 @@ pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
     unsafe { info.si_addr() }.addr()
 }
 
-/// Calls `see` with a record and a context that contain only the signal number and the current state. Record and context are pinned,
-/// because the context contains a pointer to itself.
+/// Calls `see` with a record and a context that contain only the signal number and the current state. The record and the context are
+/// pinned, because the context contains a pointer to itself.
 pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut libc::siginfo_t, *mut libc::ucontext_t)) {
     let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
     let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
