@@ -43,8 +43,8 @@ pub(crate) enum Writers {
     Unknown,
 }
 
-/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of this form. Threads that a module started appear by id, because
-/// only the standard library of the module stores their names.
+/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of this form. For a thread without `name`, uses the name that a
+/// module has reported for the thread, if any.
 #[must_use]
 pub fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
     let reported = if name.is_none() { number.and_then(chosen::reported_name) } else { None };

@@ -40,7 +40,7 @@ pub(super) fn take_back(owner: usize) -> u64 {
     drop(tables);
     let mut count = 0;
     for Table { taking_back, .. } in left {
-        // Skips an unmapped table, because the unwinder reads a table that it deregisters.
+        // Skips an unmapped table. The unwinder would read the table during the deregistration.
         if peek::word(taking_back.argument().addr()).is_some() {
             taking_back.call();
             count += 1;

@@ -1,11 +1,12 @@
-//! Arguments of a signal handler, with substitutes. Code of the host may store this handler as its previous handler, and may call it with
-//! only the signal number. The other two arguments are then stale register values. Therefore all arguments are checked before use.
+//! Arguments of a signal handler, with substitutes. Code of the host may store the dispatcher as its previous handler, and may call the
+//! dispatcher with only the signal number. In such a call, the record and the context are stale register values. Therefore all arguments
+//! are checked before use.
 
 use std::ffi::{c_int, c_void};
 
 use super::c::{peek, signals};
 
-/// Offset of the kernel's signal record from its context.
+/// Offset of the kernel's signal record from the context of the signal.
 #[cfg(target_arch = "x86_64")]
 const RECORD_BEHIND_CONTEXT: usize = 304;
 #[cfg(target_arch = "aarch64")]

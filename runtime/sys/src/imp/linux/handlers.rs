@@ -1,8 +1,8 @@
 //! Running handlers of images: their threads, start times, and exits by a jump.
 //!
-//! A handler that exits by `siglongjmp` never returns to the dispatcher. Its end must be detected elsewhere. Each run has a record in a
-//! static table, because handlers must not allocate. The record contains the run's position on the stack. A jump to a frame outside of this
-//! position ends the run. The run also ends if its thread is found outside of this position.
+//! A handler that exits by `siglongjmp` never returns to the dispatcher. The end of such a handler must be detected elsewhere. Each run has
+//! a record in a static table, because handlers must not allocate. The record contains the run's position on the stack. A jump to a frame
+//! outside of this position ends the run. The run also ends if its thread is found outside of this position.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -30,7 +30,7 @@ static SERIAL: AtomicU32 = AtomicU32::new(0);
 struct Run {
     /// Thread id in the lower half, serial number of the run in the upper half. The state is zero for a free record.
     state: AtomicU64,
-    /// Address of the table in use. Zero until the table is known.
+    /// Address of the table that the run uses. Zero until the table is known.
     table: AtomicUsize,
     /// Ledger address of the image whose handler is running. Zero while no handler is running.
     owner: AtomicUsize,
@@ -47,7 +47,7 @@ pub(super) struct Frame {
     pub(super) interrupted: usize,
     /// Alternate stack of the thread. Empty if the thread has no alternate stack.
     pub(super) alternate: Range<usize>,
-    /// Set if the handler runs on the interrupted stack, although the dispatcher is on the alternate stack.
+    /// `true` if the handler runs on the interrupted stack, although the dispatcher is on the alternate stack.
     pub(super) is_switched: bool,
 }
 
@@ -82,7 +82,7 @@ impl Frame {
         self.alternate.contains(&self.top)
     }
 
-    /// Checks if the dispatcher was switched to the alternate stack by the signal.
+    /// Checks if the signal has switched the thread to the alternate stack.
     pub(super) fn has_come_to_alternate(&self) -> bool {
         self.is_on_alternate() && !self.alternate.contains(&self.interrupted)
     }
@@ -104,7 +104,7 @@ impl Frame {
         above.contains(&stack) && !self.alternate.contains(&stack)
     }
 
-    /// Checks if another signal of this thread arrived outside of the handler.
+    /// Checks if the arrival of another signal (`other`) shows that the thread has left the handler.
     fn is_left_by_arrival_of(&self, other: &Self) -> bool {
         // The kernel starts at the top of an alternate stack only for threads that are not on this stack yet.
         let restarted = self.is_on_alternate() && !self.is_switched && other.has_come_to_alternate();
@@ -161,12 +161,12 @@ impl Run {
 }
 
 impl RunGuard {
-    /// Makes the thread that ends this run release the table as well.
+    /// Records the table that this run uses. The thread that ends this run also releases the table.
     pub(super) fn reads(&self, table: usize) {
         self.run.table.store(table, Ordering::SeqCst);
     }
 
-    /// Records that the image's handler is called, on the interrupted or the dispatcher's stack.
+    /// Records that the image's handler is called. If `is_switched` is `true`, the handler runs on the interrupted stack.
     pub(super) fn calls(&self, owner: usize, is_switched: bool) {
         self.run.frame.set_switched(is_switched);
         self.run.owner.store(owner, Ordering::SeqCst);
@@ -227,7 +227,7 @@ fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)
     }
 }
 
-/// Ends the runs whose thread has exited or is outside of any handler. Handlers must not call this function, because it reads files.
+/// Ends the runs whose thread has exited or is outside of the handler. Handlers must not call this function, because it reads files.
 pub(super) fn end_abandoned(release: impl Fn(usize)) {
     let is_over = |tid, frame: &FrameCell| {
         let frame = frame.load();
@@ -249,7 +249,7 @@ pub(super) fn reading(table: usize) -> Vec<Running> {
     found.collect()
 }
 
-/// Returns the stack pointer of a thread that waits in the kernel; `None` for a running thread.
+/// Returns the stack pointer of a thread that waits in the kernel. Returns `None` for a running thread.
 fn stack_of(tid: i32) -> Option<usize> {
     if tid == kernel::own_tid() {
         let here = 0_u8;
@@ -283,7 +283,7 @@ fn stack_pointer(_context: &libc::ucontext_t) -> usize {
     0
 }
 
-/// Returns the stack pointer stored in a `jmp_buf`; `None` if its encoding is unknown.
+/// Returns the stack pointer stored in a `jmp_buf`. Returns `None` if the encoding of the pointer is unknown.
 pub(super) fn target_of(buffer: &JumpBuffer) -> Option<usize> {
     /// Index in glibc's buffer. The value is XORed with a per-thread word and rotated by 17 bits.
     const STACK: usize = 6;

@@ -305,7 +305,7 @@ hooks! {
     fn fd_closed(image, fd: c_int) -> () = ();
     |_ledger, _none| fds::closed(fd)
 
-    /// Reports that the unwinder has registered the table at `begin`, which `deregister` removes.
+    /// Reports that the unwinder has registered the table at `begin`. The function `deregister` removes the table.
     fn frame_registered(image, begin: *const c_void, deregister: Deregister) -> () = ();
     in frames |ledger, _none| {
         // SAFETY: the unwinder provides this function for deregistering the table once.
@@ -355,8 +355,8 @@ hooks! {
         streams::bound(image.addr(), stream, name, location);
     }
 
-    /// Reports that the module is about to close this stream. Returns the address of the pointer to a block that the module then
-    /// owns, or null.
+    /// Reports that the module is about to close this stream. If the module owns a block of the closed stream, returns the address of the
+    /// pointer to this block. Otherwise returns null.
     fn stream_closed(image, stream: *mut c_void) -> *const *mut c_void = std::ptr::null();
     |_ledger, _none| {
         fds::stream_closed(stream);

@@ -14,8 +14,8 @@ impl<'a> Lease<'a> {
     /// Takes the lease. Later writers wait until the lease is released. The error is `Unknown` for a file of another user, and for a file
     /// system without leases.
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
-        // The kernel signals waiting writers to the holder of the lease. Selects a signal that is ignored by default. The default signal
-        // would terminate a process without a handler.
+        // If a writer waits, the kernel sends a signal to the holder of the lease. Selects a signal that is ignored by default. The default
+        // signal would terminate a process without a handler.
         if control(file, Command::SET_SIGNAL, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }

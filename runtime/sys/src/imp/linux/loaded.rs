@@ -11,7 +11,7 @@ use super::c::loader::{self, Listed};
 
 #[derive(Clone, Debug)]
 pub(super) struct Loaded {
-    /// Name in the loader's list; empty for the program itself.
+    /// Name in the loader's list. Empty for the program itself.
     pub(super) name: Vec<u8>,
     pub(super) base: usize,
     pub(super) ranges: Vec<Range<usize>>,
@@ -36,7 +36,7 @@ impl Loaded {
             ranges: listed.segments().collect(),
             code: listed.code(),
             own_name: strings(DT_SONAME).next(),
-            // The program's name is empty.
+            // An empty name would match the program: the name of the program is empty.
             needed: strings(DT_NEEDED).filter(|name| !name.is_empty()).collect(),
         }
     }

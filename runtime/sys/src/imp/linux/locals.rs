@@ -2,8 +2,7 @@
 //!
 //! Destructors of modules are not registered with the C library. The C library would count them as uses of the image, or would call them
 //! after the image is unmapped. Instead, threads with pending destructors are *armed* with functions of the host. These functions run the
-//! remaining destructors at the end of the thread. A destructor therefore runs on its own thread, at the end of the thread or earlier, or
-//! it never runs.
+//! remaining destructors at the end of the thread. A destructor therefore runs only on its own thread, at the end of the thread or earlier.
 //!
 //! Locks: the thread list of an image and the destructor list of a thread are never locked together. Neither list is locked while code of a
 //! module runs.
@@ -56,8 +55,8 @@ const ROUNDS: u32 = 4;
 const MOST: u64 = 1 << 20;
 
 thread_local! {
-    /// Record of this thread. `None` until the thread has pending destructors. The record has no destructor and is accessible until the
-    /// very end of the thread.
+    /// Record of this thread. `None` until the thread has pending destructors. This thread-local has no destructor and is accessible until
+    /// the very end of the thread.
     static HERE: ManuallyDrop<RefCell<Option<Arc<Record>>>> = const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
@@ -96,8 +95,8 @@ struct Running {
     address: usize,
 }
 
-/// Calls `see` with the label of the image whose thread-local the calling thread is dropping, if any. This function neither allocates nor
-/// blocks.
+/// If the calling thread is dropping a thread-local of an image, calls `see` with the label of the image. This function neither allocates
+/// nor blocks.
 pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
     HERE.with(|here| {
         let Ok(here) = here.try_borrow() else { return };
@@ -134,7 +133,7 @@ impl Locals {
         self.add(ledger, &Record::here(), Kind::Local(destructor));
     }
 
-    /// Adds a destructor to those that wait for the calling thread, whose record this is.
+    /// Adds a pending destructor to the calling thread. `record` is the record of the calling thread.
     fn add(&self, ledger: Arc<Ledger>, record: &Arc<Record>, kind: Kind) {
         self.add_record(record);
         record.arm();
@@ -142,7 +141,7 @@ impl Locals {
         lock(&record.pending).waiting.push(Waiting { ledger, kind, since: Instant::now() });
     }
 
-    /// Creates a key without a destructor in the C library. Returns the error of the C function.
+    /// Creates a key that has no destructor in the C library. Returns the error of the C function.
     pub(super) fn create_key(&self, destructor: Option<OfValues>) -> Result<c_uint, c_int> {
         let key = callbacks::make_key()?;
         lock(&self.keys).push(Key { key, destructor });
@@ -200,7 +199,7 @@ impl Locals {
         self.live_records().into_iter().filter_map(|record| record.holder(ledger)).collect()
     }
 
-    /// Drops the remaining destructors of an unmapped image without running them, and deletes its keys.
+    /// Drops the remaining destructors of an unmapped image without running them, and deletes the keys of the image.
     fn forget(&self, ledger: &Ledger) -> u64 {
         let threads = std::mem::take(&mut *lock(&self.threads));
         for record in threads {
@@ -226,7 +225,8 @@ impl Locals {
         lock(&self.threads).retain(|known| !ptr::eq(Arc::as_ptr(known), record));
     }
 
-    /// Returns the threads with pending destructors. A thread that ended without destructors (by a direct system call) is removed.
+    /// Returns the threads with pending destructors. A thread that ended without running its destructors (by a direct system call) is
+    /// removed.
     fn live_records(&self) -> Vec<Arc<Record>> {
         let threads = lock(&self.threads).clone();
         let (live, vanished): (Vec<_>, Vec<_>) =
@@ -321,7 +321,7 @@ impl Record {
         ran
     }
 
-    /// Runs the destructor that `find` selects. Moves the destructor to the running destructors under one lock, so that the destructor
+    /// Runs the destructor that `find` selects. Moves the destructor to the running destructors under one lock. The destructor therefore
     /// holds the image at all times. Returns `false` if `find` selects none.
     fn run_one(&self, find: impl FnOnce(&[Waiting]) -> Option<usize>, touched: &mut Vec<Arc<Ledger>>) -> bool {
         let mut pending = lock(&self.pending);
@@ -364,7 +364,7 @@ impl Pending {
 }
 
 impl Waiting {
-    /// Returns the key of a thread-specific value.
+    /// Returns the key of a thread-specific value. Returns `None` for a thread-local.
     fn key(&self) -> Option<c_uint> {
         match self.kind {
             Kind::Local(_) => None,
@@ -387,8 +387,8 @@ pub(super) fn run_here(chosen: impl Fn(&Ledger) -> bool) -> u64 {
     Record::existing().map_or(0, |record| record.run_pending(chosen))
 }
 
-/// Drops the calling thread's pending destructors of an image without running them. A skipped frame may have borrowed a thread-local, and a
-/// panic of its destructor would end the process.
+/// Drops the calling thread's pending destructors of an image without running them. A skipped frame may have borrowed a thread-local. The
+/// destructor of this thread-local would then panic and end the process.
 pub(super) fn forget_here(ledger: &Ledger) {
     if let Some(here) = Record::existing() {
         let locals = &ledger.records.locals;
@@ -408,12 +408,13 @@ pub(super) fn become_started(started: Arc<Started>) {
     lock(&record.pending).started = Some(started);
 }
 
-/// Returns the record of the calling thread as a thread of an image; `None` after it has left the image.
+/// Returns the [`Started`] record of the calling thread, if an image has started the thread. Returns `None` after the thread has left the
+/// image.
 pub(super) fn started_here() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.clone()
 }
 
-/// Takes the record of the calling thread as a thread of an image. The end of the thread is therefore reported only once.
+/// Removes and returns the [`Started`] record of the calling thread. The end of the thread is therefore reported only once.
 fn take_started() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.take()
 }
@@ -433,7 +434,7 @@ extern "C" fn at_last(_value: *mut c_void) {
     drop(here);
 }
 
-/// Runs all pending destructors of the calling thread, and reports that it has left its image.
+/// Runs all pending destructors of the calling thread, and reports that the thread has left its image.
 pub(super) fn end_here() {
     // Calls `leave` again, because a start routine that exited by `pthread_exit` has skipped this call.
     evict::leave();

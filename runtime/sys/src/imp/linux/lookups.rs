@@ -25,7 +25,7 @@ impl Lookups {
         lock(&self.0).insert(address);
     }
 
-    /// Checks if one of the addresses is in these segments.
+    /// Checks if a recorded address (of this image or of the host) is in these segments.
     pub(super) fn refer_to(&self, segments: &[Range<usize>]) -> bool {
         let is_in = |all: &Self| {
             let all = lock(&all.0);
@@ -35,8 +35,8 @@ impl Lookups {
     }
 }
 
-/// Returns the libraries to whose code a word in an image refers. Such a word is an import that the loader resolved, or a stored lookup
-/// result.
+/// Returns each library whose code contains the target of a word in an image. Such a word is an import that the loader resolved, or a
+/// stored lookup result.
 pub(super) fn called_from<'a>(image: &[Range<usize>], all: &'a [Loaded]) -> Vec<&'a Loaded> {
     let mut codes: Vec<_> =
         (0..).zip(all).flat_map(|(at, library)| library.code.iter().map(move |code| (code, at))).collect();

@@ -34,8 +34,8 @@ impl Mapping {
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         room.close();
         let library = library.map_err(message_of)?;
-        // If the file is already loaded, the loader returns the existing image. Its name in the loader's list is the first name of the
-        // file. Using this image would run old code.
+        // If the file is already loaded, the loader returns the existing image. The existing image is listed under the first name of the
+        // file. Using the existing image would run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
             // Drops only the reference that was just added. The first owner of the image holds another reference.
@@ -45,7 +45,8 @@ impl Mapping {
         Ok(Self { library: ManuallyDrop::new(library), ranges })
     }
 
-    /// Returns the address of a symbol of this image. The loader may also find symbols of the image's dependencies.
+    /// Returns the address of a symbol of this image. The loader may also find symbols of the image's dependencies. Such a symbol causes an
+    /// error.
     pub(crate) fn address(&self, name: &CStr) -> Result<*mut c_void, String> {
         // SAFETY: any symbol has an address; its target is not read here.
         let symbol = unsafe { self.library.get::<*mut c_void>(name) };
@@ -124,7 +125,7 @@ fn user_of(path: &Path) -> String {
     }
 }
 
-/// Checks if the loader still lists an image of this name. The check adds a reference and drops it.
+/// Checks if the loader still lists an image of this name. The check temporarily adds a reference.
 fn is_known(path: &Path) -> bool {
     let share = || Share::of(path.as_os_str().as_bytes());
     // Checks twice. The last other reference may have ended during the first check. The drop has then unmapped the image, and the second

@@ -48,7 +48,7 @@ pub(super) struct Pages {
     segments: Mutex<Vec<Range<usize>>>,
     /// Range from the first to the last page of the image, once known.
     image: OnceLock<Range<usize>>,
-    /// Names of functions whose calls were prevented from making a hole in the image.
+    /// Names of the functions whose calls would have made a hole in the image. These calls were prevented.
     holes: Mutex<Vec<&'static str>>,
 }
 
@@ -77,7 +77,7 @@ impl Pages {
         (!part.is_empty()).then_some(part)
     }
 
-    /// Records the function for a later log message. Logging here is unsafe, because the calling thread may hold any lock and a log
+    /// Records the function for a later log message. Logging here could cause a deadlock: the calling thread may hold any lock, and a log
     /// listener may run arbitrary code.
     fn record_hole(&self, function: &'static str) {
         let mut holes = lock(&self.holes);
@@ -119,7 +119,7 @@ impl Pages {
     /// The requirements of the C function apply.
     pub(super) unsafe fn unmap(&self, address: *mut c_void, len: usize) -> c_int {
         let all = pages(address, len);
-        // The call of `munmap` rejects unaligned addresses.
+        // Skips unaligned addresses here: the call of `munmap` below rejects these addresses.
         if let Some(part) = self.of_image(&all).filter(|_| address.addr().is_multiple_of(PAGE)) {
             self.record_hole("munmap");
             // Unmaps the part after the image first. A length that exceeds the address space is then rejected before any page is unmapped.
@@ -145,7 +145,8 @@ impl Pages {
         result
     }
 
-    /// Calls `remap`, which executes `mremap`: moves pages, to the address `to` if it is set. Keeps the old pages if `keeps_old`.
+    /// Calls `remap`, and updates the records of the moved pages. `remap` executes `mremap`. `to` is the requested new address, if any. If
+    /// `keeps_old` is `true`, the old pages remain mapped.
     pub(super) fn remap(
         &self,
         (address, old_len): (*mut c_void, usize),
@@ -189,7 +190,7 @@ impl Pages {
         start
     }
 
-    /// Removes the record of a segment and calls `detach`, which executes `shmdt` and rejects addresses that are not segments.
+    /// Removes the record of a segment and calls `detach`. `detach` executes `shmdt`, and rejects addresses that are not segments.
     pub(super) fn detach(&self, address: *const c_void, detach: impl FnOnce() -> c_int) -> c_int {
         lock(&self.segments).retain(|segment| segment.start != address.addr());
         detach()
@@ -222,7 +223,7 @@ impl Pages {
         all
     }
 
-    /// Bytes of mappings and attached segments.
+    /// Returns the total bytes of mappings and attached segments.
     fn map_bytes(&self) -> u64 {
         let segments: usize = lock(&self.segments).iter().map(ExactSizeIterator::len).sum();
         lock(&self.maps).bytes() + segments as u64

@@ -1,5 +1,5 @@
-//! Full names of threads. The system stores only fifteen bytes of a name. A plugin's standard library has the full name. A hook reports the
-//! full name when the module sets it.
+//! Full names of threads. The system stores only fifteen bytes of a name. The standard library of a module stores the full name. A hook
+//! reports the full name when the module sets the name.
 
 use std::cell::Cell;
 use std::fs;
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::lock;
 use super::started::{self, Started};
 
-/// Number of bytes of a name in the system.
+/// Maximum number of bytes of a name that the system stores.
 const SYSTEM_LEN: usize = 15;
 
 /// Maximum number of bytes of a name. Longer names are truncated.
@@ -25,7 +25,7 @@ thread_local! {
     static HERE: Cell<([u8; LOCK_FREE_LEN], usize)> = const { Cell::new(([0; LOCK_FREE_LEN], 0)) };
 }
 
-/// Records the name of the calling thread, which was started by an image.
+/// Records the name of the calling thread. An image has started this thread.
 pub(super) fn record_name(started: &Started, name: &[u8]) {
     let begins = name.len().min(LOCK_FREE_LEN);
     let mut here = [0; LOCK_FREE_LEN];
@@ -63,14 +63,14 @@ pub(super) fn describe_thread(tid: i32) -> String {
     crate::imp::describe_thread(name.as_deref(), Some(tid))
 }
 
-/// Returns the full name of an image's thread that starts with the system's name.
+/// Returns the full name of a thread of an image. The full name starts with `short`, the name that the system stores.
 fn in_full(tid: i32, short: &[u8]) -> Option<String> {
     let started = started::of_number(tid)?;
     let names = lock(&started.names);
     names.iter().rev().find(|name| is_stored_as(name.as_bytes(), short)).map(|name| name.to_string())
 }
 
-/// Returns the name of an image's thread, if its module has reported one.
+/// Returns the name of a thread of an image, if the module has reported a name.
 pub(crate) fn reported_name(tid: i32) -> Option<String> {
     let has_name = !lock(&started::of_number(tid)?.names).is_empty();
     if has_name { thread_name(tid) } else { None }

@@ -26,7 +26,7 @@ pub(super) struct Event {
     rest: [usize; 4],
 }
 
-/// Function of an event, called with its value.
+/// Function of an event, called with the value of the event.
 type Function = unsafe extern "C-unwind" fn(usize);
 
 struct Notification {
@@ -34,7 +34,7 @@ struct Notification {
     function: usize,
     value: usize,
     what: &'static str,
-    /// Set if the function is called only once. The entry is then removed after the first call.
+    /// `true` if the function is called only once. The first call then removes the entry.
     is_for_once: bool,
 }
 
@@ -54,12 +54,12 @@ struct RecordTable {
 
 static RECORDS: LazyLock<Mutex<RecordTable>> = LazyLock::new(Mutex::default);
 
-/// Next id. Ids are never reused. A call after the removal therefore finds no function.
+/// Next id. Ids are never reused. A call after the removal of a notification therefore finds no function.
 static SERIAL: AtomicUsize = AtomicUsize::new(1);
 
 impl Event {
-    /// Reads an event. Returns `None` for a null pointer, whose meaning depends on the C function: `timer_create` then raises `SIGALRM`,
-    /// `mq_notify` removes the registration, and `lio_listio` does not notify.
+    /// Reads an event. Returns `None` for a null pointer. The meaning of a null pointer depends on the C function: `timer_create` then
+    /// raises `SIGALRM`, `mq_notify` removes the registration, and `lio_listio` does not notify.
     ///
     /// # Safety
     ///

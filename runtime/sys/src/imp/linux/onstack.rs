@@ -1,5 +1,5 @@
-//! Calls handlers on the interrupted stack. Used if one handler of a signal requests the alternate stack, and another handler does not.
-//! Without the other handler, the kernel would have used the interrupted stack.
+//! Calls handlers on the interrupted stack. Used if one handler of a signal requests the alternate stack, and a second handler does not. If
+//! the second handler were alone, the kernel would use the interrupted stack.
 #![expect(unsafe_code, reason = "switches to another stack during a call")]
 
 use std::ffi::{c_int, c_void};

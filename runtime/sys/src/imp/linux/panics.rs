@@ -46,7 +46,8 @@ pub(crate) fn are_panics_reported() -> bool {
 
 /// Writes the call stack of this thread, if panics are reported and a slot is free.
 ///
-/// If a thread-local panics while it is dropped, prints its image to standard error. The standard library aborts the process afterwards.
+/// If a thread-local panics while it is dropped, prints the label of its image to standard error. The standard library aborts the process
+/// afterwards.
 // The function needs its own frame: the registers must belong to a call that has not returned when the stack is written.
 #[inline(never)]
 pub(crate) fn write_panic(at: &At<'_>, message: &str) {
@@ -89,7 +90,7 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     end.line("column", at.column as usize, 10);
     end.push(b"message ");
     end.write(crash.as_fd());
-    // Writes the message as one line, because no part of it may resemble another line of the file.
+    // Writes the message as one line. No part of the message may resemble a different line of the file.
     for line in message.as_bytes()[..message.len().min(LONGEST_MESSAGE)].split(|byte| *byte == b'\n') {
         write_all(crash.as_fd(), line);
         write_all(crash.as_fd(), b" ");

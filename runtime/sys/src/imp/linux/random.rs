@@ -22,10 +22,10 @@ const LARGEST: usize = 256;
 /// Two buffers that alternately hold the state, and a third buffer. The third buffer is installed temporarily to query the state.
 static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 
-/// Buffer of the last move; `None` before the first move. The mutex is locked during a move.
+/// Buffer of the last move. `None` before the first move. The mutex is locked during a move.
 static LAST: Mutex<Option<usize>> = Mutex::new(None);
 
-/// Set as soon as a module may have moved the state. Before that, no check is necessary.
+/// `true` as soon as a module may have moved the state. Before that, no check is necessary.
 static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// Executes a call by which an image may move the state.

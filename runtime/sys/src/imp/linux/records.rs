@@ -20,8 +20,8 @@ use super::untracked::Untracked;
 use super::{c_heap, fds, fork, streams};
 use crate::ledger::Ledger;
 
-/// Records of one image. Resources that other images may release (blocks, descriptors, thread handles) are in tables shared by all
-/// images, with the address of the ledger as their owner.
+/// Records of one image. All images share the tables of resources that other images may release (blocks, descriptors, thread handles). In
+/// these tables, the address of the ledger is the owner of a resource.
 pub(crate) struct Records {
     pub(super) locals: Locals,
     pub(super) threads: Threads,
@@ -33,7 +33,7 @@ pub(crate) struct Records {
     created: Instant,
     pub(super) fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
-    /// Set after the image's handlers were removed. From then on, the image must not raise signals.
+    /// `true` after the image's handlers were removed. From then on, the image must not raise signals.
     is_closed: AtomicBool,
     pub(super) before: Arc<Before>,
     /// Environment just before the image was closed.
@@ -70,7 +70,7 @@ impl Records {
         self.created
     }
 
-    /// Checks if an address is in the image or its memory. The memory is listed at the first call of the returned function.
+    /// Returns a function that checks if an address is in the image or its memory. The first call of this function lists the memory.
     pub(super) fn memory(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
         let owner = ledger.owner();
         let known = LazyCell::new(move || (self.pages.all(), c_heap::all(owner)));
@@ -84,7 +84,7 @@ impl Records {
         }
     }
 
-    /// Checks if an address is in the image or its memory, or belongs to a stream created by the image.
+    /// Returns a function that checks if an address is in the image or its memory, or belongs to a stream of the image.
     pub(crate) fn is_ours(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
         let (memory, owner) = (self.memory(ledger), ledger.owner());
         move |address| memory(address) || streams::is_of(owner, address)

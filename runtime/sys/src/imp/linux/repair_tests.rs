@@ -28,7 +28,7 @@ fn without(name: &str) -> &'static [Repair] {
     Box::leak(repairs.into_boxed_slice())
 }
 
-/// Maps an image with these repairs, calls a hook for it and ends it; `Err` contains the reason for parking.
+/// Maps an image with these repairs, calls a hook for the image and ends the image. `Err` contains the reason for parking.
 fn comes_and_goes(repairs: &'static [Repair], leave: impl FnOnce(*const c_void)) -> Result<(), String> {
     let stage = StageDir::new().expect("a stage directory");
     let file = ImageFile::from_bytes(&PathBuf::from("libempty.so"), LIBRARY.clone()).expect("just built");

@@ -47,7 +47,7 @@ struct Request {
     block: usize,
     kind: Kind,
     since: Instant,
-    /// Set once the C library has accepted the request. Before that, the block has no valid status.
+    /// `true` once the C library has accepted the request. Before that, the block has no valid status.
     is_submitted: bool,
     is_done: bool,
     /// Id of the notification, and the image's original event. A function of the host replaces the function of this event.

@@ -29,7 +29,7 @@ pub(super) const REPAIR: Repair = Repair {
 const TARGET: &str = "anon_inode:[io_uring]";
 
 /// Time for the kernel to end the requests of a ring whose last descriptor and mapping were removed. The kernel does not report the end of
-/// the requests. The kernel ends them immediately and does not wait. This time is therefore ample.
+/// the requests. The kernel ends the requests immediately. This time is therefore ample.
 const DRAIN_TIME: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -126,7 +126,7 @@ fn note(own: &mut Own, ring: Ring) {
 
 pub(super) fn of_descriptor(fd: c_int) -> Option<Ring> {
     let Identity { device, number, kind } = identity(fd)?;
-    // Files without a type in the inode include rings. This check avoids reading the links of most descriptors.
+    // The inode of a ring contains no file type. This check avoids reading the links of most descriptors.
     let is_ring = kind == 0 && fd_target(fd).as_deref() == Some(TARGET);
     is_ring.then_some(Ring(device, number))
 }
@@ -167,7 +167,7 @@ enum Requests {
     Never,
     /// There are as many completions as requests. However, a request may have several completions or none.
     Answered,
-    /// There are fewer completions than requests, or the system does not report them.
+    /// There are fewer completions than requests, or the system does not report these numbers.
     InFlight,
 }
 

@@ -1,8 +1,8 @@
 //! Detects robust mutexes that threads hold. The C library keeps the mutexes of each thread in a list and writes to the entries. The kernel
 //! writes to the entries at the end of the thread. Therefore, memory with an entry must not be freed before the mutex is unlocked.
 //!
-//! The list belongs to the thread and may change while it is read. Therefore only a snapshot is read. A concurrent lock by a thread of the
-//! host would use the image, but the host has promised not to use the image.
+//! The list belongs to the thread and may change while it is read. Therefore only a snapshot is read. A thread of the host does not lock
+//! such a mutex concurrently: the host has promised not to use the image.
 
 use std::time::Instant;
 
@@ -31,8 +31,8 @@ const HEAD: usize = 3 * size_of::<usize>();
 /// Mask that removes the lowest bit of an address. The lowest bit encodes the kind of mutex.
 const ADDRESS: usize = !1;
 
-/// Returns a thread that holds a mutex in memory for which `is_ours` returns `true`. Costs one system call per thread, and one read for a
-/// thread without mutexes.
+/// Returns a thread that holds a mutex in memory for which `is_ours` returns `true`. For a thread without mutexes, the check costs one
+/// system call and one read.
 fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
     proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| refers_to(head, &is_ours)))
 }

@@ -23,7 +23,8 @@ const WIDEST: usize = 1 << 34;
 
 const SMALLEST: usize = 4 * PAGE;
 
-/// Page number above the range for the next image; 0 before the first image. An address would resemble a reference in a memory search.
+/// Number of the page above the range for the next image. Zero before the first image. Stored as a page number, because an address would
+/// resemble a reference in a memory search.
 static NEXT: Mutex<usize> = Mutex::new(0);
 
 pub(super) struct Room {
@@ -32,7 +33,8 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// Reserves the gaps above the range. If the system lists no mappings or rejects the reservation, an image is mapped anywhere.
+    /// Reserves the gaps above the range. If the system lists no mappings or rejects the reservation, the loader may select any address for
+    /// the image.
     pub(super) fn find() -> Self {
         // Uses mappings below the stack of the program's first thread, because this stack may grow.
         let maps = Maps::read_short();
@@ -74,8 +76,8 @@ fn lowest(mapped: &[Range<usize>], end: usize) -> usize {
     below.fold(end, |lowest, range| if lowest - range.end < WIDEST { range.start } else { lowest })
 }
 
-/// Returns the end of the range for the next image, after an image was mapped at `start`. Another thread may have mapped an image below,
-/// whose addresses are not used again even if it is unmapped by now.
+/// Returns the end of the range for the next image, after an image was mapped at `start`. Another thread may have mapped an image below
+/// `start`. The addresses of this image are not reused, even if the image is already unmapped.
 fn following(next: usize, start: usize) -> usize {
     if next < start && start - next < WIDEST { next } else { start }
 }

@@ -1,13 +1,13 @@
 //! Memory search for references to an image that is about to be unmapped, in the manner of a conservative garbage collector.
 //!
-//! The roots are the variables of all libraries and of the program. Blocks of the C heap reachable from a *library* are followed, because
-//! tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale values of freed data. Pointers
-//! of the program and of other images are not followed: on the C heap they store the host's own data about images. Pointers of the C
-//! library are followed over short distances only: they refer to memory of the whole process, and registrations with the C library are
-//! recorded elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks usually belong to other code.
-//! Consecutive blocks of equal size count as one block, because they usually are the elements of one list. The search skips free memory,
-//! stream buffers, environment strings, the time zone, and completed requests of the C library. Stacks, registers and thread-locals are
-//! excluded. The loader is excluded because it refers to every image until the image is closed.
+//! The roots are the variables of all libraries and of the program. The search follows pointers of a *library* into blocks of the C heap,
+//! because libraries usually store tables of callbacks in such blocks. The search skips unreachable blocks, because they contain stale
+//! values of freed data. Pointers of the program and of other images are not followed: these pointers refer to the host's own data about
+//! images. Pointers of the C library are followed over short distances only, because they refer to memory of the whole process.
+//! Registrations with the C library are recorded elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks
+//! usually belong to other code. Consecutive blocks of equal size count as one block, because they usually are the elements of one list.
+//! The search skips free memory, stream buffers, environment strings, the time zone, and completed requests of the C library. Stacks,
+//! registers and thread-locals are excluded. The loader is excluded because it refers to every image until the image is closed.
 //!
 //! Libraries with their own allocators (Python, GLib) store callbacks in memory that they mapped, and use interior pointers. From a
 //! library, a word is therefore followed into the enclosing block, and into its page of a mapping that belongs to neither the C
@@ -77,8 +77,8 @@ struct Reach {
     /// Maximum distance of words that refer to the image's heap or mappings. Smaller than `to_image`, because other blocks may have used
     /// these addresses before. A matching word is therefore more often stale.
     to_memory: u32,
-    /// Set if only addresses of functions count as references. Numbers in variables, combined with stale padding, sometimes resemble
-    /// addresses in an image or its memory, but rarely the start of a function.
+    /// `true` if only addresses of functions count as references. Numbers in variables, combined with stale padding, sometimes resemble
+    /// addresses in an image or its memory. Such numbers rarely resemble the start of a function.
     functions_only: bool,
     /// Follows interior pointers into blocks and mappings.
     inside: bool,
@@ -114,7 +114,7 @@ struct Going<'a> {
     memory: Vec<Range<usize>>,
     /// Blocks of the C heap to be freed with the image, sorted by address.
     blocks: Vec<Range<usize>>,
-    /// Base addresses of the libraries that may have received an address of the image; `None` if unknown.
+    /// Base addresses of the libraries that may have received an address of the image. `None` if these libraries are unknown.
     libraries: Option<HashSet<usize>>,
     path: &'a Path,
 }
@@ -152,7 +152,7 @@ struct Walk<'a> {
     sizes: HashMap<usize, usize>,
     /// Blocks that are not searched.
     buffers: HashSet<usize>,
-    /// Blocks of past requests, whose addresses the C library may still store but does not use.
+    /// Blocks of past requests. The C library may still store the addresses of these blocks, but does not use the addresses.
     requests: HashSet<usize>,
     seen: HashSet<usize>,
     next: VecDeque<(usize, usize, Chain)>,
@@ -256,7 +256,8 @@ impl Targets {
 }
 
 impl Chain {
-    /// Extends the path by a block of this size; `None` beyond the reach. A block may be slightly larger than requested.
+    /// Extends the path by a block of this size. Returns `None` if the block is beyond the reach. A block may be slightly larger than
+    /// requested.
     fn through(self, len: usize) -> Option<Self> {
         let distance = self.distance + u32::from(self.len.abs_diff(len) > 2 * WORD);
         (distance <= self.reach.to_image).then_some(Self { blocks: self.blocks + 1, distance, len, ..self })
@@ -345,8 +346,8 @@ impl Walk<'_> {
         self.blocks.around(word).map(|(block, len)| (block, len, within))
     }
 
-    /// Checks for the variable by which the C library identifies an image. The variable is the first variable in the image's `.data`, and
-    /// points to itself. The C library only compares the address of the variable, and the host records this address.
+    /// Checks if `target` is the variable by which the C library identifies an image. The variable is the first variable in the image's
+    /// `.data`, and points to itself. The C library only compares the address of the variable, and the host records this address.
     fn is_handle(&mut self, target: usize) -> bool {
         let offset = target.checked_sub(begin(&self.targets.image)).map(|offset| offset as u64);
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")
@@ -370,7 +371,7 @@ impl Walk<'_> {
                 continue;
             }
             // The loader's record of an object begins with its base address, its name and its dynamic table. The record exists until the
-            // object is closed, and any code that has opened the object stores the address of the record.
+            // object is closed. Any code that has opened the object stores the address of the record.
             let base = self.blocks.word(block + 2 * WORD).and_then(|dynamic| dynamics.get(&dynamic));
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;

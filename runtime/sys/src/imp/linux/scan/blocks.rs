@@ -33,7 +33,7 @@ pub(super) struct Blocks {
     /// Region that grows by `brk`.
     main: Option<Range<usize>>,
     pieces: HashMap<usize, Box<[u8]>>,
-    /// Blocks found around an address: start to end.
+    /// Blocks found around an address. Maps the start of each block to its end.
     around: BTreeMap<usize, usize>,
     /// Addresses without an enclosing block.
     outside: HashSet<usize>,
@@ -157,7 +157,8 @@ fn freed_mark() -> Option<usize> {
         drop(block);
         peek::word(address + WORD)
     };
-    // The second word is a random number that is constant per process. No word is written if the thread caches no more blocks of this size.
+    // The second word is a random number that is constant per process. The C library writes this word only if the thread can cache further
+    // blocks of this size.
     let (first, second) = (mark()?, mark()?);
     (first == second && first > u32::MAX as usize).then_some(first)
 }
