@@ -1,4 +1,5 @@
-//! Tests libraries that the loader maps as dependencies of an image: they stay mapped while their own threads and handlers need them.
+//! Tests libraries that the loader maps as dependencies of an image: such a library stays mapped while its own threads and handlers need
+//! the library.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -16,7 +17,7 @@ use alcedo_sys::process::{self, stale_mappings};
 use alcedo_sys::{EndPolicy, EndState, Ending, HolderKind, Image, ImageFile, Ledger, StageDir};
 use tempfile::TempDir;
 
-/// Library with its own thread, which sleeps in it until stopped.
+/// Library with its own thread. The thread sleeps in code of the library until it is stopped.
 const WORKER: &str = r#"
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -107,7 +108,7 @@ struct Mapped {
 }
 
 impl Pair {
-    /// Builds both libraries; the lock keeps other tests from having threads at the same time.
+    /// Builds both libraries. The lock prevents other tests from running threads at the same time.
     fn new(worker: &str, flags: &[&str]) -> Self {
         static ONE: Mutex<()> = Mutex::new(());
         let alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -206,7 +207,7 @@ fn finish(ending: &mut Ending) {
     });
 }
 
-/// Polls until the ending waits with this message, since a running thread is not always observable.
+/// Polls until the ending waits with this message. A single poll may miss a running thread.
 fn waits_for(ending: &mut Ending, expected: &str) {
     wait_until(expected, || {
         let EndState::Waiting(holders) = ending.poll() else { panic!("a thread is inside") };
@@ -411,7 +412,7 @@ fn images_using_openmp_unload_and_its_threads_stay() {
         assert_eq!(sum(1_000), 499_500);
         finish(&mut user.begin_end());
     }
-    // All copies share one pool, whose threads sleep in libgomp.
+    // All copies share one pool. The threads of the pool sleep in libgomp.
     let asleep = process::threads().expect("the threads can be counted");
     assert!((4..50).contains(&asleep), "{asleep} threads");
     let here = stale_mappings(Path::new("/")).expect("the maps can be read");

@@ -81,7 +81,7 @@ fn threads_are_not_evicted_without_or_before_the_policy() {
     }
 }
 
-/// The host holds this mutex while it blocks: a thread that is evicted in this state would never unlock it.
+/// The host holds this mutex while it blocks: a thread that is evicted in this state would never unlock the mutex.
 static HOSTS: Mutex<()> = Mutex::new(());
 
 extern "C" fn block_with_lock(fd: c_int) {

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 const PART: &str = "ALCEDO_FOLDERS_PART";
 const UMASK: &str = "ALCEDO_FOLDERS_UMASK";
 const REPORTED: &str = "ALCEDO_FOLDERS_REPORTED";
-/// Set if the child removes its folder before it makes a copy.
+/// Environment variable that is set if the child removes its folder before it makes a copy.
 const REMOVED: &str = "ALCEDO_FOLDERS_REMOVED";
 
 /// Id of another user.

@@ -64,7 +64,7 @@ fn signals_reach_every_image_then_the_process_and_skip_unloaded_images() {
     assert!(!first.image.contains(seen_by_first) && !second.image.contains(seen_by_first));
     assert_eq!((first.ledger.counts().signals, second.ledger.counts().signals), (1, 1));
     assert!(first.ledger.uses().iter().any(|found| found.kind == UseKind::Signal));
-    // The first image forwards the signal to the handler that it saw; the handler of the process still runs once.
+    // The first image forwards the signal to its previous handler. The handler of the process still runs once.
     for round in 1..=3 {
         raise(SIGNAL);
         assert_eq!((one.run.load(SeqCst), two.run.load(SeqCst), OURS.load(SeqCst)), (round, round, round));

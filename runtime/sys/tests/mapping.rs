@@ -1,4 +1,4 @@
-//! Maps and unmaps real libraries. Each test uses its own stage directory, so tests do not affect each other.
+//! Maps and unmaps real libraries. Each test uses its own stage directory. Tests therefore do not affect each other.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

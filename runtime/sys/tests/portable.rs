@@ -9,7 +9,7 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageFile, MapError, StageDir, Unmapped, keeps_images};
 use tempfile::TempDir;
 
-/// Maps a library that needs no other library, so that each C library's loader accepts it.
+/// Maps a library without dependencies. The loader of each C library accepts such a library.
 fn map() -> Result<Image, MapError> {
     let dir = TempDir::new().expect("a temporary directory");
     let (source, library) = (dir.path().join("answer.c"), dir.path().join("libanswer.so"));

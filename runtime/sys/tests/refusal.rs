@@ -1,5 +1,5 @@
-//! Tests that damaged libraries are refused before they are mapped. The initializer of each library creates a file,
-//! which proves that the library was mapped.
+//! Tests that damaged libraries are refused before they are mapped. The initializer of each library creates a file. The file proves that
+//! the library was mapped.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "accepted files are mapped in a child to check that they are harmless")]
 
@@ -61,7 +61,7 @@ fn rust_library(dir: &Path) -> PathBuf {
     library
 }
 
-/// Returns the error for the bytes; `None` if they are accepted.
+/// Returns the error for the bytes. Returns `None` if the bytes are accepted.
 fn refusal(bytes: Vec<u8>) -> Option<ImageError> {
     ImageFile::from_bytes(Path::new("damaged.so"), bytes).err()
 }
@@ -192,7 +192,7 @@ fn a_loaded_section_cannot_move_and_no_flip_breaks_the_check_itself() {
         for header in (number(&bytes, 40, 8)..bytes.len()).step_by(64) {
             let (kind, flags) = (number(&bytes, header + 4, 4), number(&bytes, header + 8, 8));
             let loaded = flags & LOADED != 0 && kind != NO_BITS && number(&bytes, header + 32, 8) > 0;
-            // Address and offset; most other fields of a section are for tools, not for the loader.
+            // Address and offset. Most other fields of a section are for tools, not for the loader.
             for bit in (header + 16) * 8..(header + 32) * 8 {
                 let refused = !loaded || refusal(flipped(&bytes, bit)).is_some();
                 assert!(refused, "{}: bit {bit} of the header at {header}", path.display());

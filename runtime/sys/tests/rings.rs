@@ -1,5 +1,5 @@
-//! Tests that an image whose io_uring may have requests in flight keeps its memory, since the kernel may write at any time. The rings
-//! are created by system calls that no hook intercepts.
+//! Tests that an image keeps its memory while one of its io_urings may have requests in flight. The kernel may write to this memory at any
+//! time. The rings are created by system calls that no hook intercepts.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -20,7 +20,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the descriptor of a new ring; `None` if the system does not permit rings.
+/// Returns the descriptor of a new ring. Returns `None` if the system does not permit rings.
 fn ring(module: &Module) -> Option<c_int> {
     let open: extern "C" fn() -> c_int = module.function(c"ring_open");
     match open() {
@@ -43,7 +43,7 @@ fn is_kept(ending: &mut Ending, name: &str) {
     wait_for(|| (kept(ending) == name).then_some(())).unwrap_or_else(|| panic!("{name}"));
 }
 
-/// Returns the name of the image's holder; polls several times to check that the ring remains its only holder.
+/// Returns the name of the image's holder. Polls several times to check that the ring remains the only holder of the image.
 fn kept(ending: &mut Ending) -> String {
     let mut name = String::new();
     for _ in 0..20 {

@@ -194,7 +194,7 @@ fn a_child_reads() {
 /// Reads a file repeatedly during writes, and counts the results: one of the builds, neither build, or an error.
 fn outcomes(library: &Path, stage: &StageDir) -> String {
     let mut seen = BTreeMap::new();
-    // A briefly truncated file is refused quickly, so these results are not counted.
+    // A briefly truncated file is refused quickly. Results for truncated files are therefore not counted.
     let enough =
         |seen: &BTreeMap<&str, u32>| seen.iter().filter(|(what, _)| **what != "a part").map(|(_, n)| n).sum::<u32>();
     // On a busy machine the writer may pause for a second.
@@ -224,7 +224,7 @@ fn outcomes(library: &Path, stage: &StageDir) -> String {
     format!("{seen:?}")
 }
 
-/// Overwrites the file in place with alternating builds until stopped; the last build is written completely.
+/// Overwrites the file in place with alternating builds until stopped. The last build is written completely.
 fn rewrite(path: &Path, builds: &[Vec<u8>; 2], pattern: usize, stop: &AtomicBool) {
     let mut round = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -248,7 +248,7 @@ fn rewrite(path: &Path, builds: &[Vec<u8>; 2], pattern: usize, stop: &AtomicBool
                 map.copy_from_slice(build);
             }
         }
-        // Leaves the file unchanged at intervals, so that a reader can get a whole build.
+        // Leaves the file unchanged at intervals. A reader can then read a whole build.
         if round % 4 == 3 {
             thread::sleep(Duration::from_millis(40));
         }
@@ -277,7 +277,7 @@ fn a_file_rewritten_during_the_read_is_never_accepted_torn() {
     }
 }
 
-/// Files of another user cannot have a lease, so the second check must detect the change.
+/// A file of another user cannot have a lease. The second check must therefore detect the change.
 #[test]
 fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     if !rustix::process::geteuid().is_root() {
@@ -286,8 +286,8 @@ fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     let dir = TempDir::new().expect("a temporary directory");
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
-    // The target folder may be inaccessible to other users. A separate process copies the program: a descriptor open for writing may
-    // be inherited by a child of another test, and then the program cannot be executed.
+    // The target folder may be inaccessible to other users. A separate process copies the program: a child of another test may inherit a
+    // descriptor that is open for writing. The program could then not be executed.
     let program = dir.path().join("program");
     common::run(Command::new("cp").arg(env::current_exe().expect("this program")).arg(&program));
     for pattern in 0..2 {

@@ -10,7 +10,7 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageError, ImageFile, StageDir, Unmapped};
 use tempfile::TempDir;
 
-/// Static of an inline function, which is unique across all libraries of a program.
+/// Static of an inline function. The static is unique across all libraries of a program.
 const CPP: &str = r#"
 struct Counter { int count = 0; };
 inline Counter &counter() { static Counter one; return one; }
@@ -109,7 +109,7 @@ fn imports_belong_to_the_library_of_their_version() {
     assert_eq!(file.library_of("answer"), None);
 }
 
-/// Python keeps method tables in its own memory, GLib keeps closures; both keep registered types permanently.
+/// Python stores method tables in its own memory. GLib stores closures. Both libraries keep registered types permanently.
 #[test]
 fn functions_of_python_and_glib_that_keep_code_are_reported_beforehand() {
     let dir = TempDir::new().expect("a temporary directory");

@@ -1,4 +1,4 @@
-//! Tests the working directory of a call, which is the folder of the library. Other threads are not affected.
+//! Tests that a call runs with the folder of the library as its working directory. Other threads are not affected.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

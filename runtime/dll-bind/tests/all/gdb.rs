@@ -31,7 +31,7 @@ fn a_breakpoint_in_a_library_shows_its_source() {
     let folder = tempfile::tempdir().expect("a folder");
     compile(folder.path(), "Debugged", SOURCE);
     let script = folder.path().join("script");
-    // The breakpoint stays pending until the library is loaded, which happens when the function is bound.
+    // The breakpoint stays pending until the library is loaded. Binding the function loads the library.
     let steps = "set pagination off\nset confirm off\nset debuginfod enabled off\nset breakpoint pending on\n\
         break twice_in_c\nrun\necho [first]\\n\nbacktrace 1\ninfo args\ncontinue\necho [second]\\n\nbacktrace 1\nkill\nquit\n";
     fs::write(&script, steps).expect("a script");
@@ -45,7 +45,7 @@ fn a_breakpoint_in_a_library_shows_its_source() {
     for expected in ["twice_in_c (number=21)", "Debugged.c:", "number = 21"] {
         assert!(first.contains(expected), "{expected}:\n{printed}");
     }
-    // The second call runs on the thread of the folder, where the breakpoint also stops the host.
+    // The second call runs on the thread of the folder. The breakpoint also stops the host on this thread.
     assert!(second.contains("twice_in_c (number=4)"), "{printed}");
 }
 

@@ -1,5 +1,5 @@
-//! Tests classes of plugins whose functions a C library implements: their declarations, calls and results, and the lifetime of
-//! libraries, which are opened and closed with their classes.
+//! Tests classes of plugins whose functions a C library implements: their declarations, calls and results, and the lifetime of libraries. A
+//! library is opened and closed with its classes.
 
 use std::cell::RefCell;
 use std::fs;

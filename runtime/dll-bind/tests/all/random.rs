@@ -1,5 +1,5 @@
-//! Tests random signatures. Each signature is written as a C function, compiled, bound, and called by both mechanisms. The C
-//! function returns its arguments with changes, so that a value at a wrong location is detected.
+//! Tests random signatures. Each signature is written as a C function, compiled, bound, and called by both mechanisms. The C function
+//! returns its arguments with changes. The changes reveal a value at a wrong location.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! Tests script classes that are bound to a C library. One of the classes is copied unchanged from the documentation page
-//! that this feature follows. The sample engine, whose vector has doubles, runs this class with a script that calls it.
+//! Tests script classes that are bound to a C library. One of the classes is copied unchanged from the documentation page that this feature
+//! follows. The sample engine runs this class, with a script that calls the class. The vector of the sample engine has doubles.
 
 use std::fs;
 use std::path::Path;

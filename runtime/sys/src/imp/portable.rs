@@ -1,4 +1,4 @@
-//! Fallback for unsupported platforms: images are mapped and never unmapped, and figures are unavailable.
+//! Fallback for unsupported platforms: images are mapped and never unmapped. Measurements of the process are unavailable.
 //!
 //! Keeps images mapped and reports them as parked. Some platforms never unmap libraries, for example Linux with musl.
 #![expect(unsafe_code, reason = "mapping a library runs its code")]

@@ -1,4 +1,4 @@
-//! Provides a handwritten C module, which is mapped with a ledger and with a plain table of hooks. Tests of this module show the
+//! Provides a handwritten C module. The module is mapped with a ledger and with a plain table of hooks. Tests of this module show the
 //! host's behavior without a plugin's support code.
 
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
@@ -93,7 +93,7 @@ pub(crate) enum Mode {
 }
 
 impl Seen {
-    /// Leaks the record: threads that never end may access it until the process ends.
+    /// Leaks the record: threads that never end may access the record until the process ends.
     pub(crate) fn new(mode: Mode, fd: i32) -> &'static Self {
         Box::leak(Box::new(Self { mode: mode as i32, fd, ..Self::default() }))
     }
@@ -114,7 +114,7 @@ pub(crate) struct Library {
     stage: StageDir,
 }
 
-/// Library that is built once for all tests of a binary; only the bytes are kept.
+/// Library that is built once for all tests of a binary. Only the bytes are kept.
 static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let dir = TempDir::new().expect("a temporary directory");
     let (source, library): (PathBuf, _) = (dir.path().join("module.c"), dir.path().join("libmodule.so"));
@@ -180,7 +180,7 @@ impl Module {
         (unsafe { self.image.begin_end(policy) }, self.ledger)
     }
 
-    /// Ends the module, which must be possible within a generous time limit.
+    /// Ends the module. The end must be reached within a generous time limit.
     pub(crate) fn end(self, policy: EndPolicy) -> alcedo_sys::EndReport {
         let (mut ending, _ledger) = self.begin_end(policy);
         finish(&mut ending)

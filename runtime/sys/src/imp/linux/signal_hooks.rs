@@ -160,12 +160,13 @@ unsafe fn blocks_of(list: *const *mut c_void, count: c_int) -> Vec<usize> {
     entries.map(|entry| unsafe { entry.read() }.addr()).collect()
 }
 
-/// Returns the address of the event that notifies of the end of a list of requests; null for a waiting call, which ignores the event.
+/// Returns the address of the event that notifies of the end of a list of requests. Returns null for a waiting call, because such a call
+/// ignores the event.
 fn notifying(mode: c_int, event: *const c_void) -> *const c_void {
     if mode == 0 { std::ptr::null() } else { event }
 }
 
-/// Reports that the module is about to jump to the target of this buffer, which `setjmp` or a variant has filled.
+/// Reports that the module is about to jump to the target of this buffer. `setjmp` or a variant of `setjmp` has filled the buffer.
 pub unsafe extern "C" fn jumps(_image: *const c_void, buffer: *const c_void) {
     // SAFETY: our caller promises a filled buffer of at least eight words.
     signals::jumps(unsafe { &*buffer.cast() });

@@ -1,7 +1,7 @@
-//! Immutable tables of the actions of each signal, replaced as a whole. A handler may run at any time, even inside `malloc`. Therefore
-//! tables are mapped instead of allocated. A thread that replaces a table blocks all signals while it holds the lock. No handler can then
-//! wait for the thread that it has interrupted. A replaced table is freed once no thread can be reading the table. Until then, its handlers
-//! may be running.
+//! Immutable tables, one for each signal. A table contains all actions of its signal, and is replaced as a whole. A handler may run at any
+//! time, even inside `malloc`. Therefore tables are mapped instead of allocated. A thread that replaces a table blocks all signals while it
+//! holds the lock. No handler can then wait for the thread that it has interrupted. A replaced table is freed once no thread can be reading
+//! the table. Until then, its handlers may be running.
 #![expect(unsafe_code, reason = "keeps tables in mapped pages")]
 
 use std::cell::Cell;
@@ -36,12 +36,12 @@ pub(super) struct Table {
     users: AtomicUsize,
     /// Next replaced table. The field is accessed under the lock only.
     next: Cell<*mut Table>,
-    /// Set if there was a moment without readers since the replacement. The field is accessed under the lock only.
+    /// `true` if there was a moment without readers since the replacement. The field is accessed under the lock only.
     unreachable: Cell<bool>,
     bytes: usize,
     pub(super) len: usize,
     pub(super) original: libc::sigaction,
-    /// Effective disposition set for this table.
+    /// Effective disposition of the signal while this table is installed.
     pub(super) effect: Effect,
 }
 
@@ -122,7 +122,7 @@ impl Tables {
     }
 }
 
-/// Releases the table of a run that ended without returning.
+/// Releases the table of a run that ended without a return of its dispatcher.
 pub(super) fn release_table(table: usize) {
     // SAFETY: the run counts as a user of the table, which stays mapped until the user count drops.
     let table = unsafe { &*ptr::with_exposed_provenance::<Table>(table) };

@@ -1,6 +1,6 @@
-//! Signals of images. The installed handler always belongs to the host and calls the handlers of the images, latest first, and then the
-//! original handler of the process. The previous handler that an image receives is never the handler of another image. Therefore no image
-//! can call an unmapped image.
+//! Signals of images. The installed handler always belongs to the host. This handler calls the handlers of the images, latest first. Then
+//! it calls the original handler of the process. The previous handler that an image receives is never the handler of another image.
+//! Therefore no image can call an unmapped image.
 //!
 //! [`super::signal_tables`] stores the entries of each signal.
 #![expect(unsafe_code, reason = "sets signal handlers, and calls those of modules")]
@@ -123,7 +123,7 @@ fn drop_pending(raised: u64, late: u64) {
     }
 }
 
-/// Sets the action of a signal; `treatment` applies if the action is the default action.
+/// Sets the action of a signal. `treatment` applies if the action is the default action.
 fn put(signal: c_int, action: &libc::sigaction, treatment: Treatment) -> Result<(), c_int> {
     let mut ignore = nothing();
     ignore.sa_sigaction = libc::SIG_IGN;
@@ -175,7 +175,8 @@ pub(super) fn handled(owner: usize) -> Handled {
     handled
 }
 
-/// Checks if the action calls a function that may be unmapped soon: neither a default action nor the original action of the process.
+/// Checks if the action calls a function that may be unmapped soon. Returns `false` for the default action, for an ignored signal, and for
+/// the original handler of the process.
 pub(super) fn is_handler(handler: usize) -> bool {
     ![libc::SIG_DFL, libc::SIG_IGN, pass_on as *const () as usize].contains(&handler)
 }
@@ -360,8 +361,8 @@ fn swap(
     let table = Table::make(original, before.map_or(0, |table| table.len) + 1, entries)?;
     table.effect = Effect::of(disposition(&original), table.entries().iter().map(Entry::disposition));
     let action = real(table, signal);
-    // The table must be installed before the dispatcher can be called, and the dispatcher removed before a table without handlers is
-    // installed. Both orders are safe, because a dispatcher without handlers performs the original action.
+    // Installs the table before the dispatcher can be called. A table without handlers may be installed while the dispatcher can still be
+    // called: a dispatcher without handlers performs the original action.
     tables.install(signal, table);
     put(signal, &action, treatment)?;
     if let Some(before) = before {
@@ -379,14 +380,14 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
         Effect::Ignore => action.sa_sigaction = libc::SIG_IGN,
         Effect::Dispatch => {
             action.sa_sigaction = dispatch as *const () as usize;
-            // Flags apply if all handlers accept them. Signals are blocked if any handler requests the block.
+            // A flag applies if all handlers have the flag. A signal is blocked if any handler requests the block.
             let handlers = || {
                 let images = table.entries().iter().filter(|entry| entry.disposition() == Disposition::Handle);
                 let original = Some(&table.original).filter(|original| disposition(original) == Disposition::Handle);
                 images.map(|entry| &entry.action).chain(original)
             };
-            // Uses the alternate stack if any handler requests it, since this handler may need it. For other handlers, the dispatcher
-            // switches back to the interrupted stack.
+            // Uses the alternate stack if any handler requests this stack: the handler may need the stack. For other handlers, the
+            // dispatcher switches back to the interrupted stack.
             let alternate = handlers().fold(0, |flags, action| flags | action.sa_flags & libc::SA_ONSTACK);
             let common = libc::SA_RESTART | libc::SA_NODEFER | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
             let shared = handlers().fold(common, |flags, action| flags & action.sa_flags);

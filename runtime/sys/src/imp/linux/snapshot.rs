@@ -24,7 +24,7 @@ impl Snapshot {
         Self { fds, threads: proc::numbers("task").unwrap_or_default(), handlers: handlers() }
     }
 
-    /// Returns the uses that the resources of the process show now.
+    /// Returns a use for each kind of resource that the process has gained since this snapshot.
     pub(crate) fn uses(&self) -> Vec<Use> {
         let uses = Uses::default();
         let new_fds = fds::open_now().into_iter().filter(|fd| !self.fds.contains(fd));

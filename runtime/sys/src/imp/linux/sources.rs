@@ -1,5 +1,5 @@
-//! Removes sources of an image's signals and callbacks that need no thread of the image: handlers, timers, descriptors, queues and
-//! requests. The order ensures that no source depends on a source that was already removed.
+//! Removes the sources of an image's signals and callbacks: handlers, timers, descriptors, queues and requests. These sources need no
+//! thread of the image. The order ensures that no source depends on a source that was already removed.
 
 use std::time::Instant;
 
@@ -51,7 +51,8 @@ fn are_held(ledger: &Ledger) -> bool {
 
 /// Removes all sources, and reports the number of handled signals.
 ///
-/// Removes sources of signals before their handlers. From then on, the image cannot create new sources, although a running handler may try.
+/// Removes the sources of each signal before the handlers of the signal. From then on, the image cannot create new sources, although a
+/// running handler may try.
 fn release(ledger: &Ledger, report: &mut EndReport) {
     let owner = ledger.owner();
     ledger.records.close();

@@ -1,5 +1,5 @@
-//! Stack inspection of other threads without stopping them. For a waiting thread, the system reports the stack pointer and the next
-//! instruction. The words from the stack pointer to the top of the stack contain all return addresses.
+//! Inspects the stacks of other threads without stopping these threads. For a waiting thread, the system reports the stack pointer and the
+//! next instruction. The words from the stack pointer to the top of the stack contain all return addresses.
 //!
 //! The result is a superset, because any word that resembles a return address counts. A thread that is not waiting, or that continued
 //! during the inspection, is reported as unknown.
@@ -70,7 +70,7 @@ impl Thread {
         thread_name(self.tid).unwrap_or_else(|| "that is ending".to_owned())
     }
 
-    /// Checks for an io_uring worker with a task; `false` if the system does not report workers.
+    /// Checks if the thread is an io_uring worker with a task. Returns `false` if the system does not report workers.
     pub(super) fn is_busy_worker(&self) -> bool {
         let wait_channel = fs::read_to_string(format!("/proc/self/task/{}/wchan", self.tid)).unwrap_or_default();
         self.is_io_worker() && !self.is_dead && !matches!(wait_channel.trim(), "" | "0" | "io_wq_worker")
@@ -102,12 +102,12 @@ fn parse_stat(tid: i32, text: &[u8]) -> Option<Thread> {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Inspection {
-    /// Position of the thread relative to each of the requested codes.
+    /// Position of the thread relative to each of the requested groups of code ranges.
     pub(super) positions: Vec<Position>,
     pub(super) start: Option<usize>,
 }
 
-/// Inspects the position of the thread relative to each of these codes.
+/// Inspects the position of the thread relative to each of these groups of code ranges.
 pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection {
     let unknown = || Inspection { positions: vec![Position::Unknown; codes.len()], start: None };
     let path = format!("/proc/self/task/{}/syscall", thread.tid);
@@ -116,7 +116,7 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     let mut found = vec![Position::Outside; codes.len()];
     let mut see = |word: usize| {
         for (found, code) in found.iter_mut().zip(codes) {
-            // A call may be the last instruction of the code. Its return address is the end of the range.
+            // A call may be the last instruction of the code. The return address of such a call is the end of the range.
             if code.iter().any(|range| range.contains(&word) || range.end == word) {
                 *found = Position::Inside;
             }
@@ -163,7 +163,7 @@ fn read_up(start: usize, see: &mut impl FnMut(usize)) -> Option<Option<usize>> {
     Some(None)
 }
 
-/// Checks for the C library's record of a thread: its first and third word are its own address.
+/// Checks if the address is the C library's record of a thread. The first and third word of such a record are its own address.
 fn is_record(address: usize) -> bool {
     let mut words = [0; 3];
     read_own(address, &mut words) == Some(3) && words[0] == address && words[2] == address

@@ -1,4 +1,4 @@
-//! Threads started by images, recorded until they have left their image permanently and were joined.
+//! Records of the threads that images have started. A record remains until its thread has left the image permanently and was joined.
 
 #[cfg(target_arch = "x86_64")]
 use std::ops::Range;
@@ -20,17 +20,17 @@ pub(super) struct Started {
     pub(super) ledger: Arc<Ledger>,
     pub(super) start: Complement,
     pub(super) since: Instant,
-    /// Set if the image provides the memory of the stack.
+    /// `true` if the image provides the memory of the stack.
     pub(super) own_stack: bool,
     /// System name of the thread that started this thread. The started thread has the same name until it sets its own name.
     pub(super) inherited: Option<Vec<u8>>,
-    /// Full names reported by the thread's module; see [`super::names`].
+    /// Full names that the thread's module has reported. See [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
     /// Id of the thread, or zero before it runs.
     pub(super) tid: AtomicI32,
-    /// Return position in the host's function after the start routine; see [`super::evict`].
+    /// Return position in the host's function after the start routine. See [`super::evict`].
     pub(super) return_point: ReturnPoint,
-    /// Set while an eviction signal is pending.
+    /// `true` while an eviction signal is pending.
     pub(super) is_signaled: AtomicBool,
     pub(super) is_evicted: AtomicBool,
     pub(super) life: Mutex<ThreadEnd>,
@@ -80,7 +80,7 @@ pub(super) struct Threads {
     pub(super) started: AtomicU64,
     pub(super) ended: AtomicU64,
     pub(super) evicted: AtomicU64,
-    /// Threads that may still use the image's pages after its end.
+    /// Number of threads that may still use the image's pages after the end of the image.
     pub(super) not_joined: AtomicU64,
 }
 
@@ -99,7 +99,7 @@ impl Started {
         }
     }
 
-    /// Returns the segments of the image; empty while it is being mapped.
+    /// Returns the segments of the image. Returns an empty list while the image is being mapped.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn code(&self) -> &[Range<usize>] {
         self.ledger.records.code()

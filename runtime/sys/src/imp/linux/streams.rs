@@ -1,9 +1,9 @@
-//! Streams of the C library that call functions of an image (`fopencookie`) or write to its memory when flushed (`open_memstream`,
+//! Streams of the C library that call functions of an image (`fopencookie`) or write to memory of the image when flushed (`open_memstream`,
 //! `fmemopen`). The C library lists all open streams and flushes them at process exit. Therefore no stream may refer to an unmapped image.
 //!
 //! Streams of the first kind use functions of the host. While the module is mapped, these functions call the functions of the module.
 //! Afterwards the streams discard their output and have no input. Streams of the second kind keep the image mapped, because only the C
-//! library stores the addresses to which they write.
+//! library stores the addresses to which these streams write.
 #![expect(unsafe_code, reason = "replaces functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ pub(super) const REPAIR: Repair = Repair {
         facts.exit_handlers |= has_open(image.owner());
         facts.outside |= !holders(image.owner()).is_empty();
     },
-    // Exit handlers may write to a stream, and may register other handlers.
+    // Exit handlers may write to a stream, and may register further handlers.
     act: |image, step, _| {
         if step == Step::RunExitHandlers && exits::held(image.owner()) == 0 {
             cut_off(image.owner());
@@ -35,7 +35,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Functions of a stream; any function may be missing.
+/// Functions of a stream. Any function may be missing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamFunctions {
@@ -47,8 +47,8 @@ pub(super) struct StreamFunctions {
 
 /// Forwarding record of a stream, and the cookie of the stream itself.
 struct Forwarding {
-    /// Functions and cookie of the module; `None` once the stream is cut off. The value is boxed, because a value inside an `Option`
-    /// stays in memory when the `Option` becomes `None`. A memory search would find a reference to the image in this value.
+    /// Functions and cookie of the module. `None` once the stream is cut off. The value is boxed, because a value inside an `Option` stays
+    /// in memory when the `Option` becomes `None`. A memory search would find a reference to the image in this value.
     to: Mutex<Option<Box<To>>>,
     inside: AtomicUsize,
 }
@@ -63,7 +63,7 @@ struct Open {
     owner: usize,
     stream: *mut c_void,
     forwarding: *const Forwarding,
-    /// Set once the stream is cut off. The stream is listed until its image is unmapped.
+    /// `true` once the stream is cut off. The stream is listed until its image is unmapped.
     is_cut_off: bool,
 }
 
@@ -71,7 +71,7 @@ struct Bound {
     owner: usize,
     stream: *mut c_void,
     made_by: &'static str,
-    /// Address of the pointer to the stream's bytes, which are in a block of the image after the stream is closed. Null for a stream
+    /// Address of the pointer to the stream's bytes. After the stream is closed, these bytes are in a block of the image. Null for a stream
     /// without such a pointer.
     variable: *const *mut c_void,
 }
@@ -125,8 +125,8 @@ pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, va
     lock(&BOUND).push(Bound { owner, stream, made_by, variable });
 }
 
-/// Removes a stream that is about to be closed. Returns the address of the pointer to its bytes, which are in a block of the image after
-/// the closing. Returns null if the stream has no such pointer.
+/// Removes a stream that is about to be closed. Returns the address of the pointer to the bytes of the stream. After the closing, these
+/// bytes are in a block of the image. Returns null if the stream has no such pointer.
 pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
     let mut bound = lock(&BOUND);
     let at = bound.iter().position(|bound| bound.stream == stream);
@@ -142,7 +142,7 @@ pub(super) fn is_of(owner: usize, address: usize) -> bool {
         || lock(&BOUND).iter().any(|bound| bound.owner == owner && bound.stream.addr() == address)
 }
 
-/// Returns the host's own forwarding records, whose targets are removed before the image is unmapped.
+/// Returns the addresses of the host's own forwarding records. The targets of these records are removed before the image is unmapped.
 pub(super) fn forwarding_records() -> HashSet<usize> {
     lock(&OPEN).iter().map(|open| open.forwarding.addr()).collect()
 }
@@ -166,7 +166,8 @@ fn holders(owner: usize) -> Vec<Holder> {
     holders
 }
 
-/// Flushes an image's streams through its functions, and cuts the streams off. Streams in use are retried in the next poll.
+/// Flushes the streams of an image through the functions of the image, and cuts the streams off. Streams in use are retried in the next
+/// poll.
 ///
 /// A cut-off stream stays open for other code that uses it.
 fn cut_off(owner: usize) {
@@ -196,7 +197,7 @@ fn cut_off(owner: usize) {
     }
 }
 
-/// Calls a function of the module unless the stream is cut off.
+/// Calls a function of the module. Returns `cut` if the stream is cut off.
 ///
 /// # Safety
 /// `cookie` is the cookie of an open stream made by [`open`].

@@ -1,8 +1,8 @@
 //! Finds tail calls of C library functions. A function that ends with a jump to another function removes its own stack frame first. Only
 //! the called function is then visible on the stack.
 //!
-//! A function cannot release a resource after a tail call. It therefore holds no resource during the tail call. Properties of the called
-//! function therefore apply to all functions that jump to it.
+//! A function cannot release a resource after a tail call. The function therefore holds no resource during the tail call. Properties of the
+//! called function apply to all functions that jump to the called function.
 
 use std::ops::Range;
 
@@ -32,8 +32,8 @@ pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
     found
 }
 
-/// Returns the targets of possible jumps in code. Includes bytes that only resemble a jump, whose target is almost never the start of
-/// a function.
+/// Returns the targets of possible jumps in code. Includes bytes that only resemble a jump. The target of such a jump is almost never the
+/// start of a function.
 fn jumps(code: &[u8], start: usize) -> Vec<usize> {
     let relative = |at: usize| -> Option<usize> {
         let distance = i32::from_le_bytes(code.get(at..at + 4)?.try_into().ok()?);
@@ -52,7 +52,7 @@ fn jumps(code: &[u8], start: usize) -> Vec<usize> {
 fn until_next(function: usize, library: &[Range<usize>]) -> usize {
     let Some(end) = library.iter().find(|range| range.contains(&function)).map(|range| range.end) else { return 0 };
     let most = (end - function).min(LONGEST);
-    // Finds the first byte after the function; the records are sorted.
+    // Finds the first byte after the function. The records are sorted.
     let is_own = |at: &usize| enclosing(function + at) == Some(function);
     (0..most).step_by(16).take_while(is_own).last().map_or(0, |at| (at + 1).min(most))
 }

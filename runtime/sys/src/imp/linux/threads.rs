@@ -97,7 +97,7 @@ pub(super) unsafe fn create(
     result
 }
 
-/// Start routine as called by the C library: it may exit by `pthread_exit`.
+/// Start routine with the type that the C library calls. The routine may exit by `pthread_exit`.
 type MayUnwind = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 /// Executes `pthread_create` without the host's function.
@@ -116,7 +116,7 @@ pub(super) unsafe fn create_plainly(
     unsafe { c_thread_create(thread, attributes.cast(), mem::transmute::<ThreadStart, MayUnwind>(start), argument) }
 }
 
-/// Calls `join`, which executes `pthread_join`. The thread may belong to any image or to none.
+/// Calls `join`, and updates the record of the thread. `join` executes `pthread_join`. The thread may belong to any image or to none.
 pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     if let Some(known) = &known {
@@ -131,7 +131,7 @@ pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     joined
 }
 
-/// Calls `detach`, which executes `pthread_detach`. The thread may belong to any image or to none.
+/// Calls `detach`, and updates the record of the thread. `detach` executes `pthread_detach`. The thread may belong to any image or to none.
 pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     let detached = detach();
@@ -180,7 +180,7 @@ fn join_ended(ledger: &Ledger) -> (u64, u64) {
     (joined, not)
 }
 
-/// Joins a thread that is about to end. After a timeout, detaches the thread, so that the C library frees it.
+/// Joins a thread that is about to end. After a timeout, detaches the thread. The C library then frees the thread.
 fn join_soon(handle: usize) -> bool {
     let begun = Instant::now();
     loop {
@@ -241,8 +241,8 @@ pub(crate) fn thread_stack() -> Option<Range<usize>> {
 
 /// Entry point of all threads of images.
 ///
-/// A start routine may exit by `pthread_exit`, which skips the rest of this function. Therefore, no destructor may be pending here while
-/// the routine runs. In this case, [`super::locals`] records the end of the thread.
+/// A start routine may exit by `pthread_exit`. Such an exit skips the rest of this function. Therefore, no destructor may be pending here
+/// while the routine runs. In this case, [`super::locals`] records the end of the thread.
 unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     let (start, argument, return_point) = {
         // SAFETY: `create` made the box for this thread only.

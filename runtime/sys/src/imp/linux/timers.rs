@@ -1,8 +1,8 @@
 //! Timers of images. If a timer expired after its image is unmapped, its signal would have no handler, and the default action would
 //! terminate the process. Therefore an image's timers are removed before its handlers.
 //!
-//! The process has three interval timers, each owned by the last image that set it. A signal handler may set these timers. Therefore a
-//! thread that holds their lock blocks all signals.
+//! The process has three interval timers. Each timer belongs to the last image that has set the timer. A signal handler may set these
+//! timers. Therefore a thread that holds the lock of the timers blocks all signals.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -28,7 +28,8 @@ struct Created {
 
 pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
-/// Calls `set`, and `set` executes `setitimer` for one image. `stops` is `true` if the call stops the timer. `see` only reads the timer.
+/// Calls `set`. The closure `set` executes `setitimer` for one image. `stops` is `true` if the call stops the timer. `see` only reads the
+/// timer.
 pub(super) fn set(
     ledger: &Ledger,
     which: c_int,
@@ -52,7 +53,7 @@ pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
 }
 
 /// Sets one of the process's timers and records its owner. Returns `None` if the image may no longer set timers. Also returns `None` if the
-/// image stops a timer that another image has set in the meantime. A generation stops its timers after the next generation has started.
+/// image stops a timer that now belongs to another image. A generation stops its timers after the next generation has started.
 fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
@@ -96,7 +97,7 @@ pub(super) fn create(
     }
 }
 
-/// Removes the record of a timer of any image, and calls `delete`, which executes `timer_delete`.
+/// Removes the record of a timer of any image, and calls `delete`. The closure `delete` executes `timer_delete`.
 pub(super) fn delete(timer: usize, delete: impl FnOnce() -> c_int) -> c_int {
     let mut created = lock(&CREATED);
     if let Some(at) = created.iter().position(|known| known.timer.number() == timer) {
@@ -142,13 +143,14 @@ pub(super) fn stop_unowned(which: usize) -> bool {
     is_unowned
 }
 
-/// Checks if an image has created the timer with this id. The C library's handle of a timer that raises a signal is the kernel's id.
+/// Checks if an image has created the timer with this id. For a timer that raises a signal, the handle of the C library equals the id of
+/// the kernel.
 pub(super) fn is_known(number: c_int) -> bool {
     lock(&CREATED).iter().any(|created| created.timer.number() == number as usize)
 }
 
 pub(super) fn is_running(which: c_int) -> bool {
     let Some(now) = kernel::timer(which) else { return false };
-    // An expired timer whose signal is pending has no time left, but has an interval if it is periodic.
+    // An expired timer whose signal is pending has no time left, but has an interval if the timer is periodic.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }

@@ -1,10 +1,10 @@
 //! Untracked mappings. A plugin may map memory by direct system calls, as rustix does for wasmtime. Mappings that the plugin does not unmap
-//! remain after its end and accumulate with each reload.
+//! remain after the end of the plugin and accumulate with each reload.
 //!
 //! The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is therefore
-//! never unmapped, but only reported. A mapping is reported if it was created after the image was mapped, has no record, does not belong
-//! to the C library (blocks, arenas, thread stacks), and is referenced by the image's memory at its end. If the host does not use the
-//! allocator of the C library, memory of the host cannot be distinguished, and no mapping is reported.
+//! only reported, and stays mapped. A mapping is reported if it was created after the image was mapped, has no record, does not belong to
+//! the C library (blocks, arenas, thread stacks), and is referenced by the image's memory at the end of the image. If the host does not use
+//! the allocator of the C library, memory of the host cannot be distinguished, and no mapping is reported.
 //!
 //! The mapping list is read when an image is mapped and when the image ends. Very long lists are skipped. The image's memory is searched
 //! only if there are candidate mappings.
@@ -48,7 +48,7 @@ const ARENA: usize = 64 << 20;
 static LEDGERS: Mutex<Vec<Weak<Ledger>>> = Mutex::new(Vec::new());
 
 pub(super) struct Untracked {
-    /// Mappings from before the image; `None` if unknown.
+    /// Mappings from before the image. `None` if these mappings are unknown.
     before: Option<Vec<Range<usize>>>,
     /// Untracked mappings referenced by the image's memory just before it was closed.
     referenced: Mutex<Vec<Range<usize>>>,
@@ -56,7 +56,7 @@ pub(super) struct Untracked {
 
 impl Untracked {
     pub(super) fn new(maps: Option<&Maps>) -> Self {
-        // Memory of the C library is excluded, because it is reused: a block may be freed and replaced by an image's mapping.
+        // Excludes memory of the C library: a block may be freed, and a mapping of an image may then reuse the addresses of the block.
         let maps = maps.filter(|maps| maps.is_short());
         let before = maps.map(|maps| requested(&maps.all().collect::<Vec<_>>(), &[], peek::word));
         Self { before, referenced: Mutex::default() }
@@ -97,7 +97,7 @@ impl Untracked {
     }
 }
 
-/// Returns memory mapped by neither the C library nor an image, such as that of separate allocators in a library or the program. The
+/// Returns memory mapped by neither the C library nor an image, such as the memory of separate allocators in a library or the program. The
 /// result is empty if the system does not list mappings.
 pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
@@ -164,7 +164,7 @@ fn of_malloc(mapped: &Range<usize>, word: impl Fn(usize) -> Option<usize>) -> Ve
     found
 }
 
-/// Returns the part of a mapping that is the arena of an address.
+/// Returns the part of a mapping that is the arena with this address.
 fn arena(mapped: &Range<usize>, address: usize, word: impl Fn(usize) -> Option<usize>) -> Option<Range<usize>> {
     let start = address.next_multiple_of(ARENA);
     let start = if start > address { start - ARENA } else { start };
@@ -187,7 +187,7 @@ fn is_of_the_c_library(address: usize, list: &[Mapped<'_>], word: impl Fn(usize)
         || of_malloc(&mapped.range, &word).into_iter().any(is_in)
 }
 
-/// Checks for the end of a thread stack: the thread record, which contains its own address twice.
+/// Checks if the range ends like a thread stack: with a thread record that contains its own address twice.
 fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> bool {
     const RECORD: usize = 8 * 1024;
     const ALIGNED: usize = 64;
@@ -224,7 +224,7 @@ fn referenced(seen: impl Iterator<Item = Range<usize>>, mut fresh: Vec<Range<usi
     found
 }
 
-/// Removes and returns the ranges that one of the words refers to.
+/// Removes and returns each range that contains the target of one of the words.
 fn take_referenced(fresh: &mut Vec<Range<usize>>, words: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let bounds = |fresh: &[Range<usize>]| {

@@ -1,7 +1,7 @@
-//! Memory of the C library that is not followed, although it contains words that resemble addresses. Free memory, and strings with stale
-//! data behind them, are skipped. Buffers of streams contain stale heap data until text is written. In a stream, only the functions and
-//! their cookie are references. The table of the time zone contains numbers and names. The C library removes `fork` handlers of an image
-//! when the image is closed.
+//! Recognizes memory of the C library that the search does not follow, although the memory contains words that resemble addresses. The
+//! search skips free memory, and strings with stale data behind them. Buffers of streams contain stale heap data until text is written. In
+//! a stream, only the functions and their cookie are references. The table of the time zone contains numbers and names. The C library
+//! removes `fork` handlers of an image when the image is closed.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -28,12 +28,12 @@ const BUFFER: usize = 0x38;
 const SAVED: usize = 0x48;
 const CHAIN: usize = 0x68;
 const WIDE: usize = 0xa0;
-/// Functions of a stream; for `fopencookie`, followed by the cookie and its functions.
+/// Range of the functions of a stream. For `fopencookie`, the range also contains the cookie and its functions.
 pub(super) const CALLED: Range<usize> = 0xd8..0x108;
 const WIDE_BUFFER: usize = 0x30;
 const WIDE_SAVED: usize = 0x40;
 
-/// Alignment of thread heaps. The C library stores the address for the next heap, but uses this address only if it is still free.
+/// Alignment of thread heaps. The C library stores the address for the next heap, but uses this address only if the address is still free.
 const HEAP: usize = 64 << 20;
 
 /// Checks if a word of the C library may be the address of the next heap.
@@ -48,8 +48,9 @@ pub(super) fn is_text(bytes: &[u8]) -> bool {
     len != 0 && !is_address && bytes[..len].iter().all(|byte| (b' '..=b'~').contains(byte))
 }
 
-/// Checks if these bytes, at the first address in a block, are a name. Blocks of the C library that begin with a name contain no
-/// callbacks: the environment array, locale aliases and locale files, all of which may be longer than their content.
+/// Checks if these bytes are a name. The caller reads the bytes at the address in the first word of a block. Blocks of the C library that
+/// begin with the address of a name contain no callbacks: the environment array, locale aliases and locale files. Such a block may be
+/// longer than its content.
 pub(super) fn is_name(bytes: &[u8]) -> bool {
     const SHORTEST: usize = 4;
     is_text(bytes) && bytes.iter().take(SHORTEST).all(|byte| *byte != 0)
@@ -77,10 +78,11 @@ fn in_variables<T>(object: &Object, find: impl Fn(usize, &[usize]) -> Option<T>)
     })
 }
 
-/// Finds the block of the time zone among the variables of its parts: leap seconds and their number, two other numbers, names, types and
-/// their number, indexes, and the number of transitions. In the block, the transitions, leap seconds, types, indexes and names follow each
-/// other without gaps. The address of the transitions is elsewhere among the variables; this address is cleared when the block is freed,
-/// while the other variables remain. A C library with another order of these variables has no match, and the block is followed.
+/// Finds the block of the time zone by the variables for its parts. The variables are, in this order: leap seconds and their number, two
+/// unrelated numbers, names, types and their number, indexes, and the number of transitions. In the block, the transitions, leap seconds,
+/// types, indexes and names follow each other without gaps. The address of the transitions is elsewhere among the variables. When the block
+/// is freed, only this address is cleared. A C library with a different order of these variables has no match. The search then follows the
+/// block.
 fn zone(words: &[usize]) -> Option<usize> {
     const LEAP: usize = 16;
     const TYPE: usize = 8;
@@ -118,11 +120,11 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
     (empty.len() >= FEWEST_EMPTY).then_some(begin.max(start)..last + PAIR)
 }
 
-/// Entry of the C library's `fork` list: three functions, and the library that they belong to.
+/// Number of words in an entry of the C library's `fork` list: three functions, and the library of the functions.
 const FORK_ENTRY: usize = 4;
 
-/// Checks if a word of the C library belongs to the `fork` entry of a library for which `is_going` returns `true`. Libraries are identified
-/// by a variable that points to itself.
+/// Checks if a word of the C library belongs to the `fork` entry of a library for which `is_going` returns `true`. A library is identified
+/// by its variable that points to itself.
 pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
     let is_entry = |start: usize| {
         let words: [_; FORK_ENTRY] = std::array::from_fn(|word| peek::word(start + word * WORD).unwrap_or_default());

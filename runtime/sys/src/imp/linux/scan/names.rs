@@ -1,4 +1,4 @@
-//! Names of addresses in a library, read from its file for reported references only.
+//! Names of addresses in a library. The names are read from the file of the library, and only for reported references.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,8 @@ impl Files {
         self.of(path)?.sections.iter().find(|(_, _, other)| other == name).map(|(start, ..)| *start)
     }
 
-    /// Returns the initial word of a variable. Relocations are not applied, so addresses differ.
+    /// Returns the initial word of a variable. Relocations are not applied. A word with an address therefore differs from the word in
+    /// memory.
     pub(super) fn initial(&mut self, path: &Path, address: u64) -> Option<usize> {
         let found = self.of(path)?.initial.iter().find(|(start, bytes)| within(*start, bytes.len() as u64, address));
         let (start, bytes) = found?;

@@ -15,7 +15,7 @@ const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
 
 #[derive(Debug)]
 pub(super) struct Object {
-    /// Name in the loader's list; empty for the program.
+    /// Name in the loader's list. Empty for the program.
     pub(super) path: PathBuf,
     /// Difference between an address in memory and the address in the file.
     pub(super) base: usize,
@@ -24,7 +24,7 @@ pub(super) struct Object {
     pub(super) code: Vec<Range<usize>>,
     pub(super) dynamic: Option<usize>,
     /// Parts that only the loader reads or calls. The loader's record of an image and the host's notes of segments contain many of these
-    /// addresses, and copies of both remain in free memory.
+    /// addresses. Copies of the record and of the notes remain in free memory.
     pub(super) for_loader: Vec<Range<usize>>,
 }
 
@@ -58,8 +58,8 @@ impl Object {
     }
 
     /// Checks if the variables of the object are records about images instead of callbacks. The loader lists every image until the image is
-    /// closed. The unwinder may cache an image's tables, but queries the loader before using them; explicitly registered tables are
-    /// recorded elsewhere. A thread pool stores its last task.
+    /// closed. The unwinder may cache an image's tables, but queries the loader before it uses a cached table. Explicitly registered tables
+    /// are recorded elsewhere. A thread pool stores its last task.
     pub(super) fn lists_images(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let is_known = ["ld-linux", "ld.so", "ld64.so", "libgcc_s.so"].iter().any(|start| name.starts_with(start));
