@@ -59,7 +59,7 @@ pub enum BoolWidth {
     Unstated,
     /// A single byte: `bool` of C++ and `_Bool` of C.
     One,
-    /// Four bytes: `uint32_t`, or `BOOL` of Windows; nonzero is true.
+    /// Four bytes: `uint32_t`, or `BOOL` of Windows. A nonzero value is true.
     Four,
 }
 

@@ -1,6 +1,6 @@
 //! Writes crash reports of this process. The handler of a fatal signal writes the report. The signal then terminates this process as usual.
-//! Another process reads the report. The handler writes only the signal, the registers, the stack and the memory map. All other data of the
-//! report is written before a crash.
+//! The report is read by another process. The handler writes only the signal, the registers, the stack and the memory map. The process
+//! writes the remaining data of the report before a crash.
 //!
 //! Reports are written to files instead of a pipe. A full pipe would block the crashing process. A file needs no reader during the crash.
 

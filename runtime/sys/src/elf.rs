@@ -4,7 +4,8 @@
 //! all data that the loader uses. Every address that the loader reads, writes or jumps to must be valid for its purpose. Every walk of the
 //! loader through a table must terminate. Each kind of table is checked in its own source file. Linkers store most data twice: segments
 //! serve the loader, sections serve tools, and the dynamic table serves both. In a truncated or corrupted file, these copies are therefore
-//! inconsistent. This module only compares data. It performs no I/O and maps no memory. The running time is linear in the size of the file.
+//! inconsistent. This module only compares data. The module performs no I/O and maps no memory. The running time is linear in the size of
+//! the file.
 
 mod constants;
 mod dynamic;

@@ -109,8 +109,9 @@ pub struct EndReport {
     /// Descriptors that no hook has reported and that were opened after the image was mapped. Direct system calls of the image, or code of
     /// the host, opened these descriptors.
     pub fds_unknown: Vec<(i32, String)>,
-    /// Number of unreported memory mappings: no hook has reported these mappings, but the image's memory refers to them at its end. Direct
-    /// system calls of the image, or code of the host, created these mappings after the image was mapped. The mappings are not unmapped.
+    /// Number of unreported memory mappings. No hook has reported these mappings, but memory of the image refers to the mappings at the end
+    /// of the image. Direct system calls of the image, or code of the host, created these mappings after the image was mapped. The mappings
+    /// are not unmapped.
     pub maps_unknown: u64,
     /// Bytes in the mappings of [`EndReport::maps_unknown`].
     pub maps_unknown_bytes: u64,

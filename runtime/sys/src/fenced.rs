@@ -7,8 +7,7 @@ use crate::imp;
 
 pub use crate::imp::FENCE;
 
-/// Memory that ends at the end of a page. The memory after its end and before its first page is inaccessible. Any thread may use
-/// the memory.
+/// Memory that ends at the end of a page. The pages before and after the memory are inaccessible. Any thread may use the memory.
 #[derive(Debug)]
 pub struct Fenced(imp::Fence);
 

@@ -217,8 +217,8 @@ mod imp {
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
     }
 
-    /// Locks a new folder. The lock file receives its final name after it is locked. Therefore no process can lock the folder of a host
-    /// that has just started.
+    /// Locks a new folder. The lock file is first locked and then receives its final name. Therefore no process can lock the folder of a
+    /// host that has just started.
     pub(super) fn lock(dir: &Path) -> io::Result<File> {
         let path = dir.join(UNLOCKED);
         let mut file = create_private(&path)?;

@@ -1,4 +1,4 @@
-//! System layer of the Alcedo runtime: inspects a library file, makes a private copy, maps it, and unmaps it with verification.
+//! System layer of the Alcedo runtime: inspects a library file, makes a private copy, maps the copy, and unmaps the copy with verification.
 //!
 //! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. The [`Ledger`] of a library
 //! records the resources of the library in the process. The hooks of the library report these resources. A [`NativeLibrary`] is a foreign

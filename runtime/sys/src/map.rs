@@ -97,7 +97,7 @@ pub enum MapError {
 }
 
 impl Image {
-    /// Maps a staged copy, binds all its symbols and runs its initializers on this thread.
+    /// Maps a staged copy, binds all symbols of the copy, and runs the initializers of the copy on this thread.
     ///
     /// The hooks of the copy use the address of `ledger`. Pass `None` for a library without hooks. The image owns a reference to the
     /// ledger.
@@ -232,8 +232,8 @@ impl Image {
         unsafe { Ending::new(self.mapping, self.staged, self.share, policy) }
     }
 
-    /// Unmaps the image immediately, or parks it if it is still in use. Destructors, exit handlers and finalizers run on this thread.
-    /// The copy is removed.
+    /// Unmaps the image immediately. If the image is still in use, parks the image. Destructors, exit handlers and finalizers run on this
+    /// thread. The copy is removed.
     ///
     /// # Safety
     ///

@@ -179,7 +179,7 @@ pub fn file_at(address: usize) -> Option<PathBuf> {
     imp::file_at(address)
 }
 
-/// Returns the libraries that were opened since program start and use static thread-local storage. Excludes copies of images. Reads the
+/// Returns the libraries that were opened after program start and use static thread-local storage. Excludes copies of images. Reads the
 /// files of the opened libraries.
 #[must_use]
 pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {

@@ -104,7 +104,7 @@ pub enum KeyError {
         /// System error.
         source: io::Error,
     },
-    /// Users in addition to the owner may read the file of the secret key.
+    /// The mode of the key file permits access by users besides the owner.
     #[error("{} may be read by others (mode {mode:04o}): run `chmod 600` on it, and make a new key if they should not have it", path.display())]
     Readable {
         /// Path of the file.
@@ -350,7 +350,7 @@ impl fmt::Display for SignatureFound {
     }
 }
 
-/// Returns the mode of a file if users other than the owner may access the file.
+/// Returns the mode of a file if any user besides the owner may access the file.
 #[cfg(unix)]
 fn mode_for_others(found: &std::fs::Metadata) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;

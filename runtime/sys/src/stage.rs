@@ -84,7 +84,8 @@ impl Spares {
         self.lock().spares.pop()
     }
 
-    /// Stores the file, and renames it once it may be overwritten. If the store is full, returns a file that the caller must remove.
+    /// Stores the file. Renames the file once the file may be overwritten. If the store is full, returns a file that the caller must
+    /// remove.
     fn put(&self, path: PathBuf, id: FileId) -> Option<PathBuf> {
         let mut kept = self.lock();
         let (path, id) = match panics::are_reported() {
@@ -328,7 +329,7 @@ impl Drop for StagedFile {
     }
 }
 
-/// Replaces special characters, since the loader expands `$` in names and treats `/` as a separator.
+/// Replaces special characters, because the loader expands `$` in names and treats `/` as a separator.
 fn file_name(label: &str, number: u64) -> String {
     const LONGEST: usize = 100; // file systems allow 255 bytes
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };

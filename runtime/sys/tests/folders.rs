@@ -1,5 +1,5 @@
-//! Tests the stage directory of private copies: it is private for any umask, mapped files equal the checked files, and it is removed after
-//! the host is killed.
+//! Tests the stage directory of private copies. The directory is private for any umask, and is removed after the host is killed. Mapped
+//! files equal the checked files.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 #![expect(clippy::print_stdout, reason = "a child prints the paths of its copies for its parent")]
@@ -27,7 +27,8 @@ const REMOVED: &str = "ALCEDO_FOLDERS_REMOVED";
 /// Id of another user.
 const SOMEBODY: u32 = 54_321;
 
-/// Acts as a host in its own process: creates a stage directory with a copy, prints its path, and waits for its end.
+/// Acts as a host in its own process: creates a stage directory with a copy, prints the path of the directory, and waits for the end of the
+/// process.
 #[test]
 fn a_child_is_a_host() {
     let Some(part) = env::var_os(PART) else { return };
@@ -55,7 +56,7 @@ struct Host {
     child: Child,
     input: Option<ChildStdin>,
     reply: String,
-    /// The output is kept open, since the child prints more at its end.
+    /// The output is kept open, because the child prints more at its end.
     _output: BufReader<ChildStdout>,
 }
 

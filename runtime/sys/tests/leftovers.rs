@@ -224,8 +224,8 @@ fn a_child_exits_with_handlers_left() {
         return;
     }
     let seen = *SEEN.get_or_init(|| Seen::new(Mode::AtOnce, 0));
-    // The function is registered before any image is mapped, so it is called after the handlers of all images. SAFETY:
-    // the function only prints.
+    // The function is registered before any image is mapped. It is therefore called after the handlers of all images. SAFETY: the function
+    // only prints.
     unsafe { libc::atexit(report) };
     let (library, gone) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();

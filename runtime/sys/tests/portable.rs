@@ -1,5 +1,5 @@
-//! Tests of platforms that never unmap an image: a host with a loader parks each image by name, and a statically linked host refuses to
-//! map a library.
+//! Tests platforms that never unmap an image. A host with a loader parks each image by name. A statically linked host refuses to map a
+//! library.
 #![cfg(all(target_os = "linux", not(target_env = "gnu")))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

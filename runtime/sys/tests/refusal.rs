@@ -18,10 +18,9 @@ const PROGRAM_HEADER: usize = 56;
 
 /// Single bits that may flip unnoticed, because no code that maps the file reads them.
 const HARMLESS: &[(&str, &str)] = &[
-    // A library is not started, so the entry point is irrelevant as long as it is code.
+    // A library is not started. Its entry point is irrelevant if the entry point is code.
     ("ELF header", "e_entry"),
-    // The flags of a load segment define its page permissions; the flags of other segments repeat these permissions
-    // and are not read.
+    // The flags of a load segment define its page permissions. The flags of other segments repeat these permissions and are not read.
     ("DYNAMIC", "p_flags"),
     ("GNU_EH_FRAME", "p_flags"),
     ("GNU_PROPERTY", "p_flags"),

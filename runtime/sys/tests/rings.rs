@@ -14,7 +14,7 @@ use alcedo_sys::{EndState, Ending, HolderKind, hooks, process};
 
 use crate::common::hooked::{AT_ONCE, Library, Module, finish, wait_for};
 
-/// Serializes the tests, since rings are detected in the whole process.
+/// Serializes the tests, because rings are detected in the whole process.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)

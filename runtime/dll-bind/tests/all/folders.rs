@@ -59,7 +59,7 @@ fn other_threads_resolve_relative_paths_correctly_during_calls() {
         let reader = scope.spawn(|| {
             let mut wrong = 0;
             while !is_over.load(Ordering::Relaxed) {
-                // Tests run in the folder of their crate, which contains `Cargo.toml`.
+                // Tests run in the folder of their crate. This folder contains `Cargo.toml`.
                 wrong += usize::from(fs::metadata("in_user_code").is_ok() || fs::metadata("Cargo.toml").is_err());
                 checked.fetch_add(1, Ordering::Relaxed);
             }

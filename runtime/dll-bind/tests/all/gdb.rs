@@ -1,5 +1,5 @@
-//! Debugs a host that calls a library with debug information. A breakpoint in the library stops the host and shows the C source.
-//! The host is this test binary, which gdb starts with one of its tests.
+//! Debugs a host that calls a library with debug information. A breakpoint in the library stops the host and shows the C source. The host
+//! is this test binary. gdb starts the binary with one test.
 
 use std::fs;
 use std::path::PathBuf;

@@ -94,7 +94,7 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
     }
     assert_eq!(value, text("ab"));
     let after = alcedo_sys::process::rss_kib().expect("a number");
-    // The limit is generous, since other tests of this process run at the same time.
+    // The limit is generous, because other tests of this process run at the same time.
     assert!(after < before + 64 * 1024, "{before} KiB, then {after} KiB");
 }
 

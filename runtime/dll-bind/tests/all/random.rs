@@ -34,7 +34,7 @@ fn number(dice: &mut Dice, name: &str) -> Value {
         "i32" => Value::I32(bits as i32),
         "u64" => Value::U64(bits),
         "i64" => Value::I64(bits as i64),
-        // Floats are not created from random bits, since older processors change a signaling NaN in a register.
+        // Creates floats from numbers instead of random bits: older processors change a signaling NaN in a register.
         "f32" => Value::F32(bits as i32 as f32 / 7.0),
         _ => Value::F64(bits as i64 as f64 / 7.0),
     }

@@ -117,7 +117,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
-        // Checks only the tags: some tools remove an entry by clearing its tag, and keep its value.
+        // Checks only the tags. Some tools remove an entry by clearing its tag. The value of the entry then remains.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
         ensure(clean, || "the dynamic table continues after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };

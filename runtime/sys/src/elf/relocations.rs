@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
             })
         };
         let mut grounds: Vec<_> = elf.sections.iter().enumerate().filter_map(ground).collect();
-        // Sections do not overlap, so their order is total.
+        // Sections do not overlap. Their order is therefore total.
         grounds.sort_by_key(|ground| ground.range.start);
         let code = Code::of(elf);
         let lands = elf.loads().map(|load| load.addr..load.end()).collect();

@@ -108,7 +108,7 @@ impl Seen {
     }
 }
 
-/// Module of a test, which can be mapped repeatedly.
+/// Module of a test. The module can be mapped repeatedly.
 pub(crate) struct Library {
     file: ImageFile,
     stage: StageDir,
@@ -154,7 +154,7 @@ pub(crate) struct Module {
 }
 
 impl Module {
-    /// Finds a function of the module. The caller states the type, which was compared with `module.c` manually.
+    /// Finds a function of the module. The caller states the type of the function. The types were compared with `module.c` manually.
     pub(crate) fn function<F: Copy>(&self, name: &std::ffi::CStr) -> F {
         // SAFETY: every test names functions of `module.c` with their types and uses them while they are mapped.
         unsafe { self.image.symbol(name) }.expect("exported")

@@ -2,7 +2,7 @@
 //! image. If the thread kept the stack, the kernel would use freed memory. Therefore, the previous stack of each thread is restored. Only
 //! the thread itself can change its stack. The image stays mapped until the thread has restored its stack.
 //!
-//! Several images may replace the stack of one thread one after the other. The images may end in any order.
+//! Several images may replace the stack of one thread in sequence. The images may end in any order.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
@@ -104,7 +104,7 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     while let Some(found) = records[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
         at += found;
         let Stacks { now, before } = records[at].stacks;
-        // Keeps a stack that other code has set since then.
+        // Keeps a stack that other code has set later.
         if Stack::here().is_ok_and(|stack| stack.is(now)) && before.put().is_err() {
             at += 1;
             continue;

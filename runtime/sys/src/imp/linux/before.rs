@@ -163,7 +163,8 @@ impl Found {
                 continue;
             }
             others.iter().for_each(|other| lock(other).timers.retain(|known| *known != number));
-            // The timer was created since the image was mapped, and its signal terminates the process without the image's handler.
+            // The timer was created after the image was mapped. Without the image's handler, the signal of the timer terminates the
+            // process.
             if handled.alone & bit(signal) != 0 && kernel::delete_timer(number) {
                 undone.raised |= bit(signal);
                 undone.messages.push(format!("timer with {} made past its hooks deleted", signal_name(signal)));

@@ -3,7 +3,7 @@
 //! waits for these threads.
 //!
 //! The loader maps a companion with the first image that needs the companion, and unmaps the companion with the last such image. The loader
-//! unmaps a companion even while its threads are running and its handlers are set.
+//! unmaps a companion even while threads of the companion run and handlers of the companion are set.
 //!
 //! Therefore, the effects of companions on the process are checked. A thread with a companion on its stack may call the image if the thread
 //! started during the image's lifetime. The image waits for such threads. If a companion in use is about to be unmapped, a separate
@@ -331,8 +331,7 @@ fn is_runtime(library: &Loaded) -> bool {
     library.name.is_empty() || RUNTIME.iter().any(|known| file.starts_with(known))
 }
 
-/// Checks if an image may open libraries: the image imports `dlopen` or a similar function, or has looked up the address of such a
-/// function.
+/// Checks if an image may open libraries. Such an image imports `dlopen` or a similar function, or has looked up its address.
 fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
     const OPENERS: [&CStr; 2] = [c"dlopen", c"dlmopen"];
     let names = image.refers_to();

@@ -1,6 +1,6 @@
-//! Replaces references from the shared C++ library to an image: handlers, the default memory resource, and the buffers and tied streams of
-//! the library's own streams. The library stays mapped. A reference to an image is replaced by the value from before the first image, or by
-//! the initial value.
+//! Replaces references from the shared C++ library to an image. The references are handlers, the default memory resource, and the buffers
+//! and tied streams of the library's own streams. The library stays mapped. A reference to an image is replaced by the value from before
+//! the first image, or by the initial value.
 //!
 //! Queries the library through its public functions. The library may be mapped together with an image. Before this mapping, its values are
 //! unknown. All recorded values are discarded when the library is replaced.
@@ -18,8 +18,8 @@ use crate::ledger::repair::{CPP_LIBRARY, Repair};
 
 const FILE: &str = "libstdc++.so";
 
-/// Global value of the library: its getter and setter, its initial value (`None` for null), and its kind: a function, or an object
-/// that begins with the address of its virtual table.
+/// Global value of the library: getter, setter, and initial value (`None` for null). The value is either a function, or an object that
+/// begins with the address of its virtual table.
 struct Single {
     get: &'static CStr,
     set: &'static CStr,

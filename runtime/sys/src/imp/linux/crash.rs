@@ -1,5 +1,5 @@
-//! Handles fatal signals. The handler performs only operations that are valid in a damaged process: system calls on descriptors that were
-//! opened before, and formatting on its own stack. The handler uses neither locks nor heap memory.
+//! Handles fatal signals. The handler performs only operations that are valid in a damaged process. These are system calls on descriptors
+//! that were opened earlier, and formatting on the handler's own stack. The handler uses neither locks nor heap memory.
 #![expect(unsafe_code, reason = "signal handlers are C, and the memory they read may be damaged")]
 
 use std::ffi::c_int;

@@ -1,5 +1,6 @@
-//! Variables of the C library that a program may set by assignment: environment strings (`putenv` stores the passed string itself) and
-//! variables such as `stdout` or `program_invocation_name`. References to memory of an image are replaced before the memory is freed.
+//! Replaces references to images in variables of the C library that a program may set by assignment. The variables are environment strings
+//! (`putenv` stores the passed string itself) and, for example, `stdout` or `program_invocation_name`. References to memory of an image are
+//! replaced before the memory is freed.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ops::Range;
@@ -96,7 +97,7 @@ fn set_array(strings: impl Iterator<Item = usize>) {
     library::set_environment(Box::leak(array.into_boxed_slice()));
 }
 
-/// Replaces `environ` if a module has set it to its own array.
+/// Replaces `environ` if a module has set this variable to an array of the module.
 fn replace_array(is_ours: &impl Fn(usize) -> bool) -> u64 {
     let Some(array) = array().filter(|array| is_ours(*array)) else { return 0 };
     set_array(entries(array).filter_map(copy_of).map(|string| string.into_raw().expose_provenance()));

@@ -1,10 +1,10 @@
 //! Evicts a thread of an image from a blocking system call that never returns. Used as the last resort, only on request of the host.
 //!
 //! The thread receives a signal, and the handler checks the interrupted position. The thread is evicted only if a system call was
-//! interrupted. The system call must be a call of the image's own code, or of a C library function that holds no lock while it waits. On
-//! the stack, only code of the image may be between this call and the host's function that started the thread. The handler then resumes the
-//! thread in the host's function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays
-//! locked. The frames of the image are skipped without running destructors.
+//! interrupted. The system call must be a call of the image's own code, or of a C library function that waits without a lock. On the stack,
+//! only code of the image may be between this call and the host's function that started the thread. The handler then resumes the thread in
+//! the host's function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked.
+//! The frames of the image are skipped without running destructors.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "reads and changes the instruction pointer of a thread")
@@ -158,7 +158,7 @@ mod possible {
         for started in threads {
             let tid = started.tid.load(Ordering::SeqCst);
             if tid != 0 && !started.is_signaled.swap(true, Ordering::SeqCst) {
-                // The handler is `at_signal`; the kernel rejects a thread that has exited.
+                // The handler is `at_signal`. The kernel rejects a thread that has exited.
                 kernel::signal_thread(tid, ready.signal);
             }
         }
@@ -281,7 +281,7 @@ mod possible {
 
     /// # Safety
     ///
-    /// `frame` is the unwinder's frame for this call. `walk` is the `Walk` of [`walk`], which is not used elsewhere during this call.
+    /// `frame` is the unwinder's frame for this call. `walk` is the `Walk` of [`walk`]. No other code uses this `Walk` during this call.
     unsafe extern "C" fn step(frame: *mut c_void, walk: *mut c_void) -> c_int {
         const CONTINUE: c_int = 0;
         const STOP: c_int = 4;

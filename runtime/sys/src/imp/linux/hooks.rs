@@ -28,9 +28,9 @@ pub use super::signal_hooks::{
     queue_notify, timer_create, timer_delete, ualarm,
 };
 
-/// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;` followed by the use of the image's ledger, where
-/// `original` makes that call. In a child made by `fork`, and for an image without the repair named after `in`, the hook only makes the
-/// call. A hook that only reports has no call.
+/// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;`. The use of the image's ledger follows. In this
+/// part, `original` makes the call of the C function. In a child made by `fork`, and for an image without the repair named after `in`, the
+/// hook only makes this call. A hook that only reports has no call.
 macro_rules! hooks {
     ($(
         $(#[$attribute:meta])*
@@ -335,15 +335,15 @@ hooks! {
         unsafe { streams::open(image.addr(), cookie, mode, functions.cast::<StreamFunctions>().read()) }
     }
 
-    /// Reports a stream with a descriptor, created by a function of the C library: `fopen` (0), `fdopen` (1), `tmpfile` (2), `popen`
-    /// (3), `opendir` (4) or `fdopendir` (5).
+    /// Reports a stream with a descriptor. A function of the C library has created the stream: `fopen` (0), `fdopen` (1), `tmpfile` (2),
+    /// `popen` (3), `opendir` (4) or `fdopendir` (5).
     fn stream_opened(image, stream: *mut c_void, fd: c_int, made_by: c_int) -> () = ();
     |ledger, _none| {
         fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by));
         fds::note_use(ledger.noted(), fd);
     }
 
-    /// Reports a stream that writes to memory of the module, created by a function of the C library: `open_memstream` (0),
+    /// Reports a stream that writes to memory of the module. A function of the C library has created the stream: `open_memstream` (0),
     /// `open_wmemstream` (1) or `fmemopen` (2). The first two write the address of a block to `location`.
     fn stream_bound(image, stream: *mut c_void, made_by: c_int, location: *const *mut c_void) -> () = ();
     in streams |_ledger, _none| {

@@ -1,8 +1,9 @@
 //! Destructors of thread-locals and thread-specific values, for all images on all threads.
 //!
-//! Destructors of modules are not registered with the C library. The C library would count them as uses of the image, or would call them
-//! after the image is unmapped. Instead, threads with pending destructors are *armed* with functions of the host. These functions run the
-//! remaining destructors at the end of the thread. A destructor therefore runs only on its own thread, at the end of the thread or earlier.
+//! Destructors of modules are not registered with the C library. The C library would count such destructors as uses of the image, or would
+//! call the destructors after the image is unmapped. Instead, threads with pending destructors are *armed* with functions of the host.
+//! These functions run the remaining destructors at the end of the thread. A destructor therefore runs only on its own thread, at the end
+//! of the thread or earlier.
 //!
 //! Locks: the thread list of an image and the destructor list of a thread are never locked together. Neither list is locked while code of a
 //! module runs.
@@ -291,8 +292,8 @@ impl Record {
         lock(&self.pending).remove(|waiting| waiting.ledger.is(ledger))
     }
 
-    /// Runs the pending destructors of the chosen images on the calling thread, which owns this record. Runs destructors of thread-locals
-    /// first and destructors of key values next, and repeats both steps while destructors are pending.
+    /// Runs the pending destructors of the chosen images on the calling thread. The record must belong to the calling thread. Runs
+    /// destructors of thread-locals first and destructors of key values next, and repeats both steps while destructors are pending.
     fn run_pending(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();

@@ -28,8 +28,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Addresses of all past request blocks. The C library stores the address of a block until it reuses its record of the request. After the
-/// completion, the C library does not use the address.
+/// Addresses of all past request blocks. The C library stores the address of a block until the C library reuses its record of the request.
+/// After the completion, the C library does not use the address.
 static SUBMITTED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
 const MOST_REMEMBERED: usize = 1 << 16;

@@ -10,8 +10,8 @@
 //! registers and thread-locals are excluded. The loader is excluded because it refers to every image until the image is closed.
 //!
 //! Libraries with their own allocators (Python, GLib) store callbacks in memory that they mapped, and use interior pointers. From a
-//! library, a word is therefore followed into the enclosing block, and into its page of a mapping that belongs to neither the C
-//! library nor an image.
+//! library, a word is therefore followed into the enclosing block. A word is also followed into the page at its address, if the mapping of
+//! the page belongs to neither the C library nor an image.
 //!
 //! Blocks are visited in order of their distance, up to limits of count, size and time. A search that reaches a limit is reported as
 //! incomplete, and the image stays mapped.
@@ -195,7 +195,7 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     for (at, object) in objects.iter().enumerate() {
         let is_within =
             |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
-        // Skips other images. Other images receive addresses of this image only from the host, which then holds a lease. The host also
+        // Skips other images. Other images receive addresses of this image only from the host. The host then holds a lease. The host also
         // forwards signals. Apparent references in other images are stale addresses, for example from the stack of a finished thread.
         if object.lists_images() || is_within(going.image) || is_within(&images) {
             continue;
@@ -394,7 +394,8 @@ impl Walk<'_> {
 }
 
 /// Returns the next word of a block that can be a reference. Skips the addresses of past requests. In the C library's record of a request,
-/// the next word is the address of its waiters, which may be on an ended stack. In other blocks, the next word may be a function.
+/// the word after such an address is also skipped: the word is the address of the waiters. The waiters may be on an ended stack. In other
+/// blocks, this word may be a function.
 fn next_word(
     places: &mut impl Iterator<Item = usize>,
     mut read: impl FnMut(usize) -> Option<usize>,

@@ -402,8 +402,8 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
     action
 }
 
-/// Copies an action returned by the C library without its uninitialized part: the C library fills mask bits unknown to the kernel
-/// with stale stack contents, including addresses.
+/// Copies an action that the C library has returned, without the uninitialized part of the action. The C library fills mask bits that the
+/// kernel does not define with stale stack contents, including addresses.
 fn without_padding(returned: &libc::sigaction) -> libc::sigaction {
     let mut action = nothing();
     (action.sa_sigaction, action.sa_flags) = (returned.sa_sigaction, returned.sa_flags);

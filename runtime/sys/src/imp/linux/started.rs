@@ -22,7 +22,7 @@ pub(super) struct Started {
     pub(super) since: Instant,
     /// `true` if the image provides the memory of the stack.
     pub(super) own_stack: bool,
-    /// System name of the thread that started this thread. The started thread has the same name until it sets its own name.
+    /// System name of the thread that started this thread. The started thread has this name until the thread sets its own name.
     pub(super) inherited: Option<Vec<u8>>,
     /// Full names that the thread's module has reported. See [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,

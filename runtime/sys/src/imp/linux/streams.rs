@@ -205,7 +205,8 @@ unsafe fn forward<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *m
     // SAFETY: promised by our caller.
     let forwarding = unsafe { &*cookie.cast::<Forwarding>() };
     forwarding.inside.fetch_add(1, Ordering::SeqCst);
-    // `cut_off` checks the count after it removes the target. The functions may close the stream, so no lock is held during the call.
+    // `cut_off` checks the count after it removes the target. The functions may close the stream. Therefore no lock is held during the
+    // call.
     let to = lock(&forwarding.to).as_deref().copied();
     let result = to.map_or(cut, |to| call(&to.functions, to.cookie));
     forwarding.inside.fetch_sub(1, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! Threads started by images. Each thread runs inside a function of the host. This function records when the thread has left the image's
-//! code permanently, after its start routine and its destructors.
+//! Threads started by images. Each thread runs inside a function of the host. After the start routine and the destructors, this function
+//! records that the thread has left the image's code permanently.
 #![expect(unsafe_code, reason = "starts, joins and detaches threads in C")]
 
 use std::ffi::{c_int, c_void};

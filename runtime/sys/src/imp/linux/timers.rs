@@ -1,4 +1,4 @@
-//! Timers of images. If a timer expired after its image is unmapped, its signal would have no handler, and the default action would
+//! Timers of images. The signal of a timer has no handler after the image is unmapped. If the timer then expired, the default action would
 //! terminate the process. Therefore an image's timers are removed before its handlers.
 //!
 //! The process has three interval timers. Each timer belongs to the last image that has set the timer. A signal handler may set these

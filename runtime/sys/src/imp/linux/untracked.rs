@@ -2,9 +2,9 @@
 //! remain after the end of the plugin and accumulate with each reload.
 //!
 //! The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is therefore
-//! only reported, and stays mapped. A mapping is reported if it was created after the image was mapped, has no record, does not belong to
-//! the C library (blocks, arenas, thread stacks), and is referenced by the image's memory at the end of the image. If the host does not use
-//! the allocator of the C library, memory of the host cannot be distinguished, and no mapping is reported.
+//! only reported, and stays mapped. A mapping is reported if memory of the image refers to the mapping at the end of the image. The mapping
+//! must also be newer than the image, must have no record, and must not belong to the C library (blocks, arenas, thread stacks). If the
+//! host does not use the allocator of the C library, memory of the host cannot be distinguished, and no mapping is reported.
 //!
 //! The mapping list is read when an image is mapped and when the image ends. Very long lists are skipped. The image's memory is searched
 //! only if there are candidate mappings.
@@ -192,7 +192,8 @@ fn is_stack(range: &Range<usize>, read: impl Fn(usize, &mut [u8]) -> usize) -> b
     const RECORD: usize = 8 * 1024;
     const ALIGNED: usize = 64;
     if cfg!(not(target_arch = "x86_64")) {
-        // On other architectures the record does not contain its own address; a stack has a guard below it, like other mappings.
+        // On other architectures, the record does not contain its own address. Every range then counts as a stack: guards below a stack do
+        // not distinguish a stack from other mappings.
         return true;
     }
     let first = range.end.saturating_sub(RECORD).max(range.start).next_multiple_of(ALIGNED);

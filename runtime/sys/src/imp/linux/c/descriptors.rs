@@ -45,7 +45,7 @@ pub(in crate::imp::linux) fn settle_requests() -> io::Result<()> {
     Ok(())
 }
 
-/// Command of `fcntl` that takes and returns a number. Contains the number of the command in `fcntl.h`, which is equal on all Linux
+/// Command of `fcntl` that takes and returns a number. Contains the number of the command in `fcntl.h`. This number is equal on all Linux
 /// architectures.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::imp::linux) struct Command(c_int);

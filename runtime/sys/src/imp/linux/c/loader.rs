@@ -129,7 +129,7 @@ pub(in crate::imp::linux) fn all<T>(of: impl Fn(&Listed<'_>) -> T) -> Vec<T> {
 ///
 /// # Safety
 ///
-/// `info` is the record that `dl_iterate_phdr` passes to this call. `see` is the reference passed by `walk`, which does not use the
+/// `info` is the record that `dl_iterate_phdr` passes to this call. `see` is the reference that `walk` passes. `walk` does not use the
 /// reference during this call.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, see: *mut c_void) -> c_int {
     // SAFETY: `dl_iterate_phdr` passes a whole record that is live during this call, and `walk` a live reference.

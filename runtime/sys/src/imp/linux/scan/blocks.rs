@@ -18,7 +18,8 @@ const FURTHEST_INSIDE: usize = 16 * 1024;
 
 const WORD: usize = size_of::<usize>();
 
-/// Flags in the word before a block: the previous block is in use; the block is a mapping of its own; the block belongs to a thread's heap.
+/// Flags in the word before a block. Their meanings, in order: the previous block is in use, the block is a separate mapping, and the block
+/// belongs to a thread's heap.
 const BEFORE_IS_USED: usize = 1;
 const IS_MAPPED: usize = 2;
 const OF_A_THREAD: usize = 4;
@@ -179,8 +180,8 @@ mod tests {
 
     /// Checks that used blocks are recognized, and that freed blocks are not recognized.
     fn is_recognized(size: usize) -> bool {
-        // Keeps every second block, so that freed blocks have no free neighbors. The blocks are zeroed, because memory of an ended thread
-        // may contain the mark of a freed block.
+        // Keeps every second block. Freed blocks then have no free neighbors. The blocks are zeroed, because memory of an ended thread may
+        // contain the mark of a freed block.
         let mut blocks: [_; 16] = std::array::from_fn(|_| Block::zeroed(size));
         let addresses = blocks.each_ref().map(|block| block.as_ref().expect("there is memory").address());
         let mut before = Blocks::now(&[]);

@@ -41,7 +41,7 @@ pub(super) fn is_room(word: usize) -> bool {
     word.is_multiple_of(HEAP)
 }
 
-/// Checks if the start of a block is a string. Excludes strings of six bytes followed by zeros, since these bytes may be an address.
+/// Checks if the start of a block is a string. Excludes strings of six bytes with zeros behind them: these bytes may be an address.
 pub(super) fn is_text(bytes: &[u8]) -> bool {
     let len = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     let is_address = len == 6 && bytes.get(7) == Some(&0);

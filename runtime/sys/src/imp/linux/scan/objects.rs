@@ -71,8 +71,8 @@ pub(super) fn mapped() -> Vec<Object> {
     loader::all(Object::of)
 }
 
-/// Returns the parts of an image that only the loader reads or calls: headers and tables at the start of the first segment, the
-/// dynamic table, initial values of thread-locals, and the entry and exit functions of old C runtimes.
+/// Returns the parts of an image that only the loader reads or calls. These are the headers and tables at the start of the first segment,
+/// the dynamic table, initial values of thread-locals, and the entry and exit functions of old C runtimes.
 fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
     let address = |tag| listed.value(tag).map(|at| listed.address(at));
     let tables = listed.part(libc::PT_LOAD).map(|first| {
@@ -86,7 +86,7 @@ fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
     tables.into_iter().chain(listed.part(libc::PT_DYNAMIC)).chain(listed.part(libc::PT_TLS)).chain(called).collect()
 }
 
-/// Returns the parts of a range outside of the other ranges.
+/// Returns the parts of `range` that are outside of `others`.
 pub(super) fn without(range: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut parts = Ranges::new();
     parts.insert(range);
