@@ -1,9 +1,10 @@
-//! Calls C libraries by declaration. A class is bound to a library, and the library's functions are resolved at run time. Each call is
+//! Calls C libraries by declaration. A class is bound to a library. The functions of the library are resolved at run time. Each call is
 //! checked after its return.
 //!
 //! [`UserCode`] is the folder of the libraries, and [`Library`] is a library in this folder. [`Import`] declares a function, and
-//! [`Imported`] is a bound function. [`Shape`] describes the C layout of reflected types, and a plan contains the data of a call. The
-//! modules of both consist of safe code. Like `alcedo-reflect`, this crate is independent of objects and modules. Game thread only.
+//! [`Imported`] is a bound function. [`Shape`] describes the C layout of reflected types. A plan contains the arguments and buffers of a
+//! call. The modules of shapes and plans consist of safe code. Like `alcedo-reflect`, this crate is independent of objects and modules.
+//! Game thread only.
 
 mod breach;
 mod call;

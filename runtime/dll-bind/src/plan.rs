@@ -135,7 +135,7 @@ impl Plan {
         self.blocks[block].address
     }
 
-    /// Returns the offset and the bytes of each pointer. All buffers must already have an address.
+    /// Returns the offset and the bytes of each pointer. Each buffer must have its address.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = (usize, [u8; 8])> {
         let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
         with_data.map(move |(at, block)| (at, self.blocks[block].address.to_ne_bytes()))
@@ -206,8 +206,8 @@ impl Plan {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
-    /// Returns the start and the length of the data that the header at `at` refers to, and the path step of the header. Returns `None` if
-    /// the data is empty. The caller must have checked the header.
+    /// Returns the start and the length of the data of the header at `at`. Also returns the path step of the header. Returns `None` if the
+    /// data is empty. The caller must have checked the header.
     fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
         let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;

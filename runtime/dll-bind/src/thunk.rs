@@ -1,4 +1,4 @@
-//! Reflected functions whose bodies are C functions. The declaration of a class does not yet contain the parameter types of its functions.
+//! Reflected functions whose bodies are C functions. The parameter types of a function are resolved after the declaration of its class.
 //! Each body is therefore bound after the class exists.
 
 use std::cell::OnceCell;
@@ -67,7 +67,7 @@ impl Body {
     }
 }
 
-/// Executes a call whose parameters and result are plain numbers. The call needs no buffers.
+/// Executes a call of a function with only plain numbers as parameters and result. The call needs no buffers.
 fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut words = [0; MOST_WORDS];
     let mut count = 0;

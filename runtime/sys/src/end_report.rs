@@ -106,8 +106,8 @@ pub struct EndReport {
     pub fds_left: Vec<(i32, String)>,
     /// Descriptors of the image that the ending closed, each with its target.
     pub fds_closed: Vec<(i32, String)>,
-    /// Descriptors that no hook has reported and that were opened after the image was mapped. Direct system calls of the image, or code of
-    /// the host, opened these descriptors.
+    /// Unreported descriptors that were opened after the image was mapped. Direct system calls of the image, or code of the host, opened
+    /// these descriptors.
     pub fds_unknown: Vec<(i32, String)>,
     /// Number of unreported memory mappings. No hook has reported these mappings, but memory of the image refers to the mappings at the end
     /// of the image. Direct system calls of the image, or code of the host, created these mappings after the image was mapped. The mappings

@@ -2,7 +2,7 @@
 //! closed when no code can enter the image and no reference to its memory remains. Then a check verifies that the image is unmapped.
 //! Finally, the remaining resources of the image are freed.
 //!
-//! An ending is polled repeatedly. Each poll returns quickly, and the host continues to run.
+//! An ending is polled repeatedly. Each poll returns quickly. The host runs between the polls.
 #![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
 
 use std::collections::HashSet;
@@ -186,8 +186,8 @@ impl Ending {
         Err(self.holders())
     }
 
-    /// Redirects references to the image where possible. Then checks if references remain. If so, schedules the next search after an
-    /// interval that grows with the cost of the search.
+    /// Redirects all references to the image that can be redirected. Then checks if references remain. If references remain, schedules the
+    /// next search. The interval before this search grows with the cost of a search.
     fn is_referenced(&mut self, ledger: &Ledger) -> bool {
         ledger.redirect_references(&mut self.report);
         if self.next_search.is_some_and(|next| Instant::now() < next) {

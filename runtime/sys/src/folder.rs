@@ -99,8 +99,8 @@ mod imp {
     const MOST_FOLDERS: usize = 64;
     const MOST_NAMES: usize = 20_000;
 
-    /// User id that the system reports for a file whose owner does not exist in this user namespace. In a container, system folders usually
-    /// have this owner.
+    /// User id that the system reports for a file of an owner outside of this user namespace. In a container, system folders usually have
+    /// this owner.
     const UNMAPPED: u32 = 65_534;
 
     const FOLDER: u32 = 0o700;
@@ -264,7 +264,7 @@ mod imp {
         Ok(true)
     }
 
-    /// Removes the entries of a folder except `kept`, and the content of folders inside.
+    /// Removes all entries of a folder, except the entry `kept`. Removes inner folders with their content.
     fn clear(dir: &File, kept: Option<&str>) -> io::Result<()> {
         for entry in rustix::fs::Dir::read_from(dir)? {
             let entry = entry?;

@@ -78,7 +78,7 @@ pub enum ImageError {
         /// Evidence of the modification.
         how: String,
     },
-    /// The host trusts some keys, but none of them has signed the file.
+    /// The host trusts only some keys. No trusted key has signed the file.
     #[error(
         "{} {found}, and this host accepts only libraries signed with a key passed to `Builder::trust`: build it with `alcedo build --sign` and such a key",
         path.display()

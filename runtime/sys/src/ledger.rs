@@ -248,7 +248,8 @@ impl Ledger {
         self.repairs.iter().for_each(|repair| (repair.act)(self, step, report));
     }
 
-    /// Redirects or removes references of the process to the image where possible. Called directly before the image is closed.
+    /// Redirects or removes the references of the process to the image that a repair can change. Called directly before the image is
+    /// closed.
     pub(crate) fn redirect_references(&self, report: &mut EndReport) {
         let is_ours = self.records.is_ours(self);
         self.repairs.iter().for_each(|repair| (repair.redirect_references)(self, &is_ours, report));
@@ -297,8 +298,8 @@ impl Ledger {
         }
     }
 
-    /// Stops the calls of destructors in [`checkpoint`](crate::checkpoint). Called if no destructor is pending, or if the ending no longer
-    /// waits.
+    /// Stops the calls of destructors in [`checkpoint`](crate::checkpoint). Called if no destructor is pending, or if the ending has
+    /// stopped its wait.
     pub(crate) fn finish_ending(&self) {
         if self.ending.swap(false, Ordering::SeqCst) {
             ENDING.fetch_sub(1, Ordering::SeqCst);

@@ -55,8 +55,7 @@ impl NativeLibrary {
     /// # Safety
     /// The requirements of [`Self::open`] apply.
     ///
-    /// # Errors
-    /// If the folder contains a file of that name, but the loader rejects the file.
+    /// # Errors If the loader rejects a file of that name in the folder.
     pub unsafe fn find(location: NativeLocation<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
         // SAFETY: our caller vouches for the initializers of libraries with this name.
         let open = |path: &Path| unsafe { Self::open(path) };

@@ -42,7 +42,7 @@ impl Slots {
         Self { last: [None; Self::COUNT], number: 0 }
     }
 
-    /// Returns the slot for a panic at a location, and the number of the panic. Returns `None` if the panic is not reported.
+    /// Returns the slot for a panic at a location. Also returns the number of the panic. Returns `None` if the panic is not reported.
     pub(crate) fn claim(&mut self, location: u64, now: Duration) -> Option<(usize, usize)> {
         let has_rested = |at: Duration| now.saturating_sub(at) >= Self::REST;
         let same = self.last.iter().position(|last| last.is_some_and(|(of, _)| of == location));

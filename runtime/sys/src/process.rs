@@ -188,9 +188,9 @@ pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
     imp::opened_libraries().into_iter().filter_map(of_file).map(|(taken, path)| (path, taken)).collect()
 }
 
-/// Declares the io_uring of this descriptor as owned by the host. Without this declaration, a ring that no hook has reported is attributed
-/// to the modules that were loaded when the ring was created. Modules may create rings with direct system calls. The requests of an open
-/// ring may use memory of a module. Returns `false` if the descriptor is not an io_uring, or if the platform has no io_urings.
+/// Declares the io_uring of this descriptor as owned by the host. Without this declaration, an unreported ring is attributed to the modules
+/// that were loaded at its creation. Modules may create rings with direct system calls. The requests of an open ring may use memory of a
+/// module. Returns `false` if the descriptor is not an io_uring, or if the platform has no io_urings.
 ///
 /// # Safety
 ///

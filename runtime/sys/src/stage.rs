@@ -127,8 +127,8 @@ pub struct StageError {
 }
 
 impl StageDir {
-    /// Creates a directory below the system's temporary directory, with mode 0700, for libraries without demands. Removes directories
-    /// of this user whose processes were killed.
+    /// Creates a directory below the system's temporary directory, with mode 0700, for libraries without demands. Removes directories that
+    /// killed processes of this user left.
     ///
     /// # Errors
     ///
@@ -138,7 +138,7 @@ impl StageDir {
         Self::demanding(Demands::default())
     }
 
-    /// Creates a directory that stages only libraries that meet `demands`.
+    /// Creates a directory. This directory stages only libraries that meet `demands`.
     ///
     /// # Errors
     ///
@@ -272,7 +272,7 @@ impl StagedFile {
         self.hold(file)
     }
 
-    /// Checks that the file is unchanged since its attributes were stored, and that its name still refers to the file.
+    /// Checks that the file is unchanged since its attributes were stored. Also checks that its name still refers to the file.
     pub(crate) fn ensure_unchanged(&self) -> io::Result<()> {
         let Some(held) = &self.held else { return Ok(()) };
         let is_same = |found: &fs::Metadata| Stamp::of(found) == held.stamp;

@@ -1,5 +1,5 @@
 //! Libraries of users, found by name in a single folder and opened as a private copy. A build may overwrite the file. Later calls open the
-//! new file, and libraries that are already open keep the old content.
+//! new file. Open libraries keep the old content.
 #![expect(unsafe_code, reason = "opening a library runs its initializers, closing it its finalizers")]
 
 use std::ffi::OsString;

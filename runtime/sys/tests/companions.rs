@@ -132,7 +132,7 @@ impl Pair {
         pair
     }
 
-    /// Makes the segments and sections that contain the loader's tables writable, as in libraries that were edited by tools.
+    /// Makes the segments and sections with the loader's tables writable. Some tools write such libraries.
     fn with_writable_tables(mut self, user: &str) -> Self {
         let user = self.dir.path().join(user);
         let mut bytes = fs::read(&user).expect("just built");

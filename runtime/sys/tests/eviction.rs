@@ -146,7 +146,7 @@ fn a_thread_that_blocks_all_signals_is_reported_as_out_of_reach() {
     module.start(seen, false);
     wait_for(|| (seen.arrived.load(SeqCst) == 2).then_some(())).expect("the thread runs");
     let (mut ending, _ledger) = module.begin_end(EVICTING);
-    // The first poll sends the signal, and the report follows it.
+    // The first poll sends the signal. The report follows the signal.
     ending.poll();
     let EndState::Waiting(holders) = ending.poll() else { panic!("the thread has not left") };
     let name = &holders.iter().find(|holder| holder.kind == HolderKind::Thread).expect("it is named").name;

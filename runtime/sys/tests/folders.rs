@@ -377,7 +377,7 @@ fn only_folders_of_this_users_dead_hosts_are_removed() {
         chown(&others, Some(SOMEBODY), None).expect("the administrator may");
         kept.push(others);
     }
-    // Folders and symbolic links are removed, but not the targets of links.
+    // Folders and symbolic links are removed. The targets of links remain.
     let dead = folder("alcedo-stage-dead", 0o700, &plain);
     symlink(&library, dead.join("link.so")).expect("it is ours");
     fs::create_dir(dead.join("folder")).expect("it is ours");

@@ -224,8 +224,8 @@ fn a_child_exits_with_handlers_left() {
         return;
     }
     let seen = *SEEN.get_or_init(|| Seen::new(Mode::AtOnce, 0));
-    // The function is registered before any image is mapped. It is therefore called after the handlers of all images. SAFETY: the function
-    // only prints.
+    // The function is registered before any image is mapped. It is therefore called after the handlers of all images.
+    // SAFETY: the function only prints.
     unsafe { libc::atexit(report) };
     let (library, gone) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
@@ -353,7 +353,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         }
         // SAFETY: as above.
         unsafe { hooks::fd_closed(word, closed) };
-        // The descriptor was closed without a hook, and its number now refers to a file of the host.
+        // The descriptor was closed without a hook. Its number now refers to a file of the host.
         let other = open("other");
         // SAFETY: both are descriptors of this test.
         assert_eq!(unsafe { libc::dup2(other, reused) }, reused);

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 
-/// Single bits that may flip unnoticed, because no code that maps the file reads them.
+/// Fields with bits that may flip unnoticed. No code reads these bits to map the file.
 const HARMLESS: &[(&str, &str)] = &[
     // A library is not started. Its entry point is irrelevant if the entry point is code.
     ("ELF header", "e_entry"),

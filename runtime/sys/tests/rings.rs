@@ -133,7 +133,7 @@ fn a_ring_is_known_by_more_than_its_number() {
     let duplicate = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().expect("a descriptor");
     unmap();
     close();
-    // The ring's old descriptor number is reused by another file, and the ring has a new number.
+    // A different file reuses the ring's old descriptor number. The ring has a new number.
     let other = File::open("/dev/null").expect("a file");
     let (mut ending, _ledger) = module.begin_end(AT_ONCE);
     let name = format!("io_uring (descriptor {}) with requests in flight", duplicate.as_raw_fd());

@@ -1,5 +1,4 @@
-//! Tests alternate signal stacks that an image has set for foreign threads: each stack is removed on the thread that
-//! uses it.
+//! Tests alternate signal stacks that an image has set for foreign threads. Each stack is removed on its own thread.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "hooks replace C functions")]
 

@@ -156,7 +156,7 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
 }
 
 thread_local! {
-    /// Host of the test on this thread, and the plugin library that it loads while C calls back.
+    /// Host of the test on this thread, and the plugin library that the host loads during a callback from C.
     static CALLED_BACK: RefCell<Option<(Rc<Runtime>, PathBuf)>> = const { RefCell::new(None) };
     static LEASES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }

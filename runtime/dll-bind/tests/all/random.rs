@@ -209,7 +209,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
     if dice.roll(2) == 0 {
         import = import.no_cwd();
     }
-    // The result is one of the number parameters, modified.
+    // The result is a modified number parameter.
     let returned = (!by_value.is_empty() && dice.roll(4) > 0).then(|| by_value.swap_remove(dice.roll(by_value.len())));
     let (returns, result) = match returned {
         Some((type_name, c, name, value)) => {

@@ -88,8 +88,7 @@ impl Fixture {
     }
 }
 
-/// Returns the type of a specifier. The specifier may name declared structs as `/Script/Test.Name`, and a struct may name earlier
-/// structs.
+/// Returns the type of a specifier. The specifier may name declared structs as `/Script/Test.Name`. A struct may name earlier structs.
 pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], type_name: &str) -> PropertyType {
     let world = World::new();
     world.types.declare_package("Test");

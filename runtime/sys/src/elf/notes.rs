@@ -4,7 +4,7 @@ use object::elf::{NT_GNU_PROPERTY_TYPE_0, PT_GNU_PROPERTY, PT_NOTE};
 
 use super::{Elf, ElfError, ensure, read_u32, slice};
 
-/// Size of the header of a note: the length of the name, the length of the descriptor, and the type.
+/// Size of a note header. The header contains the length of the name, the length of the descriptor, and the type.
 const HEADER: usize = 12;
 
 /// Checks that every note segment is a sequence of whole notes.

@@ -1,8 +1,8 @@
 //! Checks the relocations. The loader writes to the address of each relocation without checks, and calls functions for some relocations.
 //!
-//! Relocations may write to sections of variables, but never to a table that the loader still reads. The arrays of initializers and
-//! finalizers contain function addresses that relocations write. Relocations may write only addresses of code to these arrays, and must
-//! write every slot.
+//! Relocations may write to sections of variables. Relocations must not write to a table that the loader still reads. The arrays of
+//! initializers and finalizers contain function addresses that relocations write. Relocations may write only addresses of code to these
+//! arrays, and must write every slot.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -166,8 +166,8 @@ fn holds_thread_locals(elf: &Elf<'_>, segment: &Segment) -> bool {
         && segment.filesz == filesz
 }
 
-/// Checks that the segment contains no variables. The pages of the segment become read-only after relocation, and a write to a variable
-/// would crash.
+/// Checks that the segment contains no variables. The pages of the segment become read-only after relocation. A write to a variable in
+/// these pages would crash.
 fn holds_only_relocated_constants(elf: &Elf<'_>, segment: &Segment) -> bool {
     const CONSTANT: [&str; 13] = [
         ".tdata",

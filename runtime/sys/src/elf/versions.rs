@@ -66,7 +66,7 @@ pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u1
     Ok(highest)
 }
 
-/// Returns the library of each symbol in `indices`, if the version of the symbol is one of the needed versions. Requires a valid file.
+/// Returns the library of each symbol in `indices`, or `None` if the version of the symbol is not a needed version. Requires a valid file.
 pub(super) fn libraries(indices: &[usize], numbers: &[u8], needed: &BTreeMap<u16, &str>) -> Vec<Option<String>> {
     let numbers: &[U16<LE>] = records(numbers, "the versions of symbols").unwrap_or_default();
     let library = |index: &usize| needed.get(&(numbers.get(*index)?.get(LE) & NUMBER)).map(|name| (*name).to_owned());

@@ -200,7 +200,7 @@ pub(crate) fn finish(ending: &mut Ending) -> alcedo_sys::EndReport {
     gone.unwrap_or_else(|| panic!("still waiting for {last:?}"))
 }
 
-/// Polls until there is a result, for a minute at most.
+/// Polls until `check` returns a result, for a minute at most.
 pub(crate) fn wait_for<T>(mut check: impl FnMut() -> Option<T>) -> Option<T> {
     let begun = std::time::Instant::now();
     loop {

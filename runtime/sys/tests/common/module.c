@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-/* A module written by hand: what it leaves behind goes through the functions it is given, as hooks would do it. */
+/* Handwritten module. It creates each resource through the functions of a table, as the hooks of a plugin do. */
 #include <errno.h>
 #include <linux/io_uring.h>
 #include <pthread.h>
@@ -30,16 +30,16 @@ static const struct hooks *hooks;
 static const void *image;
 void attach(const struct hooks *table, const void *word) { hooks = table; image = word; }
 
-/* What the test looks at; it outlives the module. */
+/* Record that the test reads. The record outlives the module. */
 struct seen {
     atomic_long run, wrong_thread, order;
     atomic_int go, arrived;
     int fd, mode;
-    /* A function of the host's that blocks. */
+    /* Blocking function of the host. */
     void (*host)(int);
 };
 
-/* A destructor knows the thread it belongs to. */
+/* Object of a destructor, with the id of the thread on which the destructor must run. */
 struct owed { struct seen *seen; long thread; int again; };
 static void pay(void *object) {
     struct owed *owed = object;
@@ -53,7 +53,7 @@ void owe(struct seen *seen, int again) {
     *owed = (struct owed){ seen, syscall(SYS_gettid), again };
     hooks->thread_atexit(image, pay, owed, 0);
 }
-/* Writes down in which order destructors run: decimal digits. */
+/* Records the order of destructors as decimal digits. */
 static struct seen *ordered;
 static void note(void *digit) { atomic_store(&ordered->order, atomic_load(&ordered->order) * 10 + (long)digit); }
 void owe_in_order(struct seen *seen, long digit) { ordered = seen; hooks->thread_atexit(image, note, (void *)digit, 0); }
@@ -137,7 +137,7 @@ int start(struct seen *seen, int detached) {
 }
 long join(void) { void *result = 0; return hooks->thread_join(image, last, &result) ? -1 : (long)result; }
 int detach(void) { return hooks->thread_detach(image, last); }
-/* A thread on a stack of the module's own. */
+/* Starts a thread on a stack that the module provides. */
 int start_on(struct seen *seen, void *stack, size_t len, int detached) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -163,7 +163,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
     if (before.sa_flags & SA_SIGINFO) before.sa_sigaction(number, info, context);
     else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) before.sa_handler(number);
 }
-/* 0: counts, 1: lingers, 2: passes on, 3: counts once, 4: default, 5: ignore. Returns the handler that was there. */
+/* Sets the action `how`: 0 counts, 1 lingers, 2 passes on, 3 counts once, 4 default, 5 ignore. Returns the previous handler. */
 size_t handle(struct seen *seen, int number, int how) {
     struct sigaction action = { 0 };
     signaled = seen;
@@ -194,7 +194,7 @@ void at_exit(struct seen *seen, long digit, int how) {
     else hooks->at_exit(image, at_exit_owing, seen, 0);
 }
 
-/* An io_uring, made by system calls that no hook sees. */
+/* An io_uring, created by system calls without a hook. */
 static int ring = -1;
 static void *ring_map, *ring_entries;
 static struct io_uring_params ring_is;
@@ -203,7 +203,7 @@ static size_t ring_len(void) {
     size_t cq = ring_is.cq_off.cqes + ring_is.cq_entries * sizeof(struct io_uring_cqe);
     return sq > cq ? sq : cq;
 }
-/* The descriptor, or an error number below zero. */
+/* Returns the descriptor, or a negative error number. */
 int ring_open(void) {
     ring_is = (struct io_uring_params){ 0 };
     ring = syscall(SYS_io_uring_setup, 4, &ring_is);
@@ -212,7 +212,7 @@ int ring_open(void) {
     ring_entries = mmap(0, 4 * sizeof(struct io_uring_sqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
     return ring_map == MAP_FAILED || ring_entries == MAP_FAILED ? -ENOMEM : ring;
 }
-/* Asks for a byte of the descriptor, to be written there. */
+/* Requests a byte of the descriptor. The kernel writes the byte to the address. */
 int ring_read(int fd, void *place) {
     unsigned *tail = (unsigned *)((char *)ring_map + ring_is.sq_off.tail);
     unsigned *mask = (unsigned *)((char *)ring_map + ring_is.sq_off.ring_mask);

@@ -113,8 +113,8 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     }
 }
 
-/// Removes an alternate stack of the calling thread that was set without the hooks and is in memory to be freed. The previous stack is
-/// unknown. Returns a description if a stack was removed.
+/// Removes an alternate stack of the calling thread, if the stack is in memory that is about to be freed. Such a stack was set without the
+/// hooks. The previous stack is unknown. Returns a description if a stack was removed.
 fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
     let is_there = Stack::here().is_ok_and(|stack| stack.is_there() && is_ours(stack.start()));
     (is_there && Stack::NONE.put().is_ok())
@@ -196,8 +196,8 @@ mod tests {
         note(&mut records, Arc::clone(&other), 1, stack(200), stack(101));
         note(&mut records, other, 2, stack(201), stack(5));
         assert_eq!(pairs(&records), [(101, 0), (200, 101), (201, 5)]);
-        // The first image sets a stack over the stack of the second image. The second image's stack is restored later, and its previous
-        // stack is still the original stack.
+        // The first image sets a stack over the stack of the second image. The second image's stack is restored later. The previous stack
+        // of the second image is still the original stack.
         note(&mut records, Arc::clone(&one), 1, stack(102), stack(200));
         assert_eq!(pairs(&records), [(200, 0), (201, 5), (102, 200)]);
         note(&mut records, one, 1, stack(200), stack(102));

@@ -74,8 +74,8 @@ impl Strings {
     }
 }
 
-/// Repeats [`redirect_references`] for changes by finalizers. At this point the image is unmapped, but its other memory still exists.
-/// Strings inside the image are lost.
+/// Repeats [`redirect_references`] for changes by finalizers. At this point, the segments of the image are unmapped. The remaining memory
+/// of the image still exists. Strings inside the image are lost.
 fn redirect_references_after(before: &Strings, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
     let is_lost = |string: &usize| image.iter().any(|range| range.contains(string));
     let Some(array) = array() else { return 0 };

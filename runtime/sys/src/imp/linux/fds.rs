@@ -46,7 +46,7 @@ struct Stream {
     maker: &'static Maker,
 }
 
-/// Function that opens a stream: its name, and the function that closes the stream at an address.
+/// Name of a function that opens a stream, with the matching function to close the stream at an address.
 pub(super) struct Maker {
     name: &'static str,
     closes: fn(usize) -> Closes,

@@ -26,7 +26,7 @@ pub(super) fn with(
 }
 
 /// Checks if the kernel or other code has provided both arguments for this signal. Arguments of the kernel are recognized by their
-/// addresses, because a handler may run where further system calls are forbidden.
+/// addresses. A handler may run on a thread that must not make further system calls.
 fn are_provided(signal: c_int, info: usize, context: usize) -> bool {
     if info == 0 || context == 0 || !info.is_multiple_of(8) || !context.is_multiple_of(align_of::<usize>()) {
         return false;

@@ -152,7 +152,7 @@ impl Run {
         self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
         self.table.store(0, Ordering::SeqCst);
         self.owner.store(0, Ordering::SeqCst);
-        // Clears the frame. An image may reuse the memory of an old stack, and a search would then find a false reference in the frame.
+        // Clears the frame. An image may reuse the memory of an old stack. A search would then find a false reference in the frame.
         self.frame.store(&Frame::NOWHERE);
         self.state.store(0, Ordering::SeqCst);
         RUN_COUNT.fetch_sub(1, Ordering::SeqCst);

@@ -388,8 +388,8 @@ pub(super) fn passes_own_memory(ledger: &Ledger, address: *const c_void, functio
     ledger.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.refuses(function)
 }
 
-/// Allocates zeroed pages for the module's own heap. `len` must be a multiple of 64 KiB, and the pages are aligned to 64 KiB. Returns null
-/// on failure.
+/// Allocates zeroed pages for the module's own heap. `len` must be a multiple of 64 KiB. The pages are aligned to 64 KiB. Returns null on
+/// failure.
 pub unsafe extern "C" fn heap_grow(image: *const c_void, len: usize) -> *mut c_void {
     // SAFETY: our caller promises the address of a live ledger.
     unsafe { borrow(image) }.records.pages.grow(len)

@@ -15,7 +15,7 @@ static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
 #[derive(Default)]
 pub(super) struct Lookups(Mutex<BTreeSet<usize>>);
 
-/// Records an address that the host found by name, in a library that images use through the host.
+/// Records an address that the host found by name. Images use the library of this address through the host.
 pub(crate) fn note_for_all(address: usize) {
     OF_HOST.note(address);
 }

@@ -128,8 +128,8 @@ fn user_of(path: &Path) -> String {
 /// Checks if the loader still lists an image of this name. The check temporarily adds a reference.
 fn is_known(path: &Path) -> bool {
     let share = || Share::of(path.as_os_str().as_bytes());
-    // Checks twice. The last other reference may have ended during the first check. The drop has then unmapped the image, and the second
-    // check detects this.
+    // Checks twice. The last other reference may have ended during the first check. The drop has then unmapped the image. The second check
+    // detects this case.
     share().map(drop).is_some() && share().is_some()
 }
 

@@ -196,7 +196,7 @@ impl Pages {
         detach()
     }
 
-    /// Maps `len` zeroed bytes. `len` must be a multiple of [`REGION`], and the pages are aligned to [`REGION`]. Returns null on failure.
+    /// Maps `len` zeroed bytes. `len` must be a multiple of [`REGION`]. The pages are aligned to [`REGION`]. Returns null on failure.
     pub(super) fn grow(&self, len: usize) -> *mut c_void {
         let start = aligned(len);
         if !start.is_null() {
@@ -234,7 +234,7 @@ impl Pages {
     }
 
     /// Unmaps and detaches all pages of an image. Returns the bytes of mappings and segments, and the bytes of the heap. A thread that
-    /// could not be joined may still use the pages. In that case all pages are kept, and the result is `None`.
+    /// could not be joined may still use the pages. In that case, keeps all pages and returns `None`.
     fn free_all(gone: &Gone<'_>) -> Option<(u64, u64)> {
         let records = &gone.image().records;
         if records.threads.not_joined.load(Ordering::SeqCst) != 0 {

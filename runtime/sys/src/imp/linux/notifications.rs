@@ -77,7 +77,7 @@ impl Event {
         [libc::SIGEV_SIGNAL, libc::SIGEV_THREAD_ID].contains(&self.how).then_some(self.signal)
     }
 
-    /// Returns the event with the host's function instead of the image's function, and the id of the notification.
+    /// Replaces the image's function in the event by the host's function. Returns the new event and the id of the notification.
     pub(super) fn through_host(self, owner: usize, what: &'static str, is_for_once: bool) -> (Self, Option<usize>) {
         if !self.calls() {
             return (self, None);

@@ -220,7 +220,7 @@ impl Request {
 fn update<'a>(requests: impl Iterator<Item = &'a mut Request>) {
     let completed: Vec<_> = requests.filter(|request| !request.is_done && request.has_result()).collect();
     let is_settled = completed.iter().all(|request| request.kind == Kind::Name) || settle_requests().is_ok();
-    // A name lookup no longer uses its block when the block contains the result.
+    // Once the block of a name lookup contains the result, the lookup has stopped using the block.
     completed.into_iter().for_each(|request| request.is_done = is_settled || request.kind == Kind::Name);
 }
 

@@ -28,8 +28,8 @@ pub(super) const REPAIR: Repair = Repair {
 /// The system's name of an io_uring in descriptor links.
 const TARGET: &str = "anon_inode:[io_uring]";
 
-/// Time for the kernel to end the requests of a ring whose last descriptor and mapping were removed. The kernel does not report the end of
-/// the requests. The kernel ends the requests immediately. This time is therefore ample.
+/// Time for the kernel to end the requests of a ring after the last descriptor and mapping of the ring were removed. The kernel does not
+/// report the end of the requests. The kernel ends the requests immediately. This time is therefore ample.
 const DRAIN_TIME: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -165,9 +165,9 @@ fn describe(presence: &Presence) -> Option<String> {
 enum Requests {
     /// No request was ever submitted.
     Never,
-    /// There are as many completions as requests. However, a request may have several completions or none.
+    /// The ring has as many completions as requests. However, a request may have several completions or none.
     Answered,
-    /// There are fewer completions than requests, or the system does not report these numbers.
+    /// The ring has fewer completions than requests, or the system does not report these numbers.
     InFlight,
 }
 

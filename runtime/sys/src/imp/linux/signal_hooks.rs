@@ -160,8 +160,8 @@ unsafe fn blocks_of(list: *const *mut c_void, count: c_int) -> Vec<usize> {
     entries.map(|entry| unsafe { entry.read() }.addr()).collect()
 }
 
-/// Returns the address of the event that notifies of the end of a list of requests. Returns null for a waiting call, because such a call
-/// ignores the event.
+/// Returns the address of the event that reports the end of a request list. Returns null for a waiting call, because such a call ignores
+/// the event.
 fn notifying(mode: c_int, event: *const c_void) -> *const c_void {
     if mode == 0 { std::ptr::null() } else { event }
 }

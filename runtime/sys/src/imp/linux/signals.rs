@@ -19,7 +19,7 @@ use super::{handler_arguments, onstack};
 use crate::ledger::disposition::{Disposition, Effect};
 
 thread_local! {
-    /// Signals whose original handler was called by a running handler on this thread, one bit each.
+    /// Signals for which a running handler on this thread has called the original handler, one bit each.
     static PASSED_ON: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -191,8 +191,8 @@ pub(super) fn may_run(owner: usize) -> bool {
     visit_retired(|table| table.has(owner).then_some(())).is_some()
 }
 
-/// Returns the handlers that a released image waits for: its own handlers, and handlers of other images that are called from the same
-/// tables. The result is empty if no handler of these kinds is listed.
+/// Returns the running handlers that a released image waits for. These are the image's own handlers, and handlers of other images in the
+/// same tables. The result is empty if no handler of these kinds is listed.
 pub(super) fn running(owner: usize) -> Vec<Running> {
     let mut found = Vec::new();
     let _all: Option<()> = visit_retired(|table| {

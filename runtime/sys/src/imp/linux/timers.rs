@@ -52,8 +52,8 @@ pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
     armed(ledger, libc::ITIMER_REAL, first == 0, || kernel::ualarm(first, then)).unwrap_or(0)
 }
 
-/// Sets one of the process's timers and records its owner. Returns `None` if the image may no longer set timers. Also returns `None` if the
-/// image stops a timer that now belongs to another image. A generation stops its timers after the next generation has started.
+/// Sets an interval timer of the process and records its owner. Returns `None` if the image may no longer set timers. Also returns `None`
+/// if the image stops a timer that now belongs to another image. A generation stops its timers after the next generation has started.
 fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
@@ -132,7 +132,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     raised
 }
 
-/// Stops one of the process's timers that is running without an owner. Returns `true` if the timer was running.
+/// Stops an interval timer of the process, if the timer is running without an owner. Returns `true` if the timer was running.
 pub(super) fn stop_unowned(which: usize) -> bool {
     let _quiet = Quiet::new();
     let owners = lock(&INTERVALS);
@@ -151,6 +151,6 @@ pub(super) fn is_known(number: c_int) -> bool {
 
 pub(super) fn is_running(which: c_int) -> bool {
     let Some(now) = kernel::timer(which) else { return false };
-    // An expired timer whose signal is pending has no time left, but has an interval if the timer is periodic.
+    // An expired timer with a pending signal has no remaining time. A periodic timer still has its interval.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }

@@ -7,7 +7,7 @@
 //! host does not use the allocator of the C library, memory of the host cannot be distinguished, and no mapping is reported.
 //!
 //! The mapping list is read when an image is mapped and when the image ends. Very long lists are skipped. The image's memory is searched
-//! only if there are candidate mappings.
+//! only if the list contains candidate mappings.
 
 use std::ops::Range;
 use std::ptr;

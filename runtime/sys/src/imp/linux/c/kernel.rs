@@ -119,7 +119,7 @@ pub(in crate::imp::linux) enum Child {
     Unknown,
 }
 
-/// Returns the state of a child without waiting for it.
+/// Returns the state of a child process. The child stays available for a wait.
 pub(in crate::imp::linux) fn child(pid: i32) -> Child {
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let how = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -151,7 +151,7 @@ pub(in crate::imp::linux) fn set_limits(resource: libc::__rlimit_resource_t, lim
     setrlimit(resource, limits) == 0
 }
 
-/// Timer of the C library, created by an image and not yet deleted.
+/// Existing timer of the C library that an image has created.
 pub(in crate::imp::linux) struct Timer(usize);
 
 impl Timer {

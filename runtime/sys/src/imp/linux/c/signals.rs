@@ -63,7 +63,7 @@ pub(in crate::imp::linux) fn action(signal: c_int) -> Result<libc::sigaction, c_
 ///
 /// # Safety
 ///
-/// The handler of the action, if any, may be called whenever the signal arrives, according to its flags.
+/// The handler of the action, if any, may be called whenever the signal arrives, according to the flags of the action.
 pub(in crate::imp::linux) unsafe fn act(signal: c_int, action: &libc::sigaction) -> Result<(), c_int> {
     // SAFETY: the C library reads a whole action, whose handler our caller vouches for.
     match unsafe { libc::sigaction(signal, action, ptr::null_mut()) } {

@@ -21,7 +21,7 @@ struct Names {
 }
 
 impl Files {
-    /// Returns the name of the symbol that contains an address, and the offset of the address from the start of the symbol.
+    /// Returns the name of the symbol that contains an address. Also returns the offset of the address from the start of the symbol.
     pub(super) fn symbol(&mut self, path: &Path, address: u64) -> Option<(String, usize)> {
         let (start, _, name) =
             self.of(path)?.symbols.iter().rev().find(|(start, len, _)| within(*start, *len, address))?;
