@@ -29,7 +29,7 @@ unsafe extern "C" {
     safe fn isalpha(letter: i32) -> i32;
 }
 
-/// Python program that reads counts of rounds. For each count it prints the time of that many calls in nanoseconds.
+/// Python program that reads counts of rounds. For each count, the program prints the time of this number of calls in nanoseconds.
 const PYTHON: &str = "
 import sys, time
 way, path = sys.argv[1:]

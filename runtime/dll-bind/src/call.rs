@@ -137,8 +137,8 @@ impl Stub {
     }
 
     /// Calls through a trampoline. Fills all integer registers, and all float registers if a parameter is a float. Integers and addresses
-    /// use one sequence of registers, and floats use another. The order of integer and float parameters is therefore irrelevant. The
-    /// function ignores registers without a parameter.
+    /// use one sequence of registers. Floats use a separate sequence. The order of integer and float parameters is therefore irrelevant.
+    /// The function ignores registers without a parameter.
     unsafe fn call_by_trampoline(&self, arguments: &[u64]) -> u64 {
         let (mut i, mut f) = ([0_u64; INTEGERS], [0_f64; FLOATS]);
         let (mut integers, mut floats) = (0, 0);

@@ -229,7 +229,8 @@ impl Import {
         Self { result: Some((PropertyType::Bool, width)), ..self }
     }
 
-    /// States if a script declares the function. Each struct of another module with `f64` fields then requires an entry in [`Layouts`].
+    /// States if a script declares the function. In a script declaration, each struct of another module with `f64` fields requires an entry
+    /// in [`Layouts`].
     ///
     /// [`Layouts`]: crate::Layouts
     #[must_use]

@@ -38,7 +38,7 @@ pub use static_tls::StaticTls;
 /// Smallest page size of any supported host. Every `PT_LOAD` must have at least this alignment.
 const PAGE: u64 = 4096;
 
-/// Machine of libraries for this host. `EM_NONE` on systems whose libraries are not ELF files.
+/// ELF machine type of libraries for this host. `EM_NONE` on systems whose libraries are not ELF files.
 const HOST: Machine = if cfg!(any(windows, target_vendor = "apple")) {
     EM_NONE
 } else if cfg!(target_arch = "x86_64") {
@@ -56,7 +56,7 @@ const HOST: Machine = if cfg!(any(windows, target_vendor = "apple")) {
 pub(crate) enum ElfError {
     /// The file ends inside the part `what`. The part requires a file of `need` bytes.
     Truncated { what: String, need: u64 },
-    /// The file may be valid, but it is for another platform.
+    /// The file is for a different platform. The file itself may be valid.
     Foreign { found: String },
     /// The file is an ELF file for this machine, but not a shared library.
     WrongKind { found: String },

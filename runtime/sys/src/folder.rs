@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 pub(crate) use imp::{create_private, open_private};
 
-/// Prefix of the folders for copies of libraries.
+/// Name prefix of the folders for copies of libraries.
 pub(crate) const COPIES: &str = "alcedo-stage-";
 
 /// File that a running process keeps locked. A folder without this file belongs to a process that is creating the folder.
@@ -112,7 +112,7 @@ mod imp {
     /// Flags to open an entry without waiting. A link is not followed.
     const NO_LINKS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
-    /// Prefix of the line in the lock file with the folder of a supervisor.
+    /// Prefix of a line in the lock file. The line contains the folder of a supervisor.
     const SUPERVISOR: &str = "supervisor ";
 
     /// Checks that only this user and the administrator can replace a folder below `base`. Members of a folder's group are trusted,
@@ -257,7 +257,7 @@ mod imp {
         if content.strip_prefix(SUPERVISOR.as_bytes()).is_some_and(is_held) {
             return Ok(false);
         }
-        // Removes the lock last. An interrupted sweep is then repeated.
+        // Removes the lock last. If this sweep is interrupted, the next sweep repeats the removal.
         clear(&dir, Some(LOCK))?;
         unlinkat(&dir, LOCK, AtFlags::empty())?;
         unlinkat(base, name, AtFlags::REMOVEDIR)?;

@@ -58,7 +58,7 @@ impl Digest {
 }
 
 impl ImageFile {
-    /// Reads the whole file once and checks that it is a complete shared library for this host.
+    /// Reads the whole file once. Checks that the file is a complete shared library for this host.
     ///
     /// Complete means that headers, sections, dynamic table and relocations are consistent with each other and with the length of the
     /// file. A bit error inside code or data is detected only in a file that was sealed by [`seal_file`](crate::seal_file).

@@ -126,7 +126,7 @@ pub struct LedgerCounts {
     pub fds: u64,
     /// Current timers, created or running.
     pub timers: u64,
-    /// Current child processes of the image: running, or exited without a wait.
+    /// Current child processes of the image: running processes, and exited processes that no code has waited for.
     pub children: u64,
 }
 
@@ -248,8 +248,7 @@ impl Ledger {
         self.repairs.iter().for_each(|repair| (repair.act)(self, step, report));
     }
 
-    /// Redirects or removes the references of the process to the image that a repair can change. Called directly before the image is
-    /// closed.
+    /// Redirects or removes references from the process to the image, with all repairs. Called directly before the image is closed.
     pub(crate) fn redirect_references(&self, report: &mut EndReport) {
         let is_ours = self.records.is_ours(self);
         self.repairs.iter().for_each(|repair| (repair.redirect_references)(self, &is_ours, report));

@@ -258,7 +258,7 @@ impl StagedFile {
         Ok(())
     }
 
-    /// Prepares the file for mapping: checks that it is the inspected file, and writes the patches.
+    /// Prepares the file for mapping: checks that the inspected file is unchanged, and writes the patches.
     pub(crate) fn prepare(&mut self) -> io::Result<()> {
         if self.held.is_none() {
             self.hold(open_private(&self.path, false)?)?;

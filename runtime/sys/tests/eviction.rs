@@ -1,5 +1,5 @@
 //! Tests threads that never leave an image. If the host permits eviction, these threads are forced out of system calls. A thread is evicted
-//! only if this skips no code of the host or of the C library.
+//! only if the eviction skips no code of the host or of the C library.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 const LIBRARY: &str = "ALCEDO_NOTES_LIBRARY";
 const REPORTED: &str = "ALCEDO_NOTES_REPORTED";
 
-/// More reloads than the notes keep.
+/// Number of reloads. The notes keep fewer images.
 const RELOADS: usize = 1_500;
 const REMEMBERED: usize = 512;
 

@@ -132,7 +132,7 @@ fn length_and_first_bytes_are_checked_before_the_rest_is_read() {
     let small = demanding(length - 1);
     assert!(matches!(ImageFile::read_copy(&library, &small), Err(ImageError::TooLarge { .. })));
     assert!(matches!(ImageFile::copy_bytes(&library, &whole, &small), Err(ImageError::TooLarge { .. })));
-    // An image read without a stage directory is checked against the size limit when it is staged.
+    // An image that was read without a stage directory is checked against the size limit during staging.
     let image = ImageFile::read(&library).expect("a library");
     let refused = small.stage(&image, "c").expect_err("it is too large").to_string();
     assert!(refused.contains("this host takes libraries of at most"), "{refused}");
@@ -287,7 +287,7 @@ fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
     let (builds, path) = (builds(dir.path()), dir.path().join("live.so"));
     // The target folder may be inaccessible to other users. A separate process copies the program: a child of another test may inherit a
-    // descriptor that is open for writing. The program could then not be executed.
+    // descriptor that is open for writing. In this case, the system would refuse to execute the program.
     let program = dir.path().join("program");
     common::run(Command::new("cp").arg(env::current_exe().expect("this program")).arg(&program));
     for pattern in 0..2 {

@@ -19,7 +19,7 @@ fn here() -> (usize, bool) {
     (stack.ss_sp.addr(), stack.ss_flags & libc::SS_DISABLE == 0)
 }
 
-/// Makes an image set a stack for this thread.
+/// Sets a stack for this thread through the hook of an image.
 fn set(word: usize) {
     let memory = Box::leak(vec![0_u8; 65536].into_boxed_slice());
     let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: memory.len() };

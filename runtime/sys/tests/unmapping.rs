@@ -311,7 +311,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
                 for _ in 0..ROUNDS {
                     begin.wait();
                     let owe = shared.lock().expect("not poisoned").expect("a module is mapped");
-                    // Uses a new thread each time. The end of the thread coincides with any point of the unload.
+                    // Uses a new thread in each round. The end of the thread coincides with any point of the unload.
                     let (owes, has_owed) = mpsc::channel();
                     let thread = thread::spawn(move || {
                         owe(seen.pointer(), 1);

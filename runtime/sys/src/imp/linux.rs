@@ -117,7 +117,7 @@ pub(crate) const REPAIRS: &[Repair] = &[
     robust::REPAIR,
 ];
 
-/// Returns all files mapped into this process, as code or data, once per mapping.
+/// Returns all files that are mapped into this process, as code or data. A file with several mappings is listed several times.
 pub(crate) fn mapped_files() -> io::Result<Vec<PathBuf>> {
     Ok(Maps::read()?.all().filter_map(|mapped| Some(mapped.file()?.to_owned())).collect())
 }

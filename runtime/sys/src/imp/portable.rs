@@ -205,7 +205,7 @@ pub(crate) fn report_crashes(_files: [File; 3]) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Returns the time since the first call.
+/// Returns the time since the first call of this function.
 pub(crate) fn clock() -> std::time::Duration {
     static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     BEGAN.get_or_init(std::time::Instant::now).elapsed()

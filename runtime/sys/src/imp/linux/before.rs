@@ -1,7 +1,7 @@
-//! Records the process state before an image is mapped: soft limits, timers set by direct system calls, and system call filters. This state
-//! may raise signals without a hook. The signals are harmless while an image handles them. Without the handler, the default action
-//! terminates the process. Therefore, the source of a signal is removed before the handler, and the recorded state is restored. Filters
-//! cannot be removed. An image with filters stays mapped.
+//! Records the process state before an image is mapped: soft limits, timers set by direct system calls, and system call filters. Such
+//! limits, timers and filters may raise signals without a call of a hook. The signals are harmless while an image handles them. Without the
+//! handler, the default action terminates the process. Therefore, the source of a signal is removed before the handler, and the recorded
+//! state is restored. Filters cannot be removed. An image with filters stays mapped.
 //!
 //! Considers only signals that would be left with the default action. State from before the image is left unchanged, because the host
 //! cannot determine which code has set a limit or timer.

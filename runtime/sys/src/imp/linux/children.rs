@@ -85,7 +85,7 @@ fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     (left, reaped)
 }
 
-/// Reaps exited children of unmapped images. Returns after one load if no children are to be reaped.
+/// Reaps exited children of unmapped images. Without such children, returns after one atomic load.
 pub(super) fn reap_ended() {
     if ORPHANS.load(Ordering::Relaxed) == 0 {
         return;

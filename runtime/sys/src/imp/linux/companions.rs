@@ -1,13 +1,13 @@
 //! Tracks the companions of an image: the libraries that the image uses, except the C library and the libraries of the host. Companions do
-//! not call the hooks. Their threads may run functions of the image, and their tables may contain functions of the image. An ending image
-//! waits for these threads.
+//! not call the hooks. Threads of companions may run functions of the image. Tables of companions may contain functions of the image. An
+//! ending image waits for these threads.
 //!
 //! The loader maps a companion with the first image that needs the companion, and unmaps the companion with the last such image. The loader
 //! unmaps a companion even while threads of the companion run and handlers of the companion are set.
 //!
 //! Therefore, the effects of companions on the process are checked. A thread with a companion on its stack may call the image if the thread
 //! started during the image's lifetime. The image waits for such threads. If a companion in use is about to be unmapped, a separate
-//! reference keeps the companion open until it is unused.
+//! reference keeps the companion open until the companion is unused.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_int};
@@ -60,7 +60,7 @@ pub(super) const REPAIR: Repair = Repair {
 /// the function. An image may be unmapped while threads of these libraries exist, if no stack of these threads contains the image.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
-/// Pairs of functions. The first function registers an address of a library's code with the process, and the second function removes the
+/// Pairs of functions. The first function registers an address of a library's code with the process. The second function removes the
 /// address. A library that uses only the first function is not unmapped. Threads and signals are checked separately.
 const LEAVE: [(&str, &str); 9] = [
     ("pthread_key_create", "pthread_key_delete"),
@@ -100,7 +100,7 @@ static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::
 struct State {
     /// Libraries that were mapped for images, each with the creation time of the image's record.
     mapped: Vec<(Loaded, Ticks)>,
-    /// Mapped images by the addresses of their ledgers, with the companions that they use.
+    /// Mapped images. Each entry contains the ledger address of an image, and the companions that the image uses.
     users: Vec<(usize, Vec<Loaded>)>,
     held: Vec<Held>,
 }

@@ -160,7 +160,7 @@ fn redirect_references(is_ours: impl Fn(usize) -> bool) -> u64 {
     count
 }
 
-/// Calls `act` with the values and all libraries. Has no effect if the C++ library is not mapped.
+/// Calls `act` with the known values of the C++ library, and with all mapped libraries. Has no effect if the C++ library is not mapped.
 fn with_slots(act: impl FnOnce(&mut [FacetSlot], &[Loaded])) {
     let all = loaded::all();
     let Some(library) = all.iter().find(|library| library.file().starts_with(FILE)) else { return };

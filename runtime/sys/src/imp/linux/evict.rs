@@ -1,10 +1,10 @@
 //! Evicts a thread of an image from a blocking system call that never returns. Used as the last resort, only on request of the host.
 //!
-//! The thread receives a signal, and the handler checks the interrupted position. The thread is evicted only if a system call was
+//! The thread receives a signal. The handler of the signal checks the interrupted position. The thread is evicted only if a system call was
 //! interrupted. The system call must be a call of the image's own code, or of a C library function that waits without a lock. On the stack,
 //! only code of the image may be between this call and the host's function that started the thread. The handler then resumes the thread in
-//! the host's function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked.
-//! The frames of the image are skipped without running destructors.
+//! the host's function, as if the start routine had returned. No frame of the host is skipped. No lock of the C library stays locked. The
+//! frames of the image are skipped without running destructors.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "reads and changes the instruction pointer of a thread")
@@ -136,7 +136,7 @@ mod possible {
     static READY: OnceLock<Option<Ready>> = OnceLock::new();
 
     thread_local! {
-        /// Record of the calling thread as a thread of an image, while the thread is in its start routine.
+        /// [`Started`] record of the calling thread, while the thread is in its start routine. Null otherwise.
         static HERE: Cell<*const Started> = const { Cell::new(ptr::null()) };
     }
 
@@ -164,7 +164,7 @@ mod possible {
         }
     }
 
-    /// Checks if a thread cannot be evicted because it blocks the signal.
+    /// Checks if a thread blocks the eviction signal. Such a thread cannot be evicted.
     pub(in crate::imp::linux) fn is_out_of_reach(tid: c_int) -> bool {
         let Some(Some(ready)) = READY.get() else { return false };
         let status = std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
@@ -180,7 +180,7 @@ mod possible {
         waiting.extend(callers);
         waiting.sort_unstable();
         waiting.dedup();
-        // Uses the unwinder once. Its first use loads data, and a handler must not load data.
+        // Uses the unwinder once. The first use loads data. A handler must not load data.
         walk(&mut |_, _| false);
         let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));
         if signal.is_none() {

@@ -21,7 +21,7 @@ const SAME_STACK: usize = 256 * 1024;
 
 static RUNS: [Run; MOST] = [const { Run::new() }; MOST];
 
-/// Number of used records. If the number is zero, a jump leaves no handler, and `jumps` returns early.
+/// Number of used records. If the number is zero, `jumps` returns early.
 static RUN_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);

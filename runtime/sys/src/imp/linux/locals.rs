@@ -292,8 +292,8 @@ impl Record {
         lock(&self.pending).remove(|waiting| waiting.ledger.is(ledger))
     }
 
-    /// Runs the pending destructors of the chosen images on the calling thread. The record must belong to the calling thread. Runs
-    /// destructors of thread-locals first and destructors of key values next, and repeats both steps while destructors are pending.
+    /// Runs the pending destructors of the chosen images on the calling thread. The record must belong to the calling thread. First runs
+    /// destructors of thread-locals, then destructors of key values. Repeats both steps while destructors are pending.
     fn run_pending(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();

@@ -9,7 +9,7 @@ use super::c::peek::{self, words};
 use super::loaded::Loaded;
 use super::lock;
 
-/// Addresses that the host has looked up for its callers. Images may have received any of these addresses.
+/// Addresses that the host has looked up for all images. Images may have received any of these addresses.
 static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
 
 #[derive(Default)]

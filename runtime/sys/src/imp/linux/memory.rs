@@ -2,7 +2,7 @@
 //!
 //! A record is removed before the kernel unmaps its pages. Afterwards, the address may be reused.
 //!
-//! The loader unmaps all pages of an image when it closes the image, including holes. If an image unmaps some of its own pages, the pages
+//! When the loader closes an image, it unmaps all pages of the image, including holes. If an image unmaps some of its own pages, the pages
 //! are replaced by inaccessible pages. Inaccessible pages keep other mappings away from these addresses.
 #![expect(unsafe_code, reason = "maps and unmaps pages")]
 

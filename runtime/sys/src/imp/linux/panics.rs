@@ -48,7 +48,7 @@ pub(crate) fn are_panics_reported() -> bool {
 ///
 /// If a thread-local panics while it is dropped, prints the label of its image to standard error. The standard library aborts the process
 /// afterwards.
-// The function needs its own frame: the registers must belong to a call that has not returned when the stack is written.
+// The function needs its own frame. The registers must belong to a call that is active while the stack is written.
 #[inline(never)]
 pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     locals::with_dropped_here(|image| {

@@ -1,4 +1,4 @@
-//! Kernel reports on this process in `/proc/self`: mappings, and ids of threads and descriptors.
+//! Reads reports of the kernel on this process from `/proc/self`: mappings, and ids of threads and descriptors.
 
 use std::ffi::OsStr;
 use std::fs;

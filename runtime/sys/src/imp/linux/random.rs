@@ -1,5 +1,5 @@
 //! State of the C function `random`. A module may move the state to its own memory. Before that memory is freed, the state is moved to
-//! memory of the host, and the sequence of numbers continues.
+//! memory of the host. The sequence of numbers continues.
 #![expect(unsafe_code, reason = "replaces two functions of the C library and moves their state")]
 
 use std::ffi::{c_char, c_uint};
@@ -25,7 +25,7 @@ static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 /// Buffer of the last move. `None` before the first move. The mutex is locked during a move.
 static LAST: Mutex<Option<usize>> = Mutex::new(None);
 
-/// `true` as soon as a module may have moved the state. Before that, no check is necessary.
+/// `true` as soon as a module may have moved the state. While this flag is `false`, no check is necessary.
 static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// Executes a call by which an image may move the state.

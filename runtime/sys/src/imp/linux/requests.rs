@@ -119,7 +119,7 @@ pub(super) fn begin_io(
     result
 }
 
-/// Records a list of requests and submits it by calling `submit` with the event for notification.
+/// Records a list of requests. Submits the list by calling `submit` with the event for notification.
 pub(super) fn begin_list(
     ledger: &Ledger,
     of_names: bool,

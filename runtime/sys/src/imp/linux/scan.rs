@@ -163,7 +163,7 @@ struct Walk<'a> {
     result: SearchResult,
 }
 
-/// Returns the references, and the blocks of the image on the C heap that variables outside of the image refer to.
+/// Returns the references to the image. Also returns the C heap blocks of the image to which variables outside of the image refer.
 fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     let begun = Instant::now();
     let objects = objects::mapped();

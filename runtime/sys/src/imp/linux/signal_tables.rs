@@ -140,7 +140,7 @@ impl Table {
         self.entries().iter().any(|entry| entry.owner == owner)
     }
 
-    /// Creates a table in its own pages with space for `most` entries. The error is an error number.
+    /// Creates a table in its own pages with space for `most` entries. The error is the `errno` value of the C library.
     pub(super) fn make(
         original: libc::sigaction,
         most: usize,

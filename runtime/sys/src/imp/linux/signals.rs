@@ -1,6 +1,6 @@
-//! Signals of images. The installed handler always belongs to the host. This handler calls the handlers of the images, latest first. Then
-//! it calls the original handler of the process. The previous handler that an image receives is never the handler of another image.
-//! Therefore no image can call an unmapped image.
+//! Signals of images. The installed handler always belongs to the host. This handler calls the handlers of the images, latest first. This
+//! handler then calls the original handler of the process. The previous handler that an image receives is never the handler of another
+//! image. Therefore no image can call an unmapped image.
 //!
 //! [`super::signal_tables`] stores the entries of each signal.
 #![expect(unsafe_code, reason = "sets signal handlers, and calls those of modules")]
@@ -271,7 +271,7 @@ impl Reading {
 impl Drop for Reading {
     fn drop(&mut self) {
         if !self.run.as_ref().is_none_or(RunGuard::leave) {
-            // The run has ended on a different thread, and that thread has released the table.
+            // The run has ended on a different thread. That thread has released the table.
             mem::forget(self.table.take());
         }
     }

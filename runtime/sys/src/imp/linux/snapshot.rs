@@ -12,7 +12,7 @@ use crate::ledger::uses::{Use, UseKind, Uses};
 pub(crate) struct Snapshot {
     fds: Vec<c_int>,
     threads: Vec<i32>,
-    /// Handlers of all signals, in order.
+    /// Handlers of all signals, in the order of the signal numbers.
     handlers: Vec<Option<usize>>,
 }
 

@@ -83,7 +83,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     if signals::may_run(owner) {
         let running = signals::running(owner);
         if running.is_empty() {
-            // More handlers are running than are listed individually.
+            // The running handlers have no records, because the table of runs is full.
             holders.push(Holder::new(HolderKind::Handler, "a running signal handler", Instant::now()));
         }
         holders.extend(running.into_iter().map(|running| handler(&running, ledger)));

@@ -52,7 +52,7 @@ impl Ticks {
 }
 
 impl Thread {
-    /// Checks if the thread certainly existed at that time. A start in the tick of `moment` is uncertain.
+    /// Checks if the thread certainly existed at `moment`. A start in the tick of `moment` is uncertain.
     pub(super) fn is_older_than(&self, moment: Ticks) -> bool {
         self.began < moment.0
     }

@@ -1,9 +1,9 @@
 //! Streams of the C library that call functions of an image (`fopencookie`) or write to memory of the image when flushed (`open_memstream`,
 //! `fmemopen`). The C library lists all open streams and flushes them at process exit. Therefore no stream may refer to an unmapped image.
 //!
-//! Streams of the first kind use functions of the host. While the module is mapped, these functions call the functions of the module.
-//! Afterwards the streams discard their output and have no input. Streams of the second kind keep the image mapped, because only the C
-//! library stores the addresses to which these streams write.
+//! Streams of the first kind use functions of the host. While the module is mapped, these functions call the functions of the module. After
+//! the module is unmapped, the streams discard their output and have no input. Streams of the second kind keep the image mapped, because
+//! only the C library stores the addresses to which these streams write.
 #![expect(unsafe_code, reason = "replaces functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;

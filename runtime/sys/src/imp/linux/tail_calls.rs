@@ -48,7 +48,7 @@ fn jumps(code: &[u8], start: usize) -> Vec<usize> {
     code.windows(2).enumerate().filter_map(jump).collect()
 }
 
-/// Returns the number of bytes that belong to the same function, according to its unwind record.
+/// Returns the number of bytes that belong to the function at `function`, according to its unwind record.
 fn until_next(function: usize, library: &[Range<usize>]) -> usize {
     let Some(end) = library.iter().find(|range| range.contains(&function)).map(|range| range.end) else { return 0 };
     let most = (end - function).min(LONGEST);

@@ -4,7 +4,7 @@
 //! The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is therefore
 //! only reported, and stays mapped. A mapping is reported if memory of the image refers to the mapping at the end of the image. The mapping
 //! must also be newer than the image, must have no record, and must not belong to the C library (blocks, arenas, thread stacks). If the
-//! host does not use the allocator of the C library, memory of the host cannot be distinguished, and no mapping is reported.
+//! host does not use the allocator of the C library, memory of the host cannot be distinguished. In this case, no mapping is reported.
 //!
 //! The mapping list is read when an image is mapped and when the image ends. Very long lists are skipped. The image's memory is searched
 //! only if the list contains candidate mappings.

@@ -1,6 +1,5 @@
 //! Functions called across the C ABI. This module calls functions of modules under the promises of the modules. The C library calls
-//! functions of the host. Keys of thread-specific values have a function of the host as destructor. The C library rejects numbers that are
-//! not keys.
+//! functions of the host. Also creates keys of thread-specific values. The C library rejects numbers that are not keys.
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -126,7 +125,7 @@ pub(in crate::imp::linux) fn on_thread(start: extern "C" fn(*mut c_void) -> *mut
     }
 }
 
-/// Creates a key that has no destructor in the C library. The error is an error number.
+/// Creates a key that has no destructor in the C library. On failure, returns the error number of the C function.
 pub(in crate::imp::linux) fn make_key() -> Result<c_uint, c_int> {
     let mut key = 0;
     match pthread_key_create(&mut key, None) {

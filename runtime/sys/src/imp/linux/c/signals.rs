@@ -59,7 +59,7 @@ pub(in crate::imp::linux) fn action(signal: c_int) -> Result<libc::sigaction, c_
     }
 }
 
-/// Sets the action of a signal. The error is an error number.
+/// Sets the action of a signal. The error is the `errno` value of the C library.
 ///
 /// # Safety
 ///
@@ -123,7 +123,7 @@ impl Stack {
         Self { start, size: 4096, flags: 0 }
     }
 
-    /// Returns the alternate stack of the calling thread. The error is an error number.
+    /// Returns the alternate stack of the calling thread. The error is the `errno` value of the C library.
     pub(in crate::imp::linux) fn here() -> Result<Self, c_int> {
         let mut stack = MaybeUninit::<libc::stack_t>::uninit();
         // SAFETY: the kernel sets nothing, and has written the whole stack on success.
@@ -138,7 +138,7 @@ impl Stack {
     }
 
     /// Sets the alternate stack of the calling thread. The stack must be a previous stack of the thread, or a stack that was created for
-    /// the thread. The error is an error number.
+    /// the thread. The error is the `errno` value of the C library.
     pub(in crate::imp::linux) fn put(self) -> Result<(), c_int> {
         let ss_sp = ptr::with_exposed_provenance_mut(self.start);
         let stack = libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size };

@@ -1,4 +1,4 @@
-//! Tests of reads of mapped and of unmapped memory.
+//! Tests reads of mapped memory and of unmapped memory.
 #![expect(unsafe_code, reason = "maps and unmaps pages of the tests")]
 
 use std::ptr;
