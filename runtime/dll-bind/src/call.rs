@@ -77,8 +77,9 @@ impl Stub {
     /// Calls the function. Each argument is an address or a number widened to eight bytes. The bits of the result above its size are
     /// undefined.
     ///
-    /// # Safety The function exists, has the declared parameters and result, and follows the C calling convention of the platform. The
-    /// function may dereference the passed addresses.
+    /// # Safety
+    /// The function exists, has the declared parameters and result, and follows the C calling convention of the platform. The function may
+    /// dereference the passed addresses.
     pub(crate) unsafe fn call(&self, arguments: &[u64]) -> u64 {
         assert_eq!(arguments.len(), self.params.len(), "a call has the arguments that are declared");
         match self.has_trampoline {

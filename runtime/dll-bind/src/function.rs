@@ -322,8 +322,9 @@ impl Imported {
     /// Calls the function with an argument for each parameter. The argument of an out parameter specifies the capacity of the
     /// parameter. If the function does not exist, the result is the zero value, and out parameters are unchanged.
     ///
-    /// # Errors [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. In both cases, the
-    /// call has no results.
+    /// # Errors
+    /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. In both cases, the call has
+    /// no results.
     pub fn call(&self, arguments: &[Value]) -> Result<Outcome, Broken> {
         if arguments.len() != self.params.len() {
             let breach = Breach::Len { found: arguments.len(), expected: self.params.len() };

@@ -68,9 +68,10 @@ pub(crate) struct Opened {
 impl UserCode {
     /// Returns the folder of libraries at this path. Does not create the folder. The folder may be created later.
     ///
-    /// # Safety Every library in the folder fulfills these conditions, now and later. The functions of a library match the declarations of
-    /// their imports. The initializers and finalizers of a library are correct. No thread or handler of the library remains after the
-    /// library is closed. Each call detects many, but not all, accesses beyond the buffers of the function.
+    /// # Safety
+    /// Every library in the folder fulfills these conditions, now and later. The functions of a library match the declarations of their
+    /// imports. The initializers and finalizers of a library are correct. No thread or handler of the library remains after the library is
+    /// closed. Each call detects many, but not all, accesses beyond the buffers of the function.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())

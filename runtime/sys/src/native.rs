@@ -55,7 +55,8 @@ impl NativeLibrary {
     /// # Safety
     /// The requirements of [`Self::open`] apply.
     ///
-    /// # Errors If the loader rejects a file of that name in the folder.
+    /// # Errors
+    /// If the loader rejects a file of that name in the folder.
     pub unsafe fn find(location: NativeLocation<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
         // SAFETY: our caller vouches for the initializers of libraries with this name.
         let open = |path: &Path| unsafe { Self::open(path) };

@@ -95,7 +95,8 @@ impl UserLibrary {
     /// The initializers and finalizers of every library in the folder must be sound. When the value is dropped, no thread or handler of the
     /// library may remain, and no address in the library may be used afterwards.
     ///
-    /// # Errors If the library does not exist, if the file is outside of the folder, or if the loader rejects the library.
+    /// # Errors
+    /// If the library does not exist, if the file is outside of the folder, or if the loader rejects the library.
     pub unsafe fn open(folder: &Path, name: &str) -> Result<Self, UserLibraryError> {
         let (source, file, found) = find(folder, name)?;
         let failed = |error| UserLibraryError::Copy { file: source.clone(), error };

@@ -40,7 +40,8 @@ impl Drop for Block {
 
 /// Frees a block of an unmapped image.
 ///
-/// # Safety The image allocated the block. The block is live, and no other code frees the block.
+/// # Safety
+/// The image allocated the block. The block is live, and no other code frees the block.
 pub(in crate::imp::linux) unsafe fn free(_gone: &Gone<'_>, block: *mut c_void) {
     // SAFETY: promised by our caller; the creator of `Gone` has promised that the image is unmapped, and the creator of its policy
     // that the image transfers no blocks.
@@ -58,7 +59,8 @@ pub(in crate::imp::linux) enum Closes {
 
 /// Returns a closure that closes a resource left open by an unmapped image.
 ///
-/// # Safety The image opened the resource. The resource is open, and the policy allows closing. No other code closes the resource before.
+/// # Safety
+/// The image opened the resource. The resource is open, and the policy allows closing. No other code closes the resource before.
 pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> impl FnOnce() + Send + use<> {
     // SAFETY: promised by our caller; the creator of `Gone` has promised that the image is unmapped, and the creator of its policy
     // that no other code has the resource. Each kind is closed by its own function.
