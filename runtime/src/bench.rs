@@ -16,7 +16,8 @@ impl Runtime {
     /// Returns the stores, for the benchmarks and tests of this crate.
     ///
     /// # Safety
-    /// The caller leaves no mark in progress, uses no address after its object is destroyed, and ages no container that is borrowed.
+    /// The caller must not leave a mark in progress, must not use an address after its object is destroyed, and must not call
+    /// [`Stores::age`] for a container that is borrowed.
     #[doc(hidden)]
     pub unsafe fn bench(&self) -> Stores<'_> {
         Stores(self.core())
@@ -47,7 +48,7 @@ impl Stores<'_> {
         text
     }
 
-    /// Returns the plugin part of an object for a class. Uses the lookup of calls into modules.
+    /// Returns the plugin part of an object for a class. Uses the lookup that calls into modules use.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
         Some(self.0.pairs.find_part(&self.0.world.objects, object, ClassId(class))?.0)
@@ -58,7 +59,7 @@ impl Stores<'_> {
         unreachable(&self.0.world, &no_roots()).expect("no native class adds references")
     }
 
-    /// Begins a mark in slices. Writes pass the write barrier until the mark ends.
+    /// Begins a mark in slices. Until the mark ends, writes of references pass the write barrier.
     pub fn begin_mark(&self) {
         begin(&self.0.world, &no_roots());
     }

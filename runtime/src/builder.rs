@@ -155,7 +155,7 @@ impl Builder {
         self
     }
 
-    /// Rejects libraries that are not sealed by `alcedo build`.
+    /// Sets whether the runtime rejects libraries that `alcedo build` has not sealed.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -175,9 +175,9 @@ impl Builder {
         self
     }
 
-    /// Sets the policy for modules that use resources of the process without the permission in their `module!`: network, files, threads,
-    /// signals and C libraries. The default reports such uses. A module that declares no permissions is not checked. The check finds
-    /// mistakes of authors and restricts no code; `runtime/docs/trusting-files.md` lists what it detects.
+    /// Sets the policy for modules that use resources of the process without a permission in their `module!`. Such resources are the
+    /// network, files, threads, signals and C libraries. The default policy only reports such uses. A module that declares no permissions
+    /// is not checked. The check finds mistakes of authors and restricts no code; `runtime/docs/trusting-files.md` lists what it detects.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -198,7 +198,7 @@ impl Builder {
     }
 
     /// Accepts only libraries that are signed with this key; see `alcedo keygen` and `alcedo build --sign`. Several calls of this method
-    /// accept several keys. Applies to every module in every context, also to modules that are loaded from memory.
+    /// accept several keys. The check applies to every module in every context, including modules that are loaded from memory.
     /// `runtime/docs/trusting-files.md` explains the guarantees and limits of a signature.
     ///
     /// ```
@@ -212,8 +212,8 @@ impl Builder {
         self
     }
 
-    /// Sets the maximum size of a library file in bytes. The default is 1 GiB. The runtime checks the size before the read, and rejects
-    /// larger files.
+    /// Sets the maximum size of a library file in bytes. The default is 1 GiB. The runtime checks the size before it reads the file, and
+    /// rejects larger files.
     ///
     /// # Examples
     /// ```rust
@@ -265,8 +265,8 @@ impl Builder {
         self
     }
 
-    /// Starts a thread that logs calls into modules, reload phases and finalizers that take longer than `limit`. Each call into a module
-    /// then takes about ten nanoseconds longer.
+    /// Starts a watchdog thread, which logs operations that take longer than `limit`: calls into modules, reload phases and finalizers.
+    /// Each call into a module then takes about ten nanoseconds longer.
     ///
     /// # Examples
     /// ```rust
@@ -283,8 +283,8 @@ impl Builder {
         self
     }
 
-    /// Adds a listener for hangs. The watchdog calls the listener on the thread of the watchdog, while the reported call still hangs. Has
-    /// an effect only if [`Builder::watchdog`] sets a limit.
+    /// Adds a listener for hangs. The watchdog thread calls the listener while the reported call still hangs. The listener is called only
+    /// if [`Builder::watchdog`] sets a limit.
     ///
     /// # Examples
     /// ```rust
@@ -330,7 +330,7 @@ impl Builder {
     /// Sets the number of stack bytes that calls into modules and calls of host functions leave free: 256 KiB by default, at most three
     /// quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or the Default. A
     /// call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep). Unbounded recursion therefore
-    /// returns an error, and the process continues. The destruction of objects may use three quarters of the reserve. Two kinds of calls
+    /// returns an error, and the process continues. Calls that destroy objects may use three quarters of this reserve. Two kinds of calls
     /// into a Slim, a pinned context or the Default are not checked: calls through function pointers, and calls on the stack of a
     /// coroutine. The size of a coroutine's stack is unknown.
     ///
@@ -347,7 +347,7 @@ impl Builder {
         self
     }
 
-    /// Changes the policy for blocked unloads.
+    /// Passes the policy for blocked unloads to `change`, which can modify the policy.
     ///
     /// # Examples
     /// ```rust
@@ -387,15 +387,15 @@ impl Builder {
         self.unloads(|policy| policy.park_after = Some(after))
     }
 
-    /// Sets the maximum number of parked images. When the runtime has parked more images, loads of modules fail,
-    /// except the return of a health watch to the last healthy library; see [`Runtime::watch_health`].
+    /// Sets the maximum number of parked images. When the runtime has parked more images, loads of modules fail. A health watch can still
+    /// return to the last healthy library; see [`Runtime::watch_health`].
     #[must_use]
     pub fn parked_budget(self, images: usize) -> Self {
         self.unloads(|policy| policy.parked_budget = images)
     }
 
-    /// Sets whether references in values owned by plugin code protect objects from collection. The default is `true`. With `false`, a
-    /// reference to a collected object reads as `ObjectHandle::NONE`.
+    /// Sets whether values that plugin code owns protect the objects to which they refer from garbage collection. The default is `true`.
+    /// With `false`, a reference to a collected object reads as `ObjectHandle::NONE`.
     #[must_use]
     pub fn owned_values_are_roots(mut self, they_are: bool) -> Self {
         self.owned_values_are_no_roots = !they_are;
@@ -426,15 +426,15 @@ impl Builder {
 
     /// Connects to `alcedo dev` if `alcedo dev` started this program. Otherwise has no effect.
     ///
-    /// `alcedo dev` builds the plugins. [`Runtime::create_master`] ignores its argument, waits for the first build, and loads the plugins
-    /// of this build. [`Runtime::tick`] loads each later build. Only one runtime per process can connect.
+    /// `alcedo dev` builds the plugins. [`Runtime::create_master`] then ignores its argument, waits for the first build, and loads the
+    /// plugins of this build. [`Runtime::tick`] loads each later build. Only one runtime per process can connect.
     ///
     /// `alcedo dev` reports a crash with its module and line. A call that runs for more than a second is reported as a hang. In both cases
-    /// the next process of this program restores a world that was saved a few seconds earlier. The first safe point with plugins calls
-    /// [`Worlds::load`](crate::Worlds::load), which makes earlier handles stale.
+    /// `alcedo dev` starts this program again, and the new process restores a world that was saved a few seconds earlier. The first safe
+    /// point after plugins were loaded calls [`Worlds::load`](crate::Worlds::load). This call makes all earlier object handles stale.
     ///
-    /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. `alcedo dev` treats each exit without these steps as a crash of a
-    /// plugin, and restarts the host.
+    /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. If the process exits without one of these steps, `alcedo dev`
+    /// assumes that a plugin has crashed, and restarts the host.
     ///
     /// Enables [`UnloadPolicy::search_references`](crate::UnloadPolicy::search_references): before an image is unmapped, the runtime
     /// searches memory for references to the image. A later call of [`Builder::unloads`] can disable this search.
@@ -458,8 +458,8 @@ impl Builder {
         self
     }
 
-    /// For tests only: sets the last serial number of slots for objects and conjugates. A small number soon uses a slot up. Stale handles
-    /// remain invalid, but used-up slots occupy memory.
+    /// For tests only: sets the last serial number of slots for objects and conjugates. With a small number, a slot is soon exhausted.
+    /// Stale handles remain invalid, and exhausted slots continue to occupy memory.
     #[doc(hidden)]
     #[must_use]
     pub fn last_serial(mut self, last: u32) -> Self {
@@ -467,7 +467,7 @@ impl Builder {
         self
     }
 
-    /// For tests only: runs one class constructor a second time in each reload. Tests must detect this error.
+    /// For tests only: runs one class constructor a second time in each reload. Tests verify that the reload checks detect this error.
     #[doc(hidden)]
     #[must_use]
     pub fn planted_rerun(mut self, planted: bool) -> Self {
@@ -485,8 +485,8 @@ impl Builder {
         self
     }
 
-    /// Adds and declares script packages: folders of `.uc` files, each named like its package. [`Runtime::create_master`] and reloads load
-    /// the scripts together with the libraries.
+    /// Adds and declares script packages. Each script package is a folder of `.uc` files, and has the name of its folder.
+    /// [`Runtime::create_master`] and reloads load the scripts together with the libraries.
     ///
     /// # Examples
     /// ```rust
@@ -509,15 +509,15 @@ impl Builder {
         for folder in folders {
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.as_ref().to_owned());
             let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
-            // The load of the package reports an invalid folder name.
+            // If the folder name is invalid, the later load of the package reports the error.
             self.own.packages.extend(name.map(str::to_owned));
             self.scripts.push(folder);
         }
         self
     }
 
-    /// Sets the limits of scripts: the maximum depth of nested script calls, and the maximum number of loop iterations in one call from the
-    /// host or a plugin. A script that exceeds a limit fails with an error.
+    /// Sets two limits for scripts: the maximum depth of nested script calls, and the maximum number of loop iterations. Iterations are
+    /// counted per call from the host or a plugin. A script that exceeds a limit fails with an error.
     ///
     /// # Examples
     /// ```rust

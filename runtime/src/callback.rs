@@ -1,8 +1,8 @@
-//! Callbacks that a host has registered, each with its kind and its location in the host's source.
+//! Callbacks that a host has registered. Each callback has a kind, and a location in the source of the host.
 //!
 //! A callback that owns a handle of its own host creates a reference cycle. The reference count of the host does not show that a callback
-//! owns a handle. The end of a runtime or context therefore drops its callbacks one by one, and counts the handles that each drop releases.
-//! This breaks every cycle. The log lists the callbacks that owned a handle.
+//! owns a handle. When a runtime or context ends, it therefore drops its callbacks one by one, and counts the handles that each drop
+//! releases. Dropping the callbacks breaks every cycle. The log lists the callbacks that owned a handle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use crate::panic_guard;
 use crate::sync::lock;
 
-/// Name prefix of the classes that the host generates for closures bound to delegates. These classes exist in this process only. World
+/// Name prefix of the classes that the host generates for closures bound to delegates. These classes exist only in this process. World
 /// files contain no objects of these classes.
 pub(crate) const CLOSURE: &str = "HostClosure";
 
@@ -75,7 +75,7 @@ pub(crate) struct Registered<C> {
 /// this.
 pub(crate) struct Callbacks<C>(Mutex<Listed<C>>);
 
-/// Callbacks with their priorities. A round of calls uses the list at the start of the round.
+/// Callbacks with their priorities. A round of calls uses the list that exists at the start of the round.
 type Listed<C> = Arc<Vec<(i32, Registered<C>)>>;
 
 impl<C> Default for Callbacks<C> {
@@ -125,7 +125,7 @@ impl<C: Clone> Callbacks<C> {
     }
 
     /// Calls each callback and passes its priority. Skips callbacks that are removed during the round. No lock is held during a call. If
-    /// the list has changed during the round, returns the callbacks of the old list for the caller to drop.
+    /// the list has changed during the round, returns the callbacks of the old list. The caller must then drop these callbacks.
     #[must_use]
     pub(crate) fn round(&self, mut call: impl FnMut(i32, &Registered<C>)) -> Vec<Registered<C>> {
         let round = Arc::clone(&*self.list());
@@ -149,9 +149,9 @@ impl<C: Clone> Callbacks<C> {
 
 /// A registered callback. Only `remove` removes the callback. Dropping this value has no effect.
 ///
-/// Later events do not call a removed callback. A round of calls that has begun on another thread may still call the callback. The captures
-/// of the callback are dropped when the last of these calls has returned. Removal has no effect if the context or runtime has ended, or if
-/// the callback was already removed or replaced.
+/// After the removal, later events do not call the callback. A round of calls that has already begun on another thread may still call the
+/// callback. The captures of the callback are dropped when the last of these calls has returned. Removal has no effect if the context or
+/// runtime has ended, or if the callback was already removed or replaced.
 ///
 /// Methods that register a callback with a running host return this type. [`Runtime::registrations`](crate::Runtime::registrations) also
 /// returns the registrations made with a [`Builder`](crate::Builder) or [`Natives`](crate::native::Natives).
@@ -192,7 +192,7 @@ impl<F: ?Sized + FnOnce()> Registration<F> {
         self.site.name
     }
 
-    /// Removes the callback.
+    /// Removes the callback. See [`Registration`] for calls in progress on other threads.
     pub fn remove(self) {
         (self.remove)();
     }
@@ -250,7 +250,7 @@ impl HostId {
 /// Owned or shared code of the host. Dropping this value does not panic: panics of captured values are logged.
 pub(crate) struct Guarded<C>(Option<C>);
 
-/// Reference to a callback during a call. If the callback was removed during the call, dropping this reference drops the captures of the
+/// Reference to a callback during a call. If the callback is removed during the call, dropping this reference drops the captures of the
 /// callback.
 pub(crate) type Share<C> = Guarded<Arc<C>>;
 
@@ -288,7 +288,7 @@ impl<C> Drop for Guarded<C> {
 }
 
 thread_local! {
-    /// Host whose dropped handles this thread currently counts, with their number.
+    /// Host whose handle drops this thread currently counts, and the number of drops so far.
     static COUNTED: Cell<(Option<HostId>, u32)> = const { Cell::new((None, 0)) };
 }
 
@@ -316,7 +316,7 @@ fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
 }
 
 /// Drops callbacks of `host` one by one, and logs the callbacks that owned a handle of `host`. The caller must hold no lock and no borrow
-/// of the callbacks, because dropping captures may reenter this code.
+/// of the callbacks, because destructors of captures may access the callbacks.
 pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Registered<C>>) {
     for Registered { code, site } in callbacks {
         let handles = handles_that_go(host, || drop_caught(Registered { code, site }));
@@ -331,7 +331,7 @@ pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Regist
     }
 }
 
-/// Drops a callback with its captures. The caller must hold no lock, because dropping captures may reenter this code.
+/// Drops a callback with its captures. The caller must hold no lock, because destructors of captures may call this module again.
 pub(crate) fn drop_caught<C>(Registered { code, site }: Registered<C>) {
     if let Err(message) = panic_guard::caught(|| drop(code)) {
         tracing::error!(callback = %site, message, "a value owned by a callback panicked when it was dropped");

@@ -1,4 +1,5 @@
-//! Executes text commands that a user types into a running host. Each line of input has one answer. Commands use only the public API.
+//! Executes text commands that a user types into a running host. For each line of input, the console returns one output string. Commands
+//! use only the public API.
 
 #[cfg(feature = "script")]
 mod eval;
@@ -34,8 +35,8 @@ const COMMANDS: &[(&str, &str)] = &[
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Runtime {
-    /// Executes a command and returns the answer. The command `help` lists all commands. An error is also returned as an answer. Answers
-    /// are safe to print to a terminal, because strings of plugins and unknown input are escaped.
+    /// Executes a command and returns its output. The command `help` lists all commands. If the command fails, the output is the error
+    /// message. The output is safe to print to a terminal, because strings of plugins and unknown input are escaped.
     ///
     /// # Examples
     /// ```rust
@@ -109,7 +110,7 @@ impl Runtime {
         }
     }
 
-    /// Returns at most twenty completions of a line for [`Runtime::console`], each as a whole line.
+    /// Returns at most twenty completions of a line for [`Runtime::console`]. Each completion is a whole line.
     ///
     /// # Examples
     /// ```rust

@@ -21,7 +21,7 @@ pub struct Counters {
     pub constructions: u64,
     /// Plugin parts that constructions and reloads have built.
     pub conjugates_built: u64,
-    /// Runs of class constructors on instances. Runs on class default objects do not count.
+    /// Runs of class constructors on instances. Runs on class default objects are not counted.
     pub class_constructors_run: u64,
     /// Class constructors that ran twice on an object. Nonzero only if the runtime has a defect.
     pub class_constructors_rerun: u64,

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 #[doc(hidden)]
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 
-/// Environment variable for supervised hosts. If it is `1`, the host also records backtraces of panics in plugin code.
+/// Environment variable for supervised hosts. If the value is `1`, the host also records backtraces of panics in plugin code.
 pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
 
-/// For a supervisor: keeps the library copies of the host that reports into `folder` until the result is dropped. Without this call, after
-/// the end of that host, the next start of a host would remove these copies. Must be called before the supervised host starts.
+/// For a supervisor: keeps the library copies of a supervised host until the result is dropped. `folder` is the report folder of this host.
+/// Without this call, the next host start after the end of the supervised host would remove these copies. Must be called before the
+/// supervised host starts.
 ///
 /// # Errors
 /// If the folder cannot be opened or locked.
@@ -22,8 +23,8 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 }
 
 /// Arms the guard if this process is supervised. Returns `true` if the guard is armed. The guard records a fatal signal with registers,
-/// stack and mappings. The signal then has its normal effect. With [`BACKTRACE`], panics in plugin code are also recorded: at most one per
-/// second, from at most sixteen locations.
+/// stack and mappings. After the record is written, the signal has its normal effect. With [`BACKTRACE`], panics in plugin code are also
+/// recorded: at most one per second, from at most sixteen locations.
 ///
 /// Call this function near the start of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
 /// game thread. The guard then also reports stack overflows of the game thread.

@@ -1,13 +1,13 @@
-//! Counts active calls without a shared counter. Each thread has a record with slots for its open calls. A call only writes memory of its
-//! own thread. An unload shuts the gate, and then reads the records of all threads.
+//! Counts active calls without a shared counter. Each thread has a record with slots for its open calls. A call only writes to the record
+//! of the calling thread. An unload shuts the gate, and then reads the records of all threads.
 //!
 //! A caller writes its slot *before* it reads the gate. An unload shuts the gate *before* it reads the slots. All four accesses are
-//! sequentially consistent. Therefore either the caller reads a shut gate and returns, or the unload reads the slot and waits. When an
-//! image is unmapped, no call is inside the image. The records contain only numbers and `'static` locations, which stay valid after an
+//! sequentially consistent. Therefore either the caller reads that the gate is shut, and returns, or the unload reads the slot, and waits.
+//! At the unmap of an image, no call runs in the image. The records contain only numbers and `'static` locations, which stay valid after an
 //! unload.
 //!
 //! A gate rejects a call if the stack of the thread is nearly exhausted. Unbounded recursion of calls by name therefore returns an error,
-//! as in the Master.
+//! as for modules of the Master.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -23,12 +23,12 @@ use crate::sync::thread::{self, Thread};
 use crate::sync::{Arc, Mutex, MutexGuard, lock, thread_local};
 use crate::thread_stack;
 
-/// Maximum number of open calls that a thread stores in slots. Further calls take the slow path.
+/// Maximum number of open calls that the record of a thread contains. Further calls take the slow path.
 const SLOTS: usize = 16;
 
 const EMPTY: u64 = 0;
 
-/// Slot for an open call of a thread.
+/// Slot for one open call of a thread.
 struct CallerSlot {
     /// Number of the gate that admitted the call. Written last and cleared first.
     gate: AtomicU64,
@@ -83,7 +83,7 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // All calls of the thread have returned, because only the end of the thread drops this record.
+        // All calls of the thread have returned, because the record is dropped only when its thread ends.
         rows().retain(|row| !Arc::ptr_eq(row, &self.row));
     }
 }
@@ -92,7 +92,7 @@ fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
     lock(&ROWS)
 }
 
-/// Checks if this thread has open calls. Can be called on any thread, also while the thread ends.
+/// Checks if the current thread has open calls. Can be called on any thread, even while the thread ends.
 pub(crate) fn are_calls_open_here() -> bool {
     calls_open_here() != 0
 }
@@ -110,7 +110,7 @@ pub(crate) struct EntryGate {
     leases: Arc<Leases>,
 }
 
-/// Error of a call that a gate rejects because the stack of the thread is nearly exhausted.
+/// Error for a rejected call: the stack of the thread is nearly exhausted.
 #[derive(Debug)]
 pub(crate) struct NoRoom {
     /// Number of open calls of the thread.
@@ -128,15 +128,15 @@ pub(crate) struct Calling {
 /// An admitted call. Dropping this value ends the call. Must be dropped on the thread that began the call.
 pub(crate) struct Inside<'a> {
     admission: Admission,
-    /// Ties this value to the lifetime of the gate, and to one thread.
+    /// Restricts this value to the lifetime of the gate, and to one thread.
     gate: PhantomData<(&'a EntryGate, *const ())>,
 }
 
 enum Admission {
     /// Index of the slot in the thread's record.
     Slot(usize),
-    /// Slow path: a lease admits the call. Used if the record of the thread is full, the thread is ending, a coroutine calls, or the caller
-    /// passes a lease.
+    /// Slow path: a lease admits the call. Used if the record of the thread is full, the thread is ending, the caller runs in a coroutine,
+    /// or the caller passes a lease.
     Lease(Option<Lease>),
 }
 
@@ -153,7 +153,7 @@ impl EntryGate {
     }
 
     /// Admits a call of the current thread. Returns `None` if the gate is shut, and [`NoRoom`] if the stack of the thread is nearly
-    /// exhausted. Only the slow path calls `name`.
+    /// exhausted. Only the slow path calls the closure `name`.
     pub(crate) fn enter(
         &self,
         calling: Calling,
@@ -177,7 +177,8 @@ impl EntryGate {
                 Err(_sealed) => return Ok(None),
             },
         };
-        // Reads the flag after writing the slot. If an unload shuts the gate after this read, the unload reads the slot later and waits.
+        // Reads the flag after writing the slot. If an unload shuts the gate after this read, the unload later reads this slot, and waits
+        // for the call.
         Ok((!self.shut.load(Ordering::SeqCst)).then_some(inside))
     }
 
@@ -196,8 +197,8 @@ impl EntryGate {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the admitted calls on the fast path, longest first. Calls on the slow path are listed as leases. May include a call that the
-    /// gate is about to reject.
+    /// Returns the admitted calls on the fast path, longest first. The lease report lists the calls on the slow path. The result may
+    /// include a call that the gate then rejects.
     pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
         let now = coarse_clock();
         let rows: Vec<_> = rows().clone();
@@ -235,7 +236,7 @@ impl Drop for Inside<'_> {
                 // Cannot fail: the thread-local variable existed when the call began, and exists until all calls of the thread have
                 // returned.
                 let _gone = OWN.try_with(|own| {
-                    // A thread that reads the empty slot also sees all writes of the call.
+                    // A thread that reads the empty slot also reads all earlier writes of the call.
                     own.row.slots[at].gate.store(EMPTY, Ordering::Release);
                     own.depth.set(at);
                 });

@@ -5,7 +5,7 @@ use crate::load::error::LoadError;
 use crate::object::construction::ConstructionFailed;
 use crate::object::refusal::DeclareError;
 
-/// Error of an operation of the runtime. A failed operation has no effect.
+/// Error of a runtime operation. A failed operation has no effect.
 ///
 /// # Examples
 /// ```rust
@@ -71,7 +71,7 @@ pub enum Error {
         /// Innermost open call.
         frame: String,
     },
-    /// The list belongs to another runtime than the batch. No object was called.
+    /// The list and the batch belong to different runtimes. No object was called.
     #[error(
         "`{name}` was not called: the list has objects of another runtime, and their handles refer to other objects here; refresh the \
          list with the runtime of `{name}`"
@@ -98,7 +98,7 @@ pub enum Error {
 }
 
 impl From<Error> for CallError {
-    /// Converts an error of the runtime, for use of `?` in function bodies of the host. Returns a [`CallError`] unchanged.
+    /// Converts an error of the runtime, so that function bodies of the host can use `?`. A contained [`CallError`] is returned unchanged.
     fn from(error: Error) -> Self {
         match error {
             Error::Call(error) => error,
@@ -107,7 +107,7 @@ impl From<Error> for CallError {
     }
 }
 
-/// Returns a hint for error messages: the method that requests the action at the next safe point.
+/// Returns a hint for the error message of `action`: the method that requests this action for the next safe point.
 fn later(action: &str) -> &'static str {
     match action {
         A_COLLECTION => "it is done at the next safe point",

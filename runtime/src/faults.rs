@@ -1,5 +1,5 @@
-//! Fault injection: makes a chosen step of a reload fail or panic. Tests then verify the rollback of this step. Only the steps of
-//! [`ReloadStep`] can fail by injection. Not for hosts. If no fault is armed, a step costs one read of a thread-local flag.
+//! Fault injection: makes a chosen step of a reload fail or panic, so that tests can verify the rollback. Only the steps of [`ReloadStep`]
+//! can fail by injection. Not intended for hosts. If no fault is armed, each step costs one read of a thread-local flag.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -12,11 +12,11 @@ listed! {
     pub enum ReloadStep {
         /// Before a library is read.
         Read,
-        /// Headers, sections and manifest of a library were checked.
+        /// The headers, sections and manifest of a library were checked.
         Check,
         /// A library was copied.
         Copy,
-        /// All copies exist, and the canary has not loaded the copies.
+        /// All copies exist, but the canary has not yet loaded the copies.
         Canary,
         /// A library was mapped.
         Map,
@@ -34,7 +34,7 @@ listed! {
         FillCells,
         /// Before the `suspend` function of a module runs.
         Suspend,
-        /// Unloading callbacks have run, and the modules to replace are suspended.
+        /// Unloading callbacks have run, and the modules that the reload replaces are suspended.
         Callbacks,
         /// The new class of each existing object was determined.
         Survivors,
@@ -122,8 +122,8 @@ struct ArmedFault {
 }
 
 thread_local! {
-    // Thread-local, because only the game thread that armed a fault reads the fault. Nested steps of a load need no parameter for the
-    // fault.
+    // Thread-local, because only the game thread that armed a fault reads the fault. The steps of a load therefore need no parameter for
+    // the fault.
     static IS_ARMED: Cell<bool> = const { Cell::new(false) };
     static ARMED: RefCell<Option<ArmedFault>> = const { RefCell::new(None) };
 }
@@ -154,7 +154,7 @@ impl Drop for Armed {
     }
 }
 
-/// Marks that a step was reached, and injects the fault that is armed for the step.
+/// Called when a reload reaches a step. Injects the fault that is armed for this step.
 ///
 /// # Errors
 /// If an error is armed for the step.

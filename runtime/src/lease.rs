@@ -1,7 +1,7 @@
-//! Leases: counted, named reasons for which a module's code must stay mapped. An image is unmapped only when no lease remains. The report
-//! of a blocked unload lists the holder, thread, duration and source location of each lease.
+//! Leases: each lease keeps the code of a module mapped, and names a reason. An image is unmapped only when no lease remains. The report of
+//! a blocked unload lists the holder, thread, duration and source location of each lease.
 //!
-//! Only host code drops leases. Therefore no thread has to return into the image after the last lease was dropped.
+//! Only host code drops leases. Therefore no thread returns into the image after the last lease was dropped.
 
 use std::cell::Cell;
 use std::fmt;
@@ -44,9 +44,9 @@ pub enum LeaseKind {
     Borrow,
     /// A thread that the module started.
     Thread,
-    /// A contextual scope that code of the module has opened and not closed.
+    /// A contextual scope that code of the module has opened but not closed.
     Scope,
-    /// A dependent module.
+    /// A module that depends on this module.
     Dependent,
     /// A delegate bound to the module's code.
     Delegate,
@@ -56,7 +56,7 @@ pub enum LeaseKind {
     Posted,
     /// An asynchronous task that has not finished.
     Task,
-    /// A thread-local destructor that must run on its own thread.
+    /// A destructor of a thread-local variable. Only the thread of the variable can run the destructor.
     ThreadLocal,
     /// A plugin part whose finalizer has not returned.
     Finalizer,
@@ -74,7 +74,7 @@ pub enum LeaseKind {
     Request,
     /// A C library that is bound to a class of the module. The C library stays open while one of its functions is in use.
     Library,
-    /// An exit hook that is queued for a safe point, after many finalizers.
+    /// An exit hook that a safe point will run after many finalizers.
     ExitHook,
 }
 
@@ -134,13 +134,13 @@ impl LeaseKind {
 pub struct Blocker {
     /// Kind of the lease.
     pub kind: LeaseKind,
-    /// Holder: the called function, the thread's name, or the dependent module.
+    /// Holder of the lease: the called function, the name of the thread, or the dependent module.
     pub owner: String,
     /// Thread that took the lease, by name and number if known, such as `"worker-3" (4711)`.
     pub thread: String,
     /// Time since the lease was taken.
     pub age: Duration,
-    /// Source file and line that took the lease, if known.
+    /// Source file and line at which the lease was taken, if known.
     pub place: Option<String>,
 }
 
@@ -150,7 +150,7 @@ impl Blocker {
         self.described(&format!(", {:.1} s", self.age.as_secs_f64()))
     }
 
-    /// Formats the blocker without its duration, for a message that may be displayed later.
+    /// Formats the blocker without its duration, for messages that may be displayed much later.
     pub(crate) fn lasting(&self) -> String {
         format!("{} {}", self.kind, self.described(""))
     }
@@ -194,7 +194,7 @@ impl fmt::Display for ModuleBlocker {
     }
 }
 
-/// Error of a request for a lease on a module or context that is already unloading.
+/// Error of a lease request: the module or context is already unloading.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -245,7 +245,7 @@ pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*cons
 /// directly in the public function.
 #[track_caller]
 pub(crate) fn host_verb() -> HostVerb {
-    // Called outside of the closure: in the closure, `Location::caller` would return a line of this function.
+    // Reads the location outside of the closure, because in the closure `Location::caller` would return a line of this function.
     let caller = Location::caller();
     HostVerb(CALLED_FROM.with(|location| location.replace(Some(caller))), PhantomData)
 }
@@ -291,8 +291,8 @@ impl Leases {
         self.take_at(kind, owner, Some(location_text(Location::caller())))
     }
 
-    /// Takes a lease for `owner` inside a public function. Records the location that the innermost [`host_verb`] on this thread has stored:
-    /// the call of the public function in the host. Records no location outside of public functions.
+    /// Takes a lease for `owner` inside a public function. Records the call site of this public function in the host, which the innermost
+    /// [`host_verb`] on this thread has stored. Records no location outside of public functions.
     ///
     /// # Errors
     /// [`Sealed`] if the unload has begun.
@@ -329,7 +329,7 @@ impl Leases {
         Lease { leases: Arc::clone(self), key, also: Vec::new() }
     }
 
-    /// Rejects requests for new leases. Current leases remain. Has no effect if the leases are already sealed.
+    /// Seals the leases: later requests for new leases fail, and current leases remain. Has no effect if the leases are already sealed.
     pub(crate) fn seal(&self) {
         self.lock().sealed.get_or_insert_with(Instant::now);
     }
@@ -410,7 +410,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes another lease on the module or context of this lease. Also succeeds after sealing, because the holder of a lease may finish
+    /// Takes another lease on the module or context of this lease. Succeeds even after sealing, because the holder of a lease may finish
     /// its operation.
     pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
         self.leases.take_in_unload(kind, owner, place)

@@ -1,9 +1,9 @@
-//! Forwards events and spans of plugins, with their nesting, to the host's `tracing` subscriber. A plugin has its own copy of `tracing`.
-//! The callsites of this copy are unmapped with the plugin. The host therefore creates a callsite for each distinct log statement of a
-//! plugin. An equal statement in the next generation reuses this callsite. Filters by target and level work as for host code. Memory grows
-//! with the number of distinct statements. A reload without new statements uses no more memory. If a thread has no subscriber, its records
-//! are sent to the subscriber of the thread that built the host. If a process has several hosts, for example in tests, each host receives
-//! the records of its own modules.
+//! Forwards the log events and spans of plugins, with their nesting, to the host's `tracing` subscriber. Each plugin contains a separate
+//! copy of `tracing`. The callsites of this copy are unmapped with the plugin. The host therefore creates a callsite for each distinct log
+//! statement of a plugin. An equal statement in the next generation reuses this callsite. Filters by target and level work as for host
+//! code. The memory for callsites grows with the number of distinct statements. A reload without new statements needs no additional memory.
+//! If a thread has no subscriber, its records are sent to the subscriber of the thread that built the host. If a process has several hosts,
+//! for example in tests, each host receives the records of its own modules.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,10 +26,10 @@ use crate::unheard;
 /// Maximum number of fields of one statement, in addition to message, module and generation. Further fields are omitted.
 const MOST_FIELDS: usize = 13;
 const OWN_FIELDS: usize = 3;
-/// Target of the log records for panics that no call returns to the host.
+/// Target of the log records for panics. Used for panics that no call returns to the host as an error.
 const PANICS: &str = "alcedo::panic";
 
-/// Receives the log records of all modules of one runtime. Any thread.
+/// Receives the log records of all modules of one runtime. Can be used on any thread.
 #[derive(Default)]
 pub(crate) struct Logs {
     modules: Mutex<HashMap<u64, ModuleTag>>,
@@ -99,7 +99,8 @@ impl Logs {
     }
 
     /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses the subscriber of the thread that built the
-    /// host. Does not run `send` during a call of a subscriber: `tracing` prevents this recursion, but `with_default` would allow it.
+    /// host. Does not run `send` during a call of a subscriber. `tracing` prevents this recursion, but `with_default` would allow the
+    /// recursion.
     fn with_subscriber(&self, send: impl FnOnce()) {
         let has_none = |dispatch: &Dispatch| dispatch.is::<NoSubscriber>();
         // During a call of a subscriber, `get_current` returns `None`, while `get_default` returns an empty subscriber. `get_current` is
@@ -117,8 +118,8 @@ impl Logs {
     }
 }
 
-/// Returns the file and line of a failure, as the key for repeated failures. For a failure without a location, the key is the message
-/// without digits, because object numbers differ.
+/// Returns the key that identifies repeated failures: the file and line of the failure. For a failure without a location, the key is the
+/// message without digits, because repeated messages may contain different object numbers.
 pub(crate) fn location(error: &CallError) -> (String, u32) {
     match error {
         CallError::InScript { stack, .. } if !stack.is_empty() => (stack[0].function.clone(), stack[0].line),
@@ -131,7 +132,7 @@ pub(crate) fn without_digits(message: &str) -> String {
     message.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
-/// Returns the most verbose level that a subscriber in this process currently accepts.
+/// Returns the most verbose log level that any subscriber in this process currently accepts.
 pub(crate) fn loudest() -> LogLevel {
     match tracing::level_filters::LevelFilter::current().into_level() {
         None => LogLevel::OFF,
@@ -206,7 +207,7 @@ fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
 fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let mut names = vec!["message", "module", "generation"];
-    // Renames fields of the plugin that have the names of the host's fields `module` and `generation`.
+    // Renames plugin fields named `module` or `generation`, because the host adds fields with these names.
     names.extend(
         key.fields
             .iter()
@@ -270,7 +271,7 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
-    /// Subscriber that counts events, and runs the function during each of the first three events.
+    /// Subscriber that counts events, and calls the function during each of the first three events.
     struct Counter(Arc<AtomicU64>, fn());
 
     impl Subscriber for Counter {

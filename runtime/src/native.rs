@@ -1,5 +1,5 @@
-//! Classes, structs and enums that the host declares in Rust. Native types and the types of modules have declarations of the same form.
-//! Reflection handles both alike.
+//! Classes, structs and enums that the host declares in Rust. The declarations of native types and of module types have one common form,
+//! and reflection does not distinguish them.
 
 #[doc(hidden)]
 pub mod __private;
@@ -64,7 +64,7 @@ use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
 
-/// Callback for each tick, which receives the seconds since the previous tick. The cell is empty while the callback runs.
+/// Callback that runs in each tick, with the seconds since the previous tick. The cell is empty while the callback runs.
 pub(crate) type Ticker = Rc<Cell<Option<Box<dyn FnMut(&Runtime, f32)>>>>;
 
 /// Hook that runs before the host destroys an object.
@@ -100,7 +100,7 @@ pub struct Natives {
 }
 
 impl Natives {
-    /// Returns an empty set of native types. The set declares the package `name`.
+    /// Returns a set without native types, which declares the package `name`.
     pub fn in_package(name: &str) -> Self {
         Self { packages: vec![name.to_owned()], ..Self::default() }
     }
@@ -124,7 +124,7 @@ impl Natives {
     }
 
     /// Declares that the `f64` fields of the struct with this path are `float` in C. Calls of C libraries convert these fields in both
-    /// directions. Scripts can pass a native struct with `f64` fields to C only after this declaration, or if the folder of C libraries
+    /// directions. Without this declaration, scripts can pass a native struct with `f64` fields to C only if the folder of C libraries
     /// states the C layout of the struct.
     #[must_use]
     pub fn c_floats(mut self, path: &str) -> Self {
@@ -153,8 +153,8 @@ impl Natives {
         self
     }
 
-    /// Adds an interface of `package` without functions. Required only if no native class implements the interface: other interfaces are
-    /// declared automatically.
+    /// Adds an interface of `package` without functions. Required only if no native class implements the interface. Interfaces that a
+    /// native class implements are declared automatically.
     #[must_use]
     pub fn interface(mut self, package: &str, name: &str, doc: &str) -> Self {
         let doc = doc.to_owned();
@@ -162,15 +162,15 @@ impl Natives {
         self
     }
 
-    /// Adds an interface with functions. For each function of the interface, a class that implements the interface must have a function
-    /// with an equal name.
+    /// Adds an interface with functions. A class that implements the interface must have a function with the name of each interface
+    /// function.
     #[must_use]
     pub fn interface_with_functions(mut self, interface: NativeInterface) -> Self {
         self.batch.interfaces.push(interface.0);
         self
     }
 
-    /// Adds a callback that runs once per tick, with the seconds since the previous tick.
+    /// Adds a callback that runs once per tick and receives the seconds since the previous tick.
     #[must_use]
     #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
@@ -248,7 +248,7 @@ impl NativeEnum {
         self
     }
 
-    /// Declares the enum as flags: a value is a set of entries, and each entry is one bit.
+    /// Declares the enum as a set of flags: each entry is one bit, and a value combines any number of entries.
     #[must_use]
     pub fn flags(mut self) -> Self {
         self.0.is_flags = true;
@@ -364,7 +364,7 @@ impl NativeClass {
     }
 
     /// Adds a property. `default` is parsed as a value of the property's kind. An empty string means zero. [`NativeClass::add_property`]
-    /// also returns a handle, by which the native functions of the class access the property.
+    /// also returns a handle, which native functions of the class use to access the property.
     #[must_use]
     pub fn property(mut self, name: &str, (kind, type_path): NativeType, flags: u64, default: &str) -> Self {
         self.0.properties.push(property(name, kind, type_path, flags, default));
@@ -398,7 +398,7 @@ impl NativeClass {
     }
 
     /// Declares that the class implements the interface with this path. References to the interface can then refer to objects of the class.
-    /// Also declares the interface if no other declaration exists.
+    /// If the interface has no explicit declaration, the interface is also declared.
     #[must_use]
     pub fn implements(mut self, interface: &str) -> Self {
         self.0.interfaces.push(interface.to_owned());
@@ -437,8 +437,8 @@ impl NativeClass {
     }
 
     /// Sets a hook that runs when the destruction of an object begins. The hook of a derived class runs before the hooks of its base
-    /// classes. The object is intact while the hook runs. Also runs after a reload has moved the object to another native class; the
-    /// properties of this class can then not be accessed.
+    /// classes. The object is intact while the hook runs. The hook also runs after a reload has moved the object to another native class.
+    /// In this case, the hook cannot access the properties of this class.
     ///
     /// # Examples
     /// ```rust
@@ -465,9 +465,9 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook that reports references of an object to the garbage collector. The collector finds references in properties without this
-    /// hook. The hook must not change the world. An incremental collection calls the hook when it visits the object, and again at the end
-    /// of the mark.
+    /// Sets a hook that reports references of an object to the garbage collector. The collector does not need this hook for references in
+    /// properties. The hook must not change the world. An incremental collection calls the hook when it visits the object, and again at the
+    /// end of the mark.
     ///
     /// # Examples
     /// ```rust

@@ -1,4 +1,4 @@
-//! Handle by which other threads of the host run closures on the game thread.
+//! Handle for other threads of the host, which run closures on the game thread through this handle.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,8 +7,7 @@ use crate::bridge::tasks::Inbox;
 use crate::callback::Guarded;
 use crate::runtime::Runtime;
 
-/// Posts closures to the game thread. Can be used on any thread. A clone posts to the runtime of the original. Does not keep the runtime
-/// alive.
+/// Posts closures to the game thread. Can be used on any thread. A clone posts to the same runtime. Does not keep the runtime alive.
 ///
 /// # Examples
 /// ```rust
@@ -41,10 +40,10 @@ impl Poster {
     }
 
     /// Runs `code` on the game thread at the next safe point, after all earlier posted closures. Returns `false` if the runtime was
-    /// dropped. The drop of the runtime also drops the pending closures.
+    /// dropped. Dropping the runtime also drops the pending closures.
     ///
-    /// A panic of `code` is logged and does not propagate. A safe point inside `code` runs the next posted closures. The maximum nesting is
-    /// 8.
+    /// A panic of `code` is logged and does not propagate. If `code` itself runs a safe point, this safe point runs the next posted
+    /// closures. Safe points can be nested up to a depth of 8.
     ///
     /// # Examples
     /// ```rust

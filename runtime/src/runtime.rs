@@ -1,5 +1,5 @@
-//! Runtime of a host. Owns and connects the stores of the host. No static variable contains a runtime. A process may have several runtimes,
-//! each on a separate thread.
+//! Runtime of a host: owns and connects the stores for objects, types, calls and modules. No static variable contains a runtime. A process
+//! may have several runtimes, each on a separate thread.
 
 mod closures;
 mod collecting;
@@ -84,7 +84,7 @@ struct Inner {
     ticking: Cell<bool>,
     /// Native structs with custom network serialization.
     net_structs: NetStructs,
-    /// Functions, protocols and resolvers that the host has registered. The end of the host drops their code.
+    /// Functions, protocols and resolvers that the host has registered. Their code is dropped when the host ends.
     registered: RefCell<Vec<Registered<Rc<dyn TakeBody>>>>,
     /// Set after the callbacks of the host were dropped.
     has_ended: Cell<bool>,
@@ -106,7 +106,8 @@ struct Inner {
 }
 
 impl Drop for Runtime {
-    /// Shuts the host down if this handle is the last handle. The host exists during the shutdown, because callbacks receive a handle.
+    /// Shuts the host down if no other handle of the host exists. The host remains usable during the shutdown, because callbacks receive a
+    /// handle.
     #[inline]
     fn drop(&mut self) {
         handle_goes(|| self.inner.loads.registry.id());
@@ -122,7 +123,7 @@ impl Runtime {
     fn end(&mut self) {
         let red = &self.inner.core.red;
         if red.depth() != 0 {
-            // Code of a module is on the stack and uses the stores of the host. The host therefore ends only after this code returns.
+            // Module code is on the stack and uses the stores of the host. The host therefore ends only after this module code returns.
             let last = Self { inner: Rc::clone(&self.inner) };
             red.afterwards(Box::new(move || drop(last)));
             return;
@@ -219,7 +220,7 @@ impl WeakRuntime {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }
 
-    /// Returns a handle of the host for a use of `name`. Returns [`CallError::Unavailable`] if all handles of the host were dropped.
+    /// Returns a handle of the host for an operation on `name`. Returns [`CallError::Unavailable`] if all handles of the host were dropped.
     pub(crate) fn expect(&self, name: &str) -> Result<Runtime, CallError> {
         self.upgrade().ok_or_else(|| CallError::Unavailable { what: format!("the runtime of `{name}`") })
     }
@@ -277,7 +278,7 @@ impl Runtime {
                 runtime.inner.before_destroy.each(|_priority, hook| (hook.code)(&runtime, object));
             }
         };
-        // Cannot fail: the core is new, so this cell is empty.
+        // Cannot fail: the core is new, so its `before_end` cell is empty.
         let _first = runtime.inner.core.before_end.set(Box::new(notify));
         let weak = runtime.downgrade();
         let run = move |job: HostJob| {
@@ -290,12 +291,12 @@ impl Runtime {
         runtime
     }
 
-    /// Returns all registered callbacks: tickers, hooks before a destroy, listeners for events and hangs, and unloading callbacks.
-    /// Callbacks of one kind are listed in call order. The list includes callbacks of a builder, of native types, and of the running host.
-    /// Each registration can remove its callback. [`Registration::name`](crate::Registration::name) returns the name of the callback.
-    /// Callbacks of `alcedo dev` have the name `alcedo dev`.
+    /// Returns the registrations of all callbacks: tickers, hooks before the destruction of objects, listeners for events and hangs, and
+    /// unloading callbacks. Callbacks of one kind are listed in call order. The list includes callbacks that the builder, native types, or
+    /// the running host have registered. Each registration can remove its callback. [`Registration::name`](crate::Registration::name)
+    /// returns the name of the callback. Callbacks that `alcedo dev` has registered have the name `alcedo dev`.
     ///
-    /// Callbacks can be removed on the game thread at any time, even by a callback or during a reload. Other threads use
+    /// The game thread can remove callbacks at any time, even from a callback or during a reload. Other threads can post the removal with
     /// [`Poster::post`](crate::Poster::post).
     ///
     /// # Examples
@@ -333,11 +334,11 @@ impl Runtime {
         LocalRegistration::local(site, move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site)))
     }
 
-    /// Returns a weak handle, which callbacks may own.
+    /// Returns a weak handle of the host. A callback may own a weak handle.
     ///
-    /// A callback that owns a [`Runtime`] creates a reference cycle. The runtime then stays alive after the host has dropped its handles:
-    /// no module is unloaded, and no listener is called. The folder of the library copies remains until this user starts a host again. The
-    /// cycle is only detected when the thread ends. A warning in the log then lists the callbacks that may own a handle.
+    /// A callback that owns a [`Runtime`] creates a reference cycle. The runtime then stays alive after all other handles were dropped. In
+    /// this case no module is unloaded, and no listener is called. The folder with the library copies remains until this user starts a host
+    /// again. The runtime detects the cycle only when the thread ends. A warning in the log then lists the callbacks that may own a handle.
     /// [`Runtime::shutdown`] breaks these cycles by dropping the callbacks. For each callback that owned a handle, the shutdown logs a
     /// warning with the kind and location of the callback. Most callbacks receive a handle as an argument and need no own handle.
     ///
@@ -385,7 +386,7 @@ impl Runtime {
         Links(self)
     }
 
-    /// Returns access to conjugates: values that have a handle. A conjugate is borrowed, owned or expired.
+    /// Returns access to conjugates, which are values with a handle. A conjugate is borrowed, owned or expired.
     pub fn conjugates(&self) -> Conjugates<'_> {
         Conjugates(self)
     }
@@ -405,8 +406,8 @@ impl Runtime {
         Collection(self)
     }
 
-    /// Returns the load contexts of this runtime: the Default, Slims, pinned contexts, and the part of the Master that any thread may read.
-    /// The result can be sent to any thread. See `runtime/docs/load-contexts.md`.
+    /// Returns the load contexts of this runtime: the Default, the Slims and the pinned contexts. The result also contains the Master data
+    /// that any thread may read, and can be sent to any thread. See `runtime/docs/load-contexts.md`.
     #[must_use]
     pub fn contexts(&self) -> Contexts {
         Contexts::of(&self.inner.loads.registry)
@@ -484,7 +485,7 @@ impl Runtime {
     /// Connects this host to `alcedo dev`.
     pub(crate) fn join(&self, invitation: Invitation) -> std::io::Result<()> {
         let agent = invitation.accept(self.post_handle())?;
-        // Cannot fail: only the builder calls this function, once.
+        // Cannot fail: only the builder calls this function, and calls it once.
         let _first = self.inner.agent.set(agent);
         Ok(())
     }
@@ -538,7 +539,7 @@ impl Runtime {
     }
 
     /// Checks for a safe point, and marks `action` as in progress until the returned guard is dropped. At a safe point, the stack contains
-    /// no code of a plugin or script, and no hook of a native class. No exclusive operation is in progress.
+    /// no code of a plugin or script, and no hook of a native class. Also, no exclusive operation such as a reload is in progress.
     pub(crate) fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         let busy = self.exclusively(action)?;
         let world = &self.inner.core.world;

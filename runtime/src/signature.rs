@@ -1,5 +1,5 @@
 //! Signature strings, and the comparison of caller and callee signatures in calls by name. The signature string of a callee is parsed once,
-//! when its name is resolved. The parsed signature is cached with the resolved name. Calls parse no strings.
+//! when its name is resolved. The parsed signature is cached with the resolved name, so calls parse no strings.
 #![expect(unsafe_code, reason = "vouches that slots hold the types of the signature that callers are compared with")]
 
 use std::fmt;
@@ -59,8 +59,8 @@ impl Signature {
         self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
     }
 
-    /// Checks that a function with this signature can be called on any thread: all parameters and the result must be strings or fit in
-    /// slots. Otherwise returns [`CallError::Buffer`] with the type.
+    /// Checks that a function with this signature can be called on any thread. All parameters and the result must be strings or fit in
+    /// slots. Otherwise returns [`CallError::Buffer`] with the first type that is not allowed.
     pub(crate) fn needs_no_runtime(&self, name: &str) -> Result<(), CallError> {
         match self.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
             None => Ok(()),
@@ -82,7 +82,7 @@ impl Signature {
 pub(crate) enum Travel {
     /// The slot contains the value.
     Slot,
-    /// The slot refers to a borrowed string (argument) or to a sink (result).
+    /// The slot of an argument refers to a borrowed string. The slot of a result refers to a sink, which receives the string.
     Text,
     /// The slot contains the address of the value.
     Address,
@@ -105,14 +105,14 @@ thread_local! {
 /// Parsed signature of a callee. Cached when the name of the callee is resolved.
 type Types = Result<Signature, CallError>;
 
-/// Returns the signature of a callee. Only the dispatcher of this callee reads the slots. If the string is invalid, callers with dynamic
-/// values receive an error.
+/// Returns the signature of a callee whose slots only its own dispatcher reads. If the string is invalid, callers with dynamic values
+/// receive an error.
 pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
     CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
 }
 
-/// Returns the signature string of a module if the string matches the fingerprint. Otherwise returns the string in parentheses, for example
-/// if the plugin has type aliases. Callers with static types can still call this function. Callers with dynamic values receive an error.
+/// Returns the signature string of a module if the string matches the fingerprint. Otherwise, for example if the plugin uses type aliases,
+/// returns the string in parentheses. Callers with static types can still call this function. Callers with dynamic values receive an error.
 pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> Rc<str> {
     let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
     if is_true { signature.into() } else { format!("({signature})").into() }

@@ -1,5 +1,5 @@
-//! Watches the library of a Slim. After a build has written a new library, the watch replaces the Slim. A Slim belongs to no thread, so
-//! each watch has a separate thread.
+//! Watches the library of a Slim. After a build has written a new library, the watch replaces the Slim. No thread owns a Slim, so each
+//! watch runs on a separate thread.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use crate::sync::thread::{self, JoinHandle};
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// Replaces a Slim after each change of its library file, until this value is dropped. Keeps the Slim alive, like every handle of the Slim.
-/// Can be used on any thread.
+/// Replaces a Slim after each change of its library file, until this value is dropped. Keeps the Slim alive, as every handle of the Slim
+/// does. Can be used on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -96,7 +96,7 @@ impl Watching {
 }
 
 impl Drop for SlimWatch {
-    /// Stops the watch, and waits for a replacement in progress. Does not wait on the thread of the watch itself.
+    /// Stops the watch, and waits for a replacement in progress. Does not wait if the current thread is the thread of the watch.
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {

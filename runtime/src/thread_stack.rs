@@ -1,5 +1,5 @@
-//! Stack of the calling thread. Scopes that must nest are only allowed on this stack. A coroutine has a separate stack. Code can suspend a
-//! coroutine inside a scope, and a coroutine can outlive the frames of its caller.
+//! Stack of the calling thread. Scopes that must be closed in reverse order are only allowed on this stack. A coroutine has a separate
+//! stack. A coroutine can be suspended inside a scope, and can outlive the frames of its caller.
 
 use alcedo_abi::stack::StackSpan;
 
@@ -14,7 +14,7 @@ fn find() -> StackSpan {
 
 /// Returns the stack of the calling thread. Returns `StackSpan::ANY` if the platform does not report the stack.
 pub(crate) fn span() -> StackSpan {
-    // Computes the span again if a destructor calls this function after the thread-local variable is destroyed.
+    // Computes the span again if the thread-local variable is destroyed, for example during a call from a destructor.
     SPAN.try_with(|span| *span).unwrap_or_else(|_| find())
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn is_exhausted(reserve: usize) -> bool {
     stack.is_here() && !stack.above(reserve).is_here()
 }
 
-/// Returns `true` if the caller runs on the stack of its thread, not on the stack of a coroutine.
+/// Returns `true` if the caller runs on the stack of its thread, and `false` on the stack of a coroutine.
 #[inline]
 pub(crate) fn is_here() -> bool {
     span().is_here()

@@ -8,7 +8,7 @@ use tracing::dispatcher;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::NoSubscriber;
 
-/// Prints a message that was also logged, if this process has no subscriber. Any thread.
+/// Prints a message, which was also logged, if this process has no subscriber. Can be called on any thread.
 pub(crate) fn print(message: &dyn Display) {
     let is_lost = LevelFilter::current() == LevelFilter::OFF
         && dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>());
@@ -23,7 +23,7 @@ mod tests {
     use std::env;
     use std::process::Command;
 
-    /// Environment variable of a child process that runs only this test. Further tests in the process would install subscribers.
+    /// Environment variable of a child process that runs only this test. Other tests in one process would install subscribers.
     const ALONE: &str = "ALCEDO_UNHEARD_TEST";
 
     #[test]

@@ -1,4 +1,4 @@
-//! Evaluates a [`Builder`]. Builds the runtime, or only declares the native types for script checks and glue.
+//! Evaluates a [`Builder`]: builds the runtime, or only declares the native types for script checks and glue.
 
 use std::io;
 use std::mem;
@@ -50,8 +50,9 @@ impl Builder {
     /// runtime is built.
     ///
     /// # Errors
-    /// Returns an error if a native declaration breaks a rule. The result of a package contains the errors of the package. The list
-    /// contains a library only if the library cannot be read or declared.
+    /// Returns an error if a native declaration breaks a rule. Errors in a script package do not make this function fail: the
+    /// [`ScriptCheck`] of the package lists these errors. The returned list contains a library only if the library cannot be read or
+    /// declared.
     ///
     /// # Examples
     /// ```rust
@@ -73,8 +74,8 @@ impl Builder {
         Ok(check(&world, &modules, &self.layouts(&natives)))
     }
 
-    /// Returns the C layouts of structs from the native types and from the folder of C libraries. Layouts from the folder take
-    /// precedence.
+    /// Returns the C layouts of structs. The layouts are declared by the native types and by the folder of C libraries. Layouts from the
+    /// folder take precedence.
     #[cfg(any(feature = "dll-bind", feature = "script"))]
     fn layouts(&self, collected: &Natives) -> Layouts {
         let layouts = c_bodies::floats(&collected.c_floats);
@@ -113,9 +114,9 @@ impl Builder {
         Ok(of_natives(&world))
     }
 
-    /// If `alcedo glue --host` started this process, writes the result of [`Builder::declared`] and ends the process. Otherwise has no
-    /// effect. [`Builder::build`] also calls this function first. A host calls this function directly only if it opens a window, a port or
-    /// a file before the build of its runtime.
+    /// If `alcedo glue --host` started this process, writes the result of [`Builder::declared`] and ends the process. Otherwise returns the
+    /// builder unchanged. [`Builder::build`] also calls this function first. A host needs a direct call of this function only if the host
+    /// opens a window, a port or a file before it builds its runtime.
     ///
     /// # Examples
     /// ```rust
@@ -144,8 +145,8 @@ impl Builder {
         Ok(Answered { declared, scripts, ..Answered::default() })
     }
 
-    /// Builds the runtime. The calling thread becomes the game thread. If a plugin thread has no `tracing` subscriber, its records are sent
-    /// to the current subscriber of the calling thread. The runtime keeps this subscriber until the end of the runtime.
+    /// Builds the runtime. The calling thread becomes the game thread. Log records of a plugin thread without a `tracing` subscriber are
+    /// sent to the current subscriber of the calling thread. The runtime keeps this subscriber until the end of the runtime.
     ///
     /// # Errors
     /// Returns an error if a native declaration breaks a rule, or if the system cannot create the finalizer thread or the folder for
@@ -205,7 +206,7 @@ impl Builder {
         #[cfg(feature = "dll-bind")]
         let _first = core.c_layouts.set(layouts);
         for class in &mut collected.batch.classes {
-            // The functions of a `DllClass` already have bodies.
+            // A `DllClass` has already provided bodies for the functions of this class.
             #[cfg(feature = "dll-bind")]
             if collected.c_bodies.iter().any(|body| body.is_of(class)) {
                 continue;
@@ -256,7 +257,7 @@ impl Builder {
     }
 }
 
-/// Minimum stack size of a game thread in bytes. A reload would exhaust a smaller stack.
+/// Minimum stack size of a game thread in bytes. A reload could exhaust a smaller stack.
 const LEAST_STACK: usize = 256 << 10;
 
 /// Returns the reason why no host can be built on a thread with this stack. Returns `None` if a host can be built.

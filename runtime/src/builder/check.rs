@@ -1,5 +1,5 @@
-//! Checks script packages against the types of the host. Loads no package. Used by `alcedo check` and by tools that read declarations.
-//! Plugin libraries that the packages use are read without a mapping.
+//! Checks script packages against the types of the host, without loading a package. Used by `alcedo check` and by tools that read
+//! declarations. If the packages use plugin libraries, the check reads the library files but does not map them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -34,14 +34,14 @@ struct Library {
     batch: Batch,
 }
 
-/// Checks the script packages among these modules, in dependency order. The results contain a library only if the library cannot be read or
+/// Checks the script packages among these modules, in dependency order. The results include a library only if the library cannot be read or
 /// declared.
 pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Vec<ScriptCheck> {
     // Ignores a name conflict here, because the load of a package reports the conflict.
     let _declared = declare_library(world);
     let (mut found, mut scripts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
     for (at, path) in modules.iter().enumerate() {
-        // A missing path is reported as an invalid package folder.
+        // Treats a missing path as a package folder, so the check reports an invalid folder.
         if path.is_file() {
             match ManifestInfo::peek_declarations(path) {
                 Ok((info, found)) => libraries.push(Library { at, path: path.clone(), info, batch: found.batch }),
@@ -73,7 +73,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
                 wrong.extend(names.map(|(_, name)| (name.to_ascii_lowercase(), of.clone())));
             }
         }
-        // Several packages in one batch have cyclic dependencies. The first package of a batch reports unresolved names.
+        // A batch with several packages is a dependency cycle. The first package of such a batch then reports unresolved names.
         for script in of_scripts.into_iter().map(|at| &scripts[at]) {
             let versions = out_of_range(script, &scripts, &libraries);
             let check = checked(world, script, versions, (&wrong, layouts));
@@ -88,8 +88,8 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     found.into_iter().map(|(_, check)| check).collect()
 }
 
-/// Returns batches of module indices in dependency order. Packages have the indices below `scripts.len()`. Libraries have the indices from
-/// `scripts.len()` on.
+/// Returns batches of module indices in dependency order. Indices below `scripts.len()` refer to packages. All higher indices refer to
+/// libraries.
 fn in_order(scripts: &[Script], libraries: &[Library]) -> Vec<Vec<usize>> {
     let needs =
         scripts.iter().map(|script| &script.needs).chain(libraries.iter().map(|found| &found.info.dependencies));

@@ -48,8 +48,8 @@ fn not_now(error: Error) -> String {
     }
 }
 
-/// Parses the string as an expression. If this fails, parses the string as statements. Reports the errors of the form that the user more
-/// likely meant.
+/// Parses the string as an expression. If the string is not a valid expression, parses the string as statements. If both fail, reports the
+/// errors of the more likely form.
 fn read(
     text: &str,
     check: impl Fn(&[Source], Written<'_>) -> Result<CheckedSources, String>,
@@ -112,7 +112,8 @@ fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, 
     let Some(class) = declared.classes.first() else { return Ok(None) };
     let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());
     let object = made.map_err(|error| error.to_string())?;
-    // Opens a red frame, which excludes a safe point during the called code. A function without a module does not open a red frame.
+    // Opens a red frame, so that no safe point runs during the called code. The call itself opens no red frame, because the function has no
+    // module.
     let called = core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]));
     called.map_err(|error| error.to_string())
 }
@@ -163,7 +164,7 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
         Expected::Member => {
             let options = Options { libraries: libraries(), ..Options::default() };
             let known = alcedo_uc::complete(text, ROOT, types, &options);
-            // If the type of the expression is unknown, the members of all classes are candidates.
+            // If the type of the expression is unknown, offers the members of all classes.
             if known.is_empty() { types.classes().iter().flat_map(members).collect() } else { known }
         }
         Expected::Word => {
@@ -186,9 +187,9 @@ fn members(class: &Rc<Class>) -> Vec<String> {
 /// Kind of completion that an input expects.
 #[derive(PartialEq, Eq, Debug)]
 enum Expected<'a> {
-    /// Name of an object of the class, as after `Hero'`.
+    /// Name of an object of this class, for an input such as `Hero'`.
     Object(&'a str),
-    /// Member of an object of the class, as after `Hero'Hero_1'.`.
+    /// Member of an object of this class, for an input such as `Hero'Hero_1'.`.
     MemberOf(&'a str),
     /// Member of an expression.
     Member,

@@ -1,5 +1,5 @@
 //! Console commands for objects: list, show, call, construct. An object is specified by name, path or handle (`MagicCube_3`, `#12.1`). A
-//! class is specified by name, or by path with or without `/Script/`. Values are written in their printed form.
+//! class is specified by name, or by path with or without `/Script/`. Values are written in the form in which the console prints values.
 
 use std::rc::Rc;
 
@@ -63,7 +63,7 @@ pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -
     get(runtime, object, property)
 }
 
-/// Calls a function of an object. The arguments are values in printed form.
+/// Calls a function of an object. The arguments are values in the form in which the console prints values.
 pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let class = class_of(runtime, object)?;
@@ -155,7 +155,7 @@ fn lacks(class: &Class, what: &'static str, name: &str) -> String {
     Error::UnknownMember { class: class.path.to_string(), what, name: name.to_owned() }.to_string()
 }
 
-/// Returns the error for an unknown property. For a path into a property value, the error also contains the name of the property.
+/// Returns the error for an unknown property. If `name` is a path into a property value, the error also contains the name of this property.
 fn lacks_property(class: &Class, name: &str) -> String {
     let lacks = lacks(class, "property", name);
     let whole = name.split(['.', '[']).next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Calls one method with equal arguments on many objects, for example once per tick. The objects of a class share one ABI crossing.
+//! Calls one method on many objects with equal arguments, for example once per tick. All calls on objects of one class share one ABI
+//! crossing.
 
 use std::cell::Cell;
 use std::fmt;
@@ -47,7 +48,7 @@ pub struct BatchFunction<A, R> {
     condition: Option<String>,
     only_overrides: bool,
     kept: RefCell<Option<(KeptHandle, MethodCall)>>,
-    /// Objects of the last called list, grouped by class, with the version of this list.
+    /// Objects of the list that was called last, grouped by class, and the version of this list.
     groups: Cell<Option<(u64, Groups)>>,
     of: PhantomData<fn(A) -> R>,
 }
@@ -149,8 +150,8 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// that are destroyed before their turn.
     ///
     /// # Errors
-    /// Returns an error and calls no object if the name cannot be resolved or now refers to a different method, or while a slice of host
-    /// memory is borrowed. Returns [`CallError::Unavailable`] if the runtime was dropped.
+    /// Returns an error and makes no call if the name cannot be resolved, if the name now refers to a different method, or while a slice of
+    /// host memory is borrowed. Returns [`CallError::Unavailable`] if the runtime was dropped.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(None, |core, callee, method| {
@@ -166,7 +167,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     pub fn call_list(&self, list: &ObjectList, arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(Some(list), |core, callee, method| {
-            // Takes the cached groups out during the calls, because called code may reenter this function.
+            // Removes the groups from the cache during the calls, because a called method may call this function again.
             let kept = self.groups.take().and_then(|(of, mut groups)| {
                 let is_right = match list.edits() {
                     _ if of == list.version() => groups.is_right(core),
@@ -185,8 +186,8 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         })
     }
 
-    /// Calls the method like [`BatchFunction::call`], and also returns the results in the order of the objects. The result of a skipped or
-    /// failed call is `None`.
+    /// Calls the method like [`BatchFunction::call`], and also returns the results in the order of the objects. The result is `None` for an
+    /// object that was skipped or whose call failed.
     ///
     /// # Errors
     /// Returns the errors of [`BatchFunction::call`].

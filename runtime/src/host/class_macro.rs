@@ -1,8 +1,8 @@
 //! Macro for the glue of hosts. Declares a class of a module as a Rust type. The members of the class become methods of object references.
 
-/// Declares a class of a module for a host. Expands to an empty enum, which is the type parameter of `Obj`, and to a trait with the members
-/// of the class. `Obj` of this class and of derived classes implements the trait. `alcedo glue --for-host` generates the invocation; see
-/// the module [`host`](crate::host).
+/// Declares a class of a module for a host. Expands to an empty enum and a trait. The enum serves as the type parameter of `Obj`. The trait
+/// contains the members of the class. `Obj` of this class and of derived classes implements the trait. `alcedo glue --for-host` generates
+/// the invocation; see the module [`host`](crate::host).
 #[macro_export]
 macro_rules! host_class {
     (
@@ -148,7 +148,7 @@ macro_rules! host_class {
     (@type $ty:ty) => { $ty };
     (@give out $arg:ident) => { $crate::host::Out::to($arg) };
     (@give $arg:ident) => { $arg };
-    // A separate method calls functions with `out` parameters.
+    // Functions with `out` parameters are called through a separate method.
     (@call [] $member:ident) => { |runtime, object, arguments| $member.call(runtime, object, arguments) };
     (@call [$($out:ident)+] $member:ident) => {
         |runtime, object, arguments| $member.call_with_out_parameters(runtime, object, arguments)

@@ -1,5 +1,6 @@
-//! Host closures that are bound to delegates. A delegate stores an object and a function name. Each closure is therefore represented by an
-//! object of a generated native class. The first binding of a closure with a new signature declares the class for this signature.
+//! Host closures that are bound to delegates. A delegate stores an object and a function name. A delegate therefore stores an object of a
+//! generated native class in place of the closure. The first binding of a closure with a new signature declares the class for this
+//! signature.
 
 use std::any::TypeId;
 use std::fmt;
@@ -54,7 +55,8 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// Returns a delegate value that is bound to the closure, for use as an argument: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
+    /// Returns a delegate value that is bound to the closure. Call arguments can use this value: `Listener::of(&runtime, |_, (done,)|
+    /// …)?.delegate()`.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the closure has a different signature, [`CallError::Stale`] if another world was loaded, and
@@ -91,7 +93,7 @@ impl Drop for Listener {
         let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
         let object = self.object;
         if runtime.core().world.objects.predates_shadow(object) {
-            // A rollback of the reload in progress could not undo the destruction.
+            // Defers the destruction during a reload, because a rollback could not undo it.
             let _posted = runtime.post_handle().post(move |runtime| runtime.objects().destroy(object));
         } else {
             runtime.objects().destroy(object);
@@ -154,7 +156,7 @@ fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &Sign
     Ok(path)
 }
 
-/// Returns the thunk of a closure class. The thunk looks up the closure by the receiver of the call.
+/// Returns the thunk of a closure class. The thunk finds the closure by the receiver object of the call.
 fn thunk<A: ValueParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
     Rc::new(move |_context, frame: &mut Frame<'_>| {
         let gone = || CallError::Unavailable { what: "the closure of the host".to_owned() };

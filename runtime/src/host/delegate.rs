@@ -18,7 +18,8 @@ use crate::object::type_text::SignatureText;
 use crate::object::value::Binding;
 use crate::runtime::Runtime;
 
-/// A single, multicast or sparse delegate property of an object. Returned by glue. Each use checks the signature. Game thread only.
+/// A single, multicast or sparse delegate property of an object. Glue code returns this type. Each use checks the signature. Game thread
+/// only.
 ///
 /// # Examples
 /// ```rust
@@ -72,7 +73,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         Self { object, class, name, of: PhantomData }
     }
 
-    /// Binds the delegate to a function of an object. A multicast delegate keeps its other bindings, and ignores a duplicate.
+    /// Binds the delegate to a function of an object. A multicast delegate keeps its existing bindings. A duplicate binding is ignored.
     ///
     /// # Errors
     /// Fails if the object of the delegate or `target` is destroyed, or if the function does not exist or has a different signature.
@@ -91,8 +92,8 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         runtime.links().unbind(self.object, self.name, target.handle(), function)
     }
 
-    /// Binds the delegate to a closure of the host until the returned [`Listener`] is dropped. A call of the delegate returns after the
-    /// closure has run on the game thread. The binding survives reloads. A saved world does not contain the binding.
+    /// Binds the delegate to a closure of the host until the returned [`Listener`] is dropped. A call of the delegate runs the closure on
+    /// the game thread before the call returns. The binding survives reloads. A saved world does not contain the binding.
     ///
     /// # Errors
     /// Returns the errors of [`DelegateOf::bind`], and [`Error::NotASafePoint`] if plugin code is on the stack.
@@ -119,17 +120,17 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         core.delegates.call_by_types(&core.world, (self.object, self.name), &self.ty(&core.world)?, arguments)
     }
 
-    /// Binds the delegate to a function of an object. The precondition of `call_in` applies.
+    /// Binds the delegate to a function of an object. The class of the object must declare the delegate with these types.
     pub(crate) fn bind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<(), CallError> {
         delegates::bind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }
 
-    /// Removes bindings. The precondition of `call_in` applies.
+    /// Removes bindings. The class of the object must declare the delegate with these types.
     pub(crate) fn unbind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<u32, CallError> {
         core.delegates.unbind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }
 
-    /// Returns the bindings. The precondition of `call_in` applies.
+    /// Returns the bindings. The class of the object must declare the delegate with these types.
     pub(crate) fn bindings_in(&self, world: &World) -> Result<Vec<Binding>, CallError> {
         Ok(delegates::bindings(&world.read(self.object, self.name)?).to_vec())
     }

@@ -58,12 +58,12 @@ pub struct TypedFunction<A, R> {
     /// Handle of a table entry; `None` for a function that is called by name. The handle is valid for one generation, so an entry is
     /// resolved only once.
     entry: Cell<Option<ZCallHandle>>,
-    /// Set if all values fit in slots, so that calls create no `Value`.
+    /// Set if all arguments and the result fit in call slots. Calls then create no `Value`.
     in_slots: Cell<bool>,
-    /// Types of the signature, with the type epoch at their resolution.
+    /// Types of the signature, and the type epoch at which these types were resolved.
     types: RefCell<Option<(u64, Types)>>,
     fast_paths: Rc<FastPaths>,
-    /// Epoch for which the following call caches were filled.
+    /// Epoch for which the call caches below were filled.
     resolved_at: Cell<u64>,
     /// Call cache for a static function.
     fast_path: Cell<Option<StaticFastPath>>,
@@ -74,7 +74,7 @@ pub struct TypedFunction<A, R> {
     of: PhantomData<fn(A) -> R>,
 }
 
-/// Function of a module that stays loaded while this value exists; see [`TypedFunction::hot`] and
+/// Function of a module. The module stays loaded while this value exists; see [`TypedFunction::hot`] and
 /// [`ContextEntry::hot`](crate::tables::ContextEntry::hot).
 ///
 /// # Examples
@@ -149,8 +149,8 @@ fn other_result<E: From<CallError>>(function: &str) -> E {
     CallError::Buffer { message: format!("{function} returned another result than its signature states") }.into()
 }
 
-/// Returns `true` if the Rust types have the value kinds in the signature. Slots can then hold the values. The kind that a user-defined
-/// type declares may differ from the kind of its slots.
+/// Returns `true` if the Rust types have the value kinds that the signature declares. Slots can then hold the values. The kind that a
+/// user-defined type declares may differ from the kind of its slots.
 pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &SignatureText) -> bool {
     let result = signature.result.as_ref().map(|word| word.kind());
     signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied())
@@ -190,7 +190,7 @@ impl Runtime {
         Ok(function)
     }
 
-    /// Returns an entry of a table of a Master module. The entry is valid for the current generation.
+    /// Returns an entry from the function table of a Master module. The entry is valid for the current generation.
     pub(crate) fn entry<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = self.unresolved(name)?;
         function.entry.set(Some(self.calls().resolve(name)?));
@@ -229,7 +229,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// # Errors
     /// Fails if the name cannot be resolved or now has a different signature, or if the callee fails. Returns [`CallError::Unavailable`] if
     /// the runtime was dropped.
-    // Not inlined, saving and restoring registers costs a third of a call.
+    // Without inlining, saving and restoring registers costs a third of a call.
     #[inline(always)]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
         // Takes the slow path if a value does not fit in a slot, or if the call caches are outdated.
@@ -243,7 +243,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             self.fast_paths
                 .call_on(self.methods.by_class(), object, &slots[1..A::COUNT], |height| self.clean_up(height))
         } else {
-            // A closure would not be inlined.
+            // Uses no closure here, because the compiler would not inline the closure.
             match self.fast_path.get() {
                 Some(fast_path) => self.fast_paths.call(&fast_path, &slots[..A::COUNT], |height| self.clean_up(height)),
                 None => None,
@@ -310,7 +310,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
         match known {
             Some(callee) => Ok(callee),
-            // The epoch may have changed for a different name. The resolution then returns the callee again.
+            // The epoch may have changed because of a different name. The resolution then returns the current callee again.
             None => self.resolve(runtime),
         }
     }
@@ -333,7 +333,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         Ok(failing(|| R::from_value(returned, result.as_ref()))?)
     }
 
-    /// Slow path of calls whose values fit in slots: calls of host functions, and calls whose cache is empty.
+    /// Slow path for calls whose values fit in slots. Used for host functions, and while the call cache is empty.
     #[inline(never)]
     fn call_slots(&self, slots: &mut [Slot]) -> Result<R, Error> {
         let runtime = self.runtime.expect(&self.name)?;
@@ -402,7 +402,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         if accepts_object && !without_object().is_some_and(|signature| is_found(&signature)) {
             return Err(mismatch(&self.name, &found, &self.signature).into());
         }
-        // The callee only checks the class of its receiver. Calls with further objects pass values, which are checked.
+        // The callee only checks the class of its receiver. Calls with further object arguments therefore pass `Value`s, whose classes are
+        // checked.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !accepts_object);
         let in_slots =
             are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
@@ -413,7 +414,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.method.replace(uf::method_call(&callee).filter(|_| accepts_object));
         self.fast_path.set(uf::static_fast_path(core, &callee).filter(|_| !accepts_object));
         let has_fast_path = self.fast_path.get().is_some() || self.method.borrow().is_some();
-        // Caches no resolution before a commit, because the name must be resolved again after the commit.
+        // Caches no resolution before the commit of a reload, because the name must be resolved again after the commit.
         let is_lasting = in_slots && has_fast_path && !core.world.mode.is_before_commit();
         self.resolved_at.set(if is_lasting { core.zcalls.epoch().count() } else { Epoch::NEVER });
         Ok(callee)

@@ -1,4 +1,4 @@
-//! Object lists that are cached for repeated iteration. The list of a class changes only if objects or classes have changed.
+//! Object lists for repeated iteration. The list of a class is updated only if objects or classes have changed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,9 +33,9 @@ pub struct ObjectList {
     objects: Vec<ObjectHandle>,
     /// Version of the contents; unique among all lists.
     version: u64,
-    /// Difference from an earlier version, if known.
+    /// Difference from an earlier version of the list. `None` if the difference is unknown.
     edits: Option<Edits>,
-    /// Load contexts of the runtime that filled the list. `None` if code filled the list with handles.
+    /// Load contexts of the runtime that filled the list. `None` if no runtime has filled the list, but code has appended handles.
     host: Option<WeakContexts>,
 }
 
@@ -72,8 +72,8 @@ impl ObjectList {
         (self.version, self.edits) = (next_version(), None);
     }
 
-    /// Returns `true` if another runtime has filled the list. Returns `false` if code filled the list with handles, because such a list has
-    /// no known runtime.
+    /// Returns `true` if another runtime has filled the list. Returns `false` if code has appended handles to the list, because such a list
+    /// has no known runtime.
     pub(super) fn is_of_another(&self, runtime: &Runtime) -> bool {
         self.host.as_ref().is_some_and(|host| !runtime.owns(host))
     }
@@ -106,7 +106,7 @@ impl ObjectList {
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// Population counter and class epoch at the last refresh. Different hosts have different class epochs.
+    /// Number of population changes, and the class epoch, at the last refresh. Different hosts have different class epochs.
     seen: Option<(u64, u64)>,
     /// Set if the last refresh has updated the list.
     was_updated: bool,
@@ -121,9 +121,9 @@ impl Runtime {
 }
 
 impl ClassList {
-    /// Updates the list if the list may be outdated. Returns `true` after an update. The list is outdated if an object was created or
-    /// destroyed, if an object's body or a class was replaced, or if `runtime` is another host. If only a few objects have changed, only
-    /// these objects are checked.
+    /// Updates the list if the list may be outdated. Returns `true` if the list was updated. An update is necessary after an object was
+    /// created or destroyed, or after an object's body or a class was replaced. An update is also necessary if `runtime` differs from the
+    /// runtime of the last refresh. If only a few objects have changed, the update checks only these objects.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.fast_paths.population(), core.world.types.epoch());
@@ -146,7 +146,7 @@ impl ClassList {
         true
     }
 
-    /// Returns the objects that the last refresh has added to the list. Returns all objects if the refresh has created the list again. An
+    /// Returns the objects that the last refresh has added to the list. Returns all objects if the refresh has rebuilt the whole list. An
     /// object whose body or plugin part was replaced counts as added.
     #[must_use]
     pub fn added(&self) -> Vec<ObjectHandle> {

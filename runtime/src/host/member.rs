@@ -1,5 +1,5 @@
-//! Class members that glue uses. Each member first checks the class of the object: the object must be of the expected class or of a derived
-//! class. The member is then resolved by name, once per class.
+//! Class members for glue code. Each access first checks that the object is of the expected class or of a derived class. The member is then
+//! resolved by name, once per class.
 
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
@@ -22,7 +22,7 @@ use crate::object::native_value::{NativeParams, NativeResult, ValueParams, signa
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Class that the glue expects, and the class that last passed the check of its lineage.
+/// Class that the glue expects, and the last object class that was found to be this class or a derived class.
 #[derive(Debug)]
 struct Meant {
     path: &'static str,
@@ -37,7 +37,8 @@ impl Meant {
     /// Returns the class of the object. The flag is `true` if this class differs from the last checked class.
     fn of(&self, world: &World, object: ObjectHandle) -> Result<(Rc<Class>, bool), CallError> {
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        // Comparing addresses is sufficient, because the memory of a class is not reused while a weak reference exists.
+        // Comparing addresses is sufficient: while the weak reference in `seen` exists, the allocator cannot reuse the memory of this
+        // class.
         if std::ptr::eq(self.seen.borrow().as_ptr(), Rc::as_ptr(&class)) {
             return Ok((class, false));
         }
@@ -99,7 +100,7 @@ impl PropertyOf {
                 runtime.world().get(object, &self.key)?
             }
         };
-        // If an enum value has no entry, this read returns the error.
+        // If the property contains an enum value without an entry, `failing` returns the error of the conversion.
         Ok(failing(|| Ok(T::from_raw(raw)))?)
     }
 
@@ -219,7 +220,7 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
         object: ObjectHandle,
         arguments: B,
     ) -> Result<R, Error> {
-        // Checks the signature before the call, because a call cannot be undone.
+        // Checks the signature before the call, because the effects of a call cannot be undone.
         let _there = self.function::<B>(runtime, object)?;
         let world = &runtime.core().world;
         Ok(failing(|| world.call_typed(object, &self.key, None, arguments))?)

@@ -15,8 +15,8 @@ use crate::object::member::{PropertyKey, PropertyRef};
 use crate::object::word_offset::{WordOffsets, fits};
 use crate::runtime::{Runtime, WeakRuntime};
 
-/// Property that is accessed by name with a Rust type; see [`Runtime::property`]. Accesses objects of the named class and of derived
-/// classes, also after a reload of the class. Does not keep the runtime alive. Game thread only.
+/// Property that is accessed by name with a Rust type; see [`Runtime::property`]. Can access objects of the named class and of derived
+/// classes, even after a reload of the class. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -87,7 +87,7 @@ impl Runtime {
     pub fn property<T: HostValue>(&self, name: &str) -> Result<TypedProperty<T>, Error> {
         let _found = self.calls().resolve(name)?;
         let path = name.strip_prefix("up:").unwrap_or_default();
-        // A name may begin with two slashes, but a path begins with one slash.
+        // A ZCall name may contain two slashes before the path. A path begins with one slash.
         let path = format!("/{}", path.trim_start_matches('/'));
         let missing = || CallError::NotFound {
             message: format!("`{name}` is not a property: write `up:/Script/Package.Type:Property`"),
@@ -167,7 +167,7 @@ impl<T: HostValue> TypedProperty<T> {
         let runtime = self.resolve(object)?;
         let read = || runtime.world().get(object, &self.key);
         let value = runtime.core().zcalls.watched("up", &self.name, read)?;
-        // If an enum value has no entry, this read returns the error.
+        // If the property contains an enum value without an entry, `failing` returns the error of the conversion.
         Ok(failing(|| Ok(T::from_raw(value)))?)
     }
 

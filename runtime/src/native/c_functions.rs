@@ -1,5 +1,5 @@
-//! Functions of native classes whose bodies are in a C library. The attribute expands to equal code in hosts and plugins. The library is
-//! opened when the runtime is built.
+//! Functions of native classes whose bodies are in a C library. The attribute expands to the same code in hosts and plugins. The build of
+//! the runtime opens the library.
 
 use std::marker::PhantomData;
 
@@ -50,8 +50,8 @@ pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValue
     core_of(world).call_typed_with_out_parameters(object, function, None, args)
 }
 
-/// Returns `true` if C accepts parameters of type `T`. Rejects parameters with a length, because native classes cannot declare arrays by
-/// Rust types.
+/// Returns `true` if parameters of type `T` can be passed to C. Rejects parameters with a length, because native classes cannot declare
+/// arrays by Rust types.
 #[must_use]
 pub const fn c_accepts<T: NativeValue>(has_len: bool) -> bool {
     !has_len && T::KIND.fits_c()

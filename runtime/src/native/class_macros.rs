@@ -51,7 +51,7 @@ macro_rules! __alcedo_native_class {
             }
 
             $(
-                // Functions that the author of the class has written take precedence over the methods of this trait.
+                // Inherent functions that the author of the class has written take precedence over the methods of this trait.
                 #[allow(non_camel_case_types, reason = "named after the constant that it replaces")]
                 trait $bodies {
                     const $bodies: $crate::native::__private::Bodies<$class, $interface> =
@@ -174,8 +174,8 @@ macro_rules! __alcedo_native_property {
                 })
             }
 
-            /// Writes the property. If the write is rejected, the running call ends with the error. For example, a red constructor in a
-            /// reload can only write the object that it constructs.
+            /// Writes the property. If the write is rejected, the running call ends with the error. For example, during a reload, a red
+            /// constructor can write only to the object that it constructs.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
@@ -198,7 +198,7 @@ macro_rules! __alcedo_native_property {
 
 /// Declares two methods of a view for each function. `$try_name` returns an error of the call. `$ending` ends the running call with the
 /// error. `$what` is a path with the class and function name. If `$name` differs from this function name, the methods call the body of this
-/// class and no override.
+/// class even if an override exists.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_calls {
@@ -279,7 +279,7 @@ macro_rules! __alcedo_native_c_call {
     };
 }
 
-/// Expands to nothing: native types need no registration of imports, because all native types are declared together.
+/// Expands to nothing: native types need no registration of imports, because one batch declares all native types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_register {

@@ -1,10 +1,10 @@
 //! Native classes as Rust types: the expansion of `#[uclass]` on a struct and its `impl` block. Hosts and plugins use attributes with equal
-//! names. In a host, the attributes expand to declarations of [`super`]. Each runtime has separate declarations.
+//! names. In a host, the attributes expand to declarations of [`super`]. The declarations are separate for each runtime.
 //!
 //! Fields with `#[uproperty]` become properties of the object. All remaining fields form a Rust struct. Each object has one value of this
-//! struct. The red constructor builds the struct at its first use, and at the latest before the class constructor runs. A struct without
-//! fields, drop and hooks is only built at its first use. The struct is dropped on the game thread after `begin_destroy`. Reloads do not
-//! change the struct.
+//! struct. The red constructor builds this value at its first use, and at the latest before the class constructor runs. If the struct has
+//! no fields, no destructor and no hooks, the value is only built at its first use. The value is dropped on the game thread after
+//! `begin_destroy`. Reloads do not change the value.
 
 use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -58,7 +58,8 @@ pub struct Hook<C: Class> {
     try_run: TryRun<C>,
 }
 
-/// Runs a hook on Rust fields, also if the object of the fields is destroyed. Returns `None` if an open borrow conflicts.
+/// Runs a hook on Rust fields, even if the object of the fields is destroyed. Returns `None` if an open borrow of the fields conflicts with
+/// the hook.
 type TryRun<C> = fn(&PartCell<C>, This<'_, C>) -> Option<Result<(), CallError>>;
 
 alcedo_abi::copies! { impl[C: Class] Hook<C>; }
@@ -114,7 +115,7 @@ impl<C: Class> Body<C> {
     }
 }
 
-/// Fallback for a class without a `#[uclass] impl` block.
+/// Default body for a class without a `#[uclass] impl` block.
 pub trait NoBody: Class {
     /// Empty body.
     const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
@@ -141,9 +142,10 @@ pub struct Description<C: Class> {
     pub doc: &'static str,
     /// Properties.
     pub properties: Vec<PropertyDecl>,
-    /// Inherited subobjects that receive another class: the property of each subobject, and the path of the new class.
+    /// Inherited subobjects for which this class specifies a different class. Each entry contains the property of the subobject, and the
+    /// path of the new class.
     pub subobjects: &'static [(&'static str, &'static str)],
-    /// Defaults of inherited properties, and of properties in subobjects: the path of each property, and its default.
+    /// Defaults of inherited properties and of properties in subobjects. Each entry contains the path of the property, and its default.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Functions and hooks.
     pub body: Body<C>,
@@ -169,7 +171,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     let functions = functions.iter().chain(bodies.iter().copied().flatten());
     decl.functions = functions.map(|function| function.declared(&parts)).collect();
     decl.interfaces = C::IMPLEMENTS.iter().map(|path| (*path).to_owned()).collect();
-    // For any other class, no code can observe when the empty struct is built.
+    // Without these items, no code can observe when the empty struct is built.
     let is_observed = has_fields || has_red_constructor || needs_drop::<C>() || add_references.is_some();
     if is_observed || class_constructor.is_some() || begin_destroy.is_some() {
         let parts = Rc::clone(&parts);
@@ -201,16 +203,16 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl
 }
 
-/// Ends the Rust fields of an object that is being destroyed, or that a reload has moved to another native class: runs the hook, then
-/// drops the fields. If a running method has borrowed the fields, the fields are dropped after this method. If the borrow conflicts with
-/// the hook, the hook also runs after this method.
+/// Runs the hook on the Rust fields of an object, and then drops the fields. Called if the object is being destroyed, or if a reload has
+/// moved the object to another native class. If a running method has borrowed the fields, the fields are dropped after this method. If this
+/// borrow conflicts with the hook, the hook also runs after this method.
 fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<C>>) {
     let At { world, object } = this.view.at();
     let objects = &core_of(world).objects;
     let is_left = objects.is_alive(object) && !objects.is_ending(object);
     let part = parts.there(object);
     let ended = match (hook, &part) {
-        // The fields are dropped even if the hook fails: a destroyed object has no fields.
+        // Catches the panic of a hook, because the fields must be dropped even if the hook fails.
         (Some(hook), Some(part)) => catch_unwind(AssertUnwindSafe(|| (hook.try_run)(part, this))),
         _ => Ok(Some(Ok(()))),
     };
@@ -227,7 +229,7 @@ fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<
     }
 }
 
-/// Runs the destruction hook of an object that was destroyed during one of its methods. Of this object, only the Rust fields still exist.
+/// Runs the destruction hook of an object that was destroyed during one of its methods. Only the Rust fields of this object still exist.
 fn run_late<C: DeclaredClass>(hook: Hook<C>, part: &PartCell<C>, this: This<'_, C>) {
     let At { world, object } = this.view.at();
     let _running = core_of(world).stack.enter_hook("begin_destroy", object);

@@ -1,5 +1,5 @@
 //! Delegate types for native properties and for `#[udelegate]`. The accessor of a property returns a [`DelegateRef`] or a [`MulticastRef`].
-//! These references are valid in the running call. A [`DelegateOf`] can be used outside of calls.
+//! These references are valid only in the running call. A [`DelegateOf`] can also be used outside of calls.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -64,7 +64,7 @@ pub trait Signature: 'static {
     /// Fingerprint of the signature.
     #[doc(hidden)]
     const FINGERPRINT: u64 = fingerprint::<Self::Args, Self::Result>();
-    /// Returns the signature string: the part of a delegate type in parentheses.
+    /// Returns the signature string, which is the part in parentheses of a delegate type.
     #[doc(hidden)]
     fn signature_text() -> String {
         // For an invalid signature, returns the error message. The declaration of the property then rejects this string.
@@ -90,7 +90,8 @@ signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E 
 pub trait NamedSignature: 'static {
     /// Signature as a function type.
     type Function: Signature;
-    /// Package, and path of the class. For a delegate of a class, the package is empty. For a delegate of a package, the path is empty.
+    /// Package of the delegate and path of its class. For a delegate of a class, the package is empty. For a delegate of a package, the
+    /// class path is empty.
     const SCOPE: (&'static str, &'static str);
     /// Name in the package or in the class.
     const NAME: &'static str;
@@ -120,8 +121,8 @@ impl<S: NamedSignature> Signature for Named<S> {
 
 /// A binding to a function of an object. `Delegate<fn(f64) -> bool>` is a type for native properties and for parameters of native
 /// functions. Does not keep the object alive. Each call resolves the function again, so overrides and reloads take effect.
-/// [`Links::delegate`](crate::Links::delegate) creates a bound delegate. The accessor of a property of this type returns a [`DelegateRef`],
-/// which can bind the property.
+/// [`Links::delegate`](crate::Links::delegate) creates a bound delegate. For a property of this type, the accessor returns a
+/// [`DelegateRef`], which can bind the delegate.
 ///
 /// # Examples
 /// ```rust
@@ -281,7 +282,7 @@ of_several! {
     /// Native property type of a delegate with any number of bindings: `MulticastDelegate<fn(f64)>`. The type has no values. The accessor
     /// of the property returns a [`MulticastRef`].
     MulticastDelegate;
-    /// Like [`MulticastDelegate`], but saves memory if the delegate is usually unbound.
+    /// Native property type like [`MulticastDelegate`], which saves memory if the delegate is usually unbound.
     SparseDelegate;
 }
 
@@ -332,7 +333,7 @@ macro_rules! refs {
         }
 
         impl<F: Signature> $name<'_, F> {
-            /// Returns a reference to the property that can be used outside of the running call.
+            /// Returns a reference to the delegate property. This reference can also be used outside of the running call.
             #[must_use]
             pub fn detach(self) -> DelegateOf<F::Args, F::Result> {
                 self.0.of
@@ -432,7 +433,7 @@ impl<F: Signature> DelegateRef<'_, F> {
     /// Calls the bound function.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the delegate is unbound, or the error of the function.
+    /// [`CallError::NotFound`] if the delegate is unbound. If the function fails, returns the error of the function.
     pub fn call(&self, arguments: F::Args) -> Result<F::Result, CallError> {
         self.0.call(arguments)
     }
@@ -450,16 +451,16 @@ impl<F: Signature> DelegateRef<'_, F> {
 }
 
 impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
-    /// Calls the bound functions of all live objects, the last binding first. A failed call does not stop the remaining calls. After all
-    /// calls, the running call ends with the first error.
+    /// Calls the bound functions of all live objects, starting with the newest binding. A failed call does not stop the remaining calls.
+    /// After all calls, the running call ends with the first error.
     pub fn broadcast(&self, arguments: F::Args) {
         self.try_broadcast(arguments).unwrap_or_else(|error| fail(error));
     }
 
-    /// Calls the bound functions of all live objects, the last binding first.
+    /// Calls the bound functions of all live objects, starting with the newest binding.
     ///
     /// # Errors
-    /// Returns the first error, after all functions were called.
+    /// Returns the error of the first failed call, after all bound functions were called.
     pub fn try_broadcast(&self, arguments: F::Args) -> Result<(), CallError> {
         self.0.call(arguments)
     }
@@ -510,7 +511,7 @@ macro_rules! delegates {
         impl<S: NamedSignature> Declared for $delegate<Named<S>> {
             fn add_to(natives: Natives) -> Natives {
                 let (package, class) = S::SCOPE;
-                // Ignores an invalid path here: the declaration of the delegate reports the path later.
+                // Ignores an invalid path here. The declaration of the delegate later reports the invalid path.
                 let package = class.parse::<TypePath>().map_or_else(|_| package.to_owned(), |path| path.package);
                 let params = <<S::Function as Signature>::Args as NativeParams>::declared(S::PARAMS);
                 let params = params.into_iter().chain(<S::Function as Signature>::Result::declared()).collect();

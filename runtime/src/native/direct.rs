@@ -1,5 +1,6 @@
-//! Direct calls of native methods by plugins, without slots. A direct call converts register values to parameters, borrows the Rust fields,
-//! and runs the method. If one of these steps is impossible, the call takes the slow path with slots.
+//! Direct calls of native methods by plugins. A direct call passes its arguments in registers instead of slots: the call converts the
+//! register values to parameters, borrows the Rust fields, and runs the method. If one of these steps is impossible, the caller takes the
+//! slow path with slots.
 #![expect(unsafe_code, reason = "enters modules, and uses parts and the core without reference counts")]
 
 use std::any::Any;
@@ -26,7 +27,7 @@ use crate::object;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
-/// Target of the direct calls of a method.
+/// Target of the direct calls of a method: the parts of the class, and the call cache.
 struct NativeMethod<M: Method> {
     parts: Rc<Parts<M::Class>>,
     /// Call cache with a callee for each class. Present only if the function can be overridden.
@@ -63,7 +64,7 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
     Some(DirectMaker::kept(make, body))
 }
 
-/// Returns the direct code with the body `B`, for calls on one object and on several objects.
+/// Returns two functions with the body `B`: for a direct call on one object, and for direct calls on several objects.
 fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode) {
     (address::<BitsOf<M::Args>, B>(), BitsOf::<M::Args>::each_of::<B>())
 }
@@ -99,7 +100,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
 
     #[inline(always)]
     unsafe fn run(context: &Self::Context, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // Without an open red frame, the call could contain a safe point. A safe point can destroy objects and end generations.
+        // Without an open red frame, a safe point could run during the call. A safe point can destroy objects and end generations.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -112,7 +113,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
         bits: BitsOf<M::Args>,
         results: &mut [MaybeUninit<u64>],
     ) -> DirectAnswer {
-        // The frame stays open until the last call has returned.
+        // The red frame stays open until the last call has returned.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -160,7 +161,7 @@ fn run_own<M: Method>(context: &Context<NativeMethod<M>>, object: ObjectHandle, 
     }
 }
 
-/// Returns the answer of a call that conflicts with an open borrow.
+/// Returns the result of a call that conflicts with an open borrow.
 #[cold]
 #[inline(never)]
 fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str, args: A) -> DirectAnswer {
@@ -171,7 +172,7 @@ fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str,
     })
 }
 
-/// Drops the arguments, and returns the answer on which the caller takes the slow path. The destructors of the arguments are user code and
+/// Drops the arguments, and returns the result that makes the caller take the slow path. The destructors of the arguments are user code and
 /// may panic.
 #[cold]
 #[inline(never)]

@@ -50,7 +50,7 @@ impl DllClass {
 }
 
 impl DllImport {
-    /// Declares the function with the symbol `name`, without parameters and result.
+    /// Declares the function with the symbol `name`. The declaration has no parameters and no result yet.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), params: Vec::new(), result: None, flags: 0 }
@@ -80,8 +80,8 @@ impl DllImport {
         self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
     }
 
-    /// Sets the type of the result. For `bool`, this method leaves the width of the C type open. The call fails if the result differs
-    /// between a width of one byte and of four bytes.
+    /// Sets the type of the result. For `bool`, this method does not specify the width of the C type. A call then fails if one byte and
+    /// four bytes of the result register contain different truth values.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
         Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }

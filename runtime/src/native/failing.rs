@@ -1,5 +1,5 @@
-//! Errors that end a running call. Accessors without a `Result` unwind with the error. `failing` catches this unwinding and returns the
-//! error.
+//! Errors that end a running call. An accessor that returns no `Result` unwinds with the error. `failing` catches this unwinding, and
+//! returns the error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

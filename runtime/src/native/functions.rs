@@ -1,5 +1,5 @@
-//! Functions of native classes, declared by Rust types. The signature determines the function flags, and the thunk that reads the
-//! parameters by type. Functions of plugins receive equal flags when their class is emitted.
+//! Functions of native classes, declared by Rust types. The signature determines the function flags and the thunk. The thunk reads each
+//! parameter by its type. When the class of a plugin is declared, its functions receive flags by the same rules.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -50,7 +50,7 @@ impl<A, R> SignatureBlock<A, R> {
         Self(Block { defaults, ..self.0 }, PhantomData)
     }
 
-    /// Sets the C properties of the parameters, in order.
+    /// Sets the C types of the parameters, in order.
     #[must_use]
     pub const fn in_c(self, in_c: &'static [CParam]) -> Self {
         Self(Block { in_c, ..self.0 }, PhantomData)

@@ -1,5 +1,5 @@
-//! Handles of members of classes that are declared at run time. The declaration of a member returns a handle. Function bodies capture
-//! clones of this handle instead of the name of the member. A handle resolves its name once per class.
+//! Handles of class members, for classes that are declared at run time. The declaration of a member returns a handle. Function bodies
+//! capture clones of this handle instead of the member name. A handle resolves its name once per class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,8 +20,8 @@ use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
 /// Handle of a property of a class that is declared at run time. `T` is the Rust type of the property. Valid for objects of the class and
-/// of derived classes, in the runtime that was built with the declaration. A clone refers to the property of the original. Keeps no class
-/// alive. Game thread only.
+/// of derived classes, in the runtime that was built with the declaration. A clone refers to the same property. Keeps no class alive. Game
+/// thread only.
 ///
 /// # Examples
 /// ```rust
@@ -162,7 +162,8 @@ impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
     }
 }
 
-/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is of another class. Returns other errors unchanged.
+/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is of another class. Returns all remaining errors
+/// unchanged.
 fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, error: CallError) -> CallError {
     let is_foreign = matches!(error, CallError::NotFound { .. }) && !world.is_a(object, class);
     match world.class_of(object).filter(|_| is_foreign) {
@@ -175,7 +176,7 @@ fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, err
 }
 
 impl NativeClass {
-    /// Adds a property with a Rust type, and returns the handle by which function bodies access this property. `flags` are bits of
+    /// Adds a property with a Rust type, and returns a handle. Function bodies access the property through this handle. `flags` are bits of
     /// `property_flags`. `default` is parsed as a value of the property's kind. An empty string means zero.
     ///
     /// ```
@@ -231,8 +232,8 @@ impl NativeClass {
         self.push_function(name, params, flags, Rc::new(thunk))
     }
 
-    /// Adds an event that derived classes can override, and returns the handle by which function bodies call this event. The default body
-    /// does nothing.
+    /// Adds an event that derived classes can override, and returns a handle. Function bodies call the event through this handle. The
+    /// default body does nothing.
     ///
     /// # Examples
     /// ```rust

@@ -1,5 +1,5 @@
-//! Interfaces as Rust types: the expansion of `#[uinterface]`, and compile-time checks of classes that list an interface. Functions of an
-//! interface are called by name on any object whose class implements the interface.
+//! Interfaces as Rust types: the expansion of `#[uinterface]`, and compile-time checks of classes that list an interface. The functions of
+//! an interface are called by name, on objects of any class that implements the interface.
 
 use std::marker::PhantomData;
 
@@ -88,8 +88,8 @@ pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Compiles only if values of type `T` can be parameters. The macro attaches the source span of the type to this call, for the compiler
-/// error.
+/// Compiles only if values of type `T` can be parameters. The macro attaches the source span of the type to the call of this function, so
+/// the compiler error refers to the type.
 pub const fn crosses<T: NativeValue>() {}
 
 /// Checks that the interface function `name` has parameters `A` and result `R`. Returns `true` for an unknown name, because a separate
@@ -98,7 +98,7 @@ pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name:
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
 
-/// Bodies of class `C` for interface `I`.
+/// Bodies of the functions with which class `C` implements interface `I`.
 pub struct Bodies<C: 'static, I> {
     functions: &'static [Function<C>],
     are_written: bool,
@@ -148,7 +148,7 @@ pub fn add_interface(natives: Natives, of: (&str, &str), doc: &str, functions: V
     natives.of_package(package).interface_with_functions(NativeInterface(decl))
 }
 
-/// Splits a member path such as `/Script/Game.Lamp:flicker` into type and name.
+/// Splits a member path such as `/Script/Game.Lamp:flicker` into type path and member name.
 pub const fn member(path: &'static str) -> (&'static str, &'static str) {
     let bytes = path.as_bytes();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Function that the view of a native class calls. Has a call cache for bodies in modules and in the host.
+//! Function that the view of a native class calls. A call cache covers bodies in modules and in the host.
 
 use std::cell::Cell;
 

@@ -105,9 +105,9 @@ pub trait StaticMethod: 'static {
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
-/// Parameters of a method, with the form in which they are passed.
+/// Parameter types of a method, and the types of the values that the method receives.
 pub trait Params: NativeParams + SlotRow {
-    /// Parameter types in the call `'f`.
+    /// Types of the received values, valid during the call `'f`.
     type Seen<'f>: From<<Self as NativeParams>::Seen>;
 }
 
@@ -115,13 +115,13 @@ impl<T: NativeParams + SlotRow> Params for T {
     type Seen<'f> = <T as NativeParams>::Seen;
 }
 
-/// Parameters of the method `M` in the form in which they are passed.
+/// Types of the values that the method `M` receives for its parameters.
 pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
-/// Receiver of the method `M` in the form in which it is passed: `&C` or `&mut C`.
+/// Type of the receiver reference of the method `M`: `&C` or `&mut C`.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
-/// Returns the part of an object. The first use builds the part.
+/// Returns the part of an object, which contains the Rust fields. The first use builds the part.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
     let At { world, object } = this.view.at();
     parts.get(object, || world.is_alive(object), || C::red_constructor(this))
@@ -144,7 +144,8 @@ pub(super) fn run<M: Method>(
     returned?.crossing(|| M::LOCATION.into())
 }
 
-/// Runs a method on Rust fields, also if the object of the fields is destroyed. Returns `None` if an open borrow conflicts.
+/// Runs a method on Rust fields, even if the object of the fields is destroyed. Returns `None` if an open borrow of the fields conflicts
+/// with the method.
 pub(super) fn try_run<M: Method>(
     part: &PartCell<M::Class>,
     this: This<'_, M::Class>,

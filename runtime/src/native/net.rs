@@ -24,16 +24,16 @@ pub(crate) struct NetFunctions {
 /// Serialization functions of the host's structs, by struct path.
 pub(crate) type NetStructs = BTreeMap<String, NetFunctions>;
 
-/// Serialization functions of a struct with `#[net_serialize]`. `None` for a struct without this attribute.
+/// Constructor for the serialization functions of a struct with `#[net_serialize]`. `None` for a struct without this attribute.
 pub struct NetHooks(Option<fn() -> NetFunctions>);
 
 /// A struct with custom network serialization.
 pub trait NetStruct: NativeValue {
-    /// Writes or reads the struct.
+    /// Writes or reads the struct in network format.
     const NET: fn(&mut Self, &mut NetArchive, &mut NetMap) -> (bool, bool);
 }
 
-/// Fallback for a struct without `#[net_serialize]`.
+/// Default for a struct without `#[net_serialize]`.
 pub trait WithoutNet {
     #[doc(hidden)]
     const ALCEDO_NET: NetHooks = NetHooks(None);

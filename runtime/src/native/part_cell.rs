@@ -14,7 +14,7 @@ use crate::{panic_guard, thread_stack};
 /// The Rust fields of one object. Dropping the cell never panics: panics in destructors of the fields are logged.
 pub struct PartCell<C> {
     borrows: Cell<Borrows>,
-    /// Name of the running method that borrowed the fields last.
+    /// Name of the running method with the newest borrow of the fields.
     holder: Cell<&'static str>,
     /// Reference that a running `&mut self` method has passed to `reborrow`. New borrows are derived from this reference.
     borrowed: Cell<Option<NonNull<C>>>,
@@ -31,7 +31,7 @@ impl<C> PartCell<C> {
         }
     }
 
-    /// Runs a `&self` method. Returns [`CallError::ReentrantBorrow`] while a `&mut self` method runs that has not lent its `self`.
+    /// Runs a `&self` method. Returns [`CallError::ReentrantBorrow`] if a running `&mut self` method has not lent its `self`.
     #[inline]
     pub(super) fn share<R>(
         &self,
@@ -42,8 +42,8 @@ impl<C> PartCell<C> {
         self.try_share(method, code).ok_or_else(|| self.refused(object, method))
     }
 
-    /// Allows calls in `code` to borrow the fields. `part` is the exclusive borrow of the running method, which does not use this borrow
-    /// while `code` runs.
+    /// Allows calls in `code` to borrow the fields. `part` is the exclusive borrow of the running method. The running method does not use
+    /// `part` while `code` runs.
     ///
     /// # Errors
     /// If `part` belongs to another object or is already lent. Returns [`CallError::WrongStack`] on the stack of a coroutine.
@@ -84,7 +84,7 @@ impl<C> PartCell<C> {
         Some(Borrow { cell: self, end, holder: self.holder.replace(method), borrowed: self.borrowed.get() })
     }
 
-    /// Runs a `&self` method, unless an open borrow conflicts.
+    /// Runs a `&self` method. Returns `None` if an open borrow conflicts with the method.
     #[inline]
     pub(super) fn try_share<R>(&self, method: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
         let _borrow = self.try_begin(method, Event::Share, Event::EndShare)?;
@@ -93,7 +93,7 @@ impl<C> PartCell<C> {
         Some(code(unsafe { self.pointer().as_ref() }))
     }
 
-    /// Runs a `&mut self` method, unless an open borrow conflicts.
+    /// Runs a `&mut self` method. Returns `None` if an open borrow conflicts with the method.
     #[inline]
     pub(super) fn try_take<R>(&self, method: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
         let _borrow = self.try_begin(method, Event::Take, Event::EndTake)?;
@@ -125,7 +125,7 @@ impl<C> Drop for PartCell<C> {
     }
 }
 
-/// Returns the error of `reborrow` for fields of another object.
+/// Returns the error of `reborrow` if `part` belongs to another object.
 #[cold]
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     CallError::other(format!(
@@ -134,7 +134,7 @@ pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     ))
 }
 
-/// A borrow or loan. Dropping this value restores the previous state, also during unwinding.
+/// A borrow or a loan of the fields. Dropping this guard restores the previous borrow state, also during unwinding.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     end: Event,

@@ -1,4 +1,4 @@
-//! Table with the addresses of Rust fields, by object. Direct calls read this table without borrow checks.
+//! Table with the address of the Rust fields (the part) of each object. Direct calls read this table without borrow checks.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -30,7 +30,7 @@ impl<C> PartRow<C> {
         if entry.object == object { entry.part.map(NonNull::cast) } else { None }
     }
 
-    /// Sets the part address of an object. Replaces the address of an earlier object with this index.
+    /// Sets the part address of an object. If an earlier object had the index of this object, replaces the address of the earlier object.
     pub(super) fn put(&self, object: ObjectHandle, part: Option<&Rc<PartCell<C>>>) {
         while self.0.count() <= object.index() {
             self.0.push();

@@ -1,5 +1,5 @@
-//! Rust fields of native objects: one struct, the part, for each object of a class. `part_cell.rs` checks borrows of the fields. The parts
-//! belong to the class declaration in one runtime. Two runtimes in a process share no part.
+//! Rust fields of native objects. Each object of a class has one struct with its Rust fields, called the part. `part_cell.rs` checks
+//! borrows of the fields. Each runtime has separate parts.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -29,7 +29,7 @@ struct Entry<C> {
 /// Deferred destruction hook: the hook could not borrow the fields during the destruction of the object. Does not panic.
 pub(super) type LateHook<C> = Box<dyn FnOnce(&World, &PartCell<C>)>;
 
-/// Part whose object was destroyed during one of its methods.
+/// Part whose object was destroyed while one of its methods was running.
 struct EndedPart<C> {
     part: Rc<PartCell<C>>,
     hook: Option<LateHook<C>>,
@@ -42,13 +42,13 @@ pub(super) struct Parts<C> {
     row: RefCell<Vec<Entry<C>>>,
     /// Addresses of existing parts.
     addresses: PartRow<C>,
-    /// Parts that ended during one of their methods.
+    /// Parts that ended while one of their methods was running.
     in_use: RefCell<Vec<EndedPart<C>>>,
     /// True if `in_use` is not empty.
     has_ended: Cell<bool>,
 }
 
-/// Guard of a part that is being built. After a panic of the build, the next use builds the part again.
+/// Guard of a part that is being built. If the build panics, the next use builds the part again.
 struct Building<'a, C> {
     parts: &'a Parts<C>,
     object: ObjectHandle,
@@ -69,8 +69,8 @@ impl<C> Parts<C> {
         Self { class, row, addresses: PartRow::new(), in_use, has_ended }
     }
 
-    /// Returns the part of an object. `build` creates the part at its first use. `lives` returns `true` if the object is alive. Only live
-    /// objects have a part, because the destruction of an object calls [`Parts::end`].
+    /// Returns the part of an object. `build` creates the part at its first use. `lives` returns `true` if the object is alive. The
+    /// destruction of an object calls [`Parts::end`], so only live objects have a part.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object is destroyed, or if `build` destroys the object. [`CallError::Unavailable`] if the part is being
@@ -127,8 +127,8 @@ impl<C> Parts<C> {
     }
 
     /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses
-    /// remains until [`Parts::drop_ended`] calls `hook` and drops the part. `is_left` is true if the object remains and only leaves the
-    /// class. The object may return to the class, and then has a new part.
+    /// remains until [`Parts::drop_ended`] calls `hook` and drops the part. `is_left` is true if the object stays alive and only changes to
+    /// another class. The object may later return to the class, and then receives a new part.
     pub(super) fn end(
         &self,
         object: ObjectHandle,
@@ -146,13 +146,13 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Returns `true` if a part ended during one of its methods and still exists.
+    /// Returns `true` if a part has ended during one of its methods and is not yet dropped.
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended.get()
     }
 
-    /// Runs the hooks of the parts that ended during a method and are no longer used. Then drops these parts.
+    /// Runs the hooks of ended parts that no method uses any longer, and then drops these parts.
     #[inline]
     pub(super) fn drop_ended(&self, world: &World) {
         if self.has_ended.get() {
@@ -174,7 +174,8 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Returns the part of an object for immediate use, if the part exists. Longer use requires a borrow; see [`PartCell::is_in_use`].
+    /// Returns the address of an object's part, if the part exists. The address is only for immediate use. Longer use requires a borrow;
+    /// see [`PartCell::is_in_use`].
     #[inline]
     pub(super) fn find(&self, object: ObjectHandle) -> Option<NonNull<PartCell<C>>> {
         self.addresses.find(object)
@@ -189,7 +190,8 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Replaces the state for the index of an object. Returns the previous state, which may belong to an earlier object with this index.
+    /// Replaces the part state that is stored for the index of an object. Returns the previous state, which may belong to an earlier object
+    /// with this index.
     fn put(&self, object: ObjectHandle, state: State<C>) -> State<C> {
         let there = if let State::There(part) = &state { Some(part) } else { None };
         self.addresses.put(object, there);

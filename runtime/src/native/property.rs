@@ -16,11 +16,11 @@ use crate::object::native_value::NativeValue;
             `HashMap` of these, delegates, and what `#[udelegate]` declares are; others are declared with `NativeClass`"
 )]
 pub trait NativeProperty: Sized + 'static {
-    /// Return type of the accessor, valid in the running call.
+    /// Return type of the property accessor. Values of this type are valid only in the running call.
     type Seen<'f>;
-    /// For an enum: the kind of the underlying integers, and `true` if all numbers of the enum fit in a byte.
+    /// Kind of the underlying integers, and `true` if all numbers of the enum fit in a byte. `None` for a type that is not an enum.
     const NUMBERS: Option<(PropertyKind, bool)> = None;
-    /// Returns the declaration of a property with this type.
+    /// Returns the declaration of a property with this name and type.
     fn declared(name: &str) -> PropertyDecl;
     /// Reads the property of the view's object.
     fn see<'f>(view: &impl View<'f>, property: &PropertyRef, member: (&'static str, &'static str)) -> Self::Seen<'f>;
@@ -36,7 +36,7 @@ pub trait IntoHost<T>: NativeProperty {}
 
 impl<T: NativeProperty> IntoHost<T> for T {}
 
-/// Returns `true` if scripts can access a property of type `T`. The underlying type of an enum must be `u8`, or the property must have
+/// Returns `true` if scripts can access a property of type `T`. For an enum, the underlying type must be `u8`, or the property must have
 /// `enum_as_byte`.
 pub const fn scripts_have<T: NativeProperty>(as_byte: bool) -> bool {
     match T::NUMBERS {

@@ -1,5 +1,5 @@
-//! Views of objects for native code. Each class has a view type. A view consists of an object handle and the world. Views are safe, because
-//! each access looks up the object.
+//! Views of objects for native code. Each class has a view type. A view consists of an object handle and the world. A stale view is safe to
+//! use, because each access looks up the object.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -63,7 +63,7 @@ pub trait Class: Sized + 'static {
     /// Names of declared events, for compiler messages.
     #[doc(hidden)]
     const EVENTS: &'static [&'static str] = &[];
-    /// Paths of the interfaces that the class lists.
+    /// Paths of the interfaces that the class declaration lists.
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 }
@@ -142,7 +142,7 @@ impl<'f> ObjectView<'f> {
         Some(This::new(world, outer))
     }
 
-    /// Returns the default subobject that is declared as the root. Returns `None` if this subobject is not of class `D`.
+    /// Returns the default subobject that the class declares as the root. Returns `None` if this subobject is not of class `D`.
     pub fn root_subobject<D: Class>(&self) -> Option<This<'f, D>> {
         let At { world, object } = self.0;
         let root = world.root_subobject(object).filter(|root| world.is_a(*root, D::PATH))?;
@@ -155,10 +155,10 @@ impl<'f> ObjectView<'f> {
     }
 }
 
-/// Receiver of a native call. Usable on the game thread and during the call only.
+/// Receiver of a native call. Usable only on the game thread, and only during the call.
 ///
-/// Dereferences to the view of the class `C`. The view has property accessors and methods that call functions. This view dereferences to
-/// the view of the base class, and so on up to [`ObjectView`].
+/// Dereferences to the view of the class `C`. The view has property accessors and methods that call functions. The view of each class
+/// dereferences to the view of its base class, up to [`ObjectView`].
 ///
 /// # Examples
 /// ```rust
@@ -233,7 +233,7 @@ impl<'f, C: Class> This<'f, C> {
     }
 
     /// Lends `part`, the `&mut self` of the running method, to the object while `code` runs. Calls in `code` can then borrow the Rust
-    /// fields again. Required if a call in `code` may reenter this object.
+    /// fields again. Required if a call in `code` may run another method of this object.
     ///
     /// If `part` does not belong to this object, the running call ends with an error. A method with `&self` needs no loan, because shared
     /// borrows do not exclude each other.

@@ -207,7 +207,7 @@ macro_rules! __alcedo_native_interface {
     };
 }
 
-/// Rejects declarations of earlier names for native types and members at compile time.
+/// Rejects, at compile time, declarations of earlier names on native types and members.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_earlier_names {
@@ -218,7 +218,7 @@ macro_rules! __alcedo_native_earlier_names {
     };
 }
 
-/// Declares the cell of an interface function. The host declares the interface, so the function needs no import.
+/// Declares the marker of an interface function. The host declares the interface, so the function needs no import.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_import {

@@ -1,5 +1,5 @@
-//! Placeholder types for parameters of native functions with a custom thunk. These parameters accept any array, set or map. In reflection,
-//! the parameter is a container of `i32`. The metadata of the parameter states that scripts can pass any element type.
+//! Placeholder types for parameters of native functions with a custom thunk. These parameters accept any array, set or map. Reflection
+//! reports such a parameter as a container of `i32`. The metadata of the parameter states that scripts can pass any element type.
 
 use crate::kinds::PropertyKind;
 use crate::object::host_value::HostValue;
@@ -17,7 +17,7 @@ macro_rules! wildcards {
             const TYPE_PATH: &'static str = $of;
         }
 
-        // Values of these types cannot be converted. A call with these Rust types is therefore an error.
+        // Values of these placeholder types cannot be converted. A call with placeholder types therefore returns an error.
         impl HostValue for $name {
             type Raw = i32;
 

@@ -11,7 +11,7 @@ use crate::handles::ObjectHandle;
 
 #[derive(Default)]
 pub(crate) struct Closures {
-    /// Path of the generated class for each signature, by the Rust types of the signature.
+    /// Path of the generated class for each signature. The key is the type id of the signature's Rust types.
     pub(crate) classes: RefCell<BTreeMap<TypeId, String>>,
     pub(crate) bound: RefCell<BTreeMap<ObjectHandle, Registered<Rc<dyn Any>>>>,
 }

@@ -10,8 +10,9 @@ use crate::error::{A_COLLECTION, Error};
 use crate::handles::ObjectHandle;
 use crate::object::collect::{RootSource, Sweep, begin, mark, next_dead, unreachable};
 
-/// Divisor for the minimum time of destruction in each tick of a sweep. A tick of a sweep first repeats the end of the mark. The minimum is
-/// the duration of this step, divided by this number. Without a minimum, this step could use up each budget, and the sweep would never end.
+/// Divisor for the minimum time that each sweep tick spends on destruction. Each sweep tick first repeats the last step of the mark. The
+/// minimum time is the duration of this step, divided by `LEAST_SWEEP`. Without a minimum, this step could use up each budget, and the
+/// sweep would never end.
 const LEAST_SWEEP: u32 = 4;
 
 /// Result of a collection at a safe point.
@@ -35,10 +36,10 @@ const LEAST_SWEEP: u32 = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Collected {
-    /// Number of destroyed objects. Includes the objects that an incremental collection destroyed before a reload or a full collection
-    /// interrupted it.
+    /// Number of destroyed objects. If a reload or a full collection interrupted an incremental collection, the number includes the objects
+    /// destroyed before the interruption.
     pub objects: usize,
-    /// Number of ticks in which objects were marked. Ticks that only destroyed objects do not count. The number is 1 for a collection in
+    /// Number of ticks in which objects were marked. Ticks that only destroyed objects are not counted. The number is 1 for a collection in
     /// one step.
     pub slices: u32,
 }
@@ -56,13 +57,13 @@ pub struct Collected {
 pub struct Collection<'a>(pub(super) &'a Runtime);
 
 impl Collection<'_> {
-    /// Destroys all unreachable objects, and returns their number. The roots are the root set and the values that plugin code owns. An
-    /// incremental collection that is in progress is aborted, and then starts again.
+    /// Destroys all unreachable objects, and returns their number. The roots are the root set and the values that plugin code owns. Aborts
+    /// and restarts an incremental collection that is in progress.
     ///
     /// # Errors
-    /// Returns an error if plugin code is on the stack, and then requests the collection for the next safe point. Returns an error if an
-    /// `add_references` hook of a native class panics, or if a method with `&mut self` of an object with such a hook is running and has not
-    /// lent its `self`. Then no object is destroyed.
+    /// Returns an error if plugin code is on the stack. The next safe point then runs the collection. Returns an error if an
+    /// `add_references` hook of a native class panics. Also returns an error while an object with this hook runs a method with `&mut self`
+    /// that has not lent its `self`. After these errors, no object was destroyed.
     ///
     /// # Examples
     /// ```rust
@@ -90,14 +91,14 @@ impl Collection<'_> {
 
     /// Requests an incremental collection. From the next safe point on, each tick continues the mark within its [`Budget`](crate::Budget).
     /// After the mark, each tick destroys unreachable objects within its budget, in order of creation. The world runs normally between
-    /// these ticks. Between these ticks, code may find an unreachable object, for example by its name. If a property or the root set then
-    /// refers to the object, the object remains. A reload aborts the collection, and the collection starts again after the reload.
-    /// [`Collection::take_done`] returns the result of the collection.
+    /// these ticks, and code may find an unreachable object, for example by its name. If the code makes the object reachable again through
+    /// a property or the root set, the collection keeps the object. A reload aborts the collection. The collection restarts after the
+    /// reload. [`Collection::take_done`] returns the result of the collection.
     pub fn begin_in_slices(&self) {
         self.0.inner.core.collection.request(Requested::InSlices);
     }
 
-    /// Returns `true` if an incremental collection is marking, or is destroying unreachable objects.
+    /// Returns `true` if an incremental collection is in its mark phase, or is destroying unreachable objects.
     pub fn is_in_progress(&self) -> bool {
         self.0.inner.core.world.objects.is_marking()
     }
@@ -137,7 +138,7 @@ impl Runtime {
                 Err(Error::Call(CallError::ReentrantBorrow { .. })) => core.collection.request(Requested::Whole),
                 Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
-            // The current sweep does not destroy the objects that became unreachable after its mark.
+            // Starts another collection after the current sweep, because this sweep keeps objects that became unreachable after its mark.
             Some(Requested::InSlices) if core.world.objects.is_sweeping() => {
                 core.collection.request(Requested::InSlices);
             }
@@ -154,7 +155,7 @@ impl Runtime {
         match core.go_on_collecting(&mut || begun.elapsed() < time) {
             Ok(Some((objects, slices))) => self.note_collected(Collected { objects, slices }),
             Ok(None) => {}
-            // The collection begins again in the next tick.
+            // The next tick tries to begin the collection again.
             Err(CallError::ReentrantBorrow { .. }) => {}
             Err(error) => {
                 self.inner.slicing.set(false);
@@ -219,12 +220,12 @@ impl Core {
                 Sweep::Dead(object) => {
                     let deaths = &self.world.counters.deaths;
                     let before = deaths.get();
-                    // Returns an error for an object that was already destroyed, for example with its outer.
+                    // Ignores the error for an object that was already destroyed, for example together with its outer.
                     let _gone = self.end_object(object);
                     // Counts the object and its subobjects. Does not count objects that other code has destroyed between two slices.
                     let ended = (deaths.get() - before) as usize;
                     self.collection.swept.update(|swept| swept + ended);
-                    // Frees the memory within the time limit.
+                    // Frees the memory here, so that this time also counts against the time limit.
                     self.world.objects.free_graveyard();
                     if !has_time() {
                         return Ok(false);
@@ -239,7 +240,7 @@ impl Core {
     fn end_all(&self, dead: &[ObjectHandle]) -> usize {
         let _batches = self.finalizer.batches();
         for object in dead {
-            // Returns an error for a subobject that was already destroyed with its outer.
+            // Ignores the error for a subobject that was already destroyed together with its outer.
             let _gone = self.end_object(*object);
         }
         self.world.objects.free_graveyard();
@@ -247,7 +248,7 @@ impl Core {
     }
 }
 
-/// Reports the objects to which values of plugin code refer, as roots of the collection.
+/// Reports the objects to which values owned by plugin code refer. These objects are roots of the collection.
 impl RootSource for Core {
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         if self.collection.owned_values_are_roots.get() {
@@ -274,8 +275,8 @@ mod tests {
     use crate::object::property::PropertyType;
     use crate::object::value::Value;
 
-    /// Collects an object to which only an array of a module refers. Checks that the object survives exactly if `owned_values_are_roots` is
-    /// set.
+    /// Collects while only an array that a module owns refers to an object. Checks that the object survives if `owned_values_are_roots` is
+    /// `true`, and is destroyed otherwise.
     fn check(owned_values_are_roots: bool) {
         let core = Core::new().expect("a finalizer thread");
         core.collection.owned_values_are_roots.set(owned_values_are_roots);

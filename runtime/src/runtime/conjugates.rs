@@ -1,5 +1,5 @@
-//! Access to conjugates (values with a handle): lends property values for a call, stores values of the host, and inspects values of plugin
-//! code. Intended for tools, scripts and tests. Code with static types accesses properties instead.
+//! Access to conjugates (values with a handle): lends property values for a call, stores values that the host owns, and inspects values
+//! that plugin code owns. Intended for tools, scripts and tests. Code with static types accesses properties directly.
 
 use std::time::{Duration, Instant};
 
@@ -57,19 +57,19 @@ pub struct ConjugateInfo {
     pub kind: PropertyKind,
     /// Set if an access to the value currently fails.
     pub is_expired: bool,
-    /// Minimum time since the conjugate was created or lent.
+    /// Time since the conjugate was created or lent. May be only a lower bound; see `is_exact`.
     pub age: Duration,
     /// Set if `age` is exact. After another conjugate has reused the slot, `age` is only a lower bound.
     pub is_exact: bool,
 }
 
 impl AnyConjugate {
-    /// Returns the number that represents the conjugate in call slots.
+    /// Returns the number that represents the conjugate in the slots of a call.
     pub fn number(self) -> u64 {
         self.0.0
     }
 
-    /// Creates a handle from a number, even if no conjugate has this number.
+    /// Creates a handle from a number. Does not check that a conjugate has this number.
     pub fn from_number(number: u64) -> Self {
         Self(ConjugateHandle(number))
     }
@@ -159,11 +159,11 @@ impl Conjugates<'_> {
     }
 
     /// Releases a black conjugate that the host owns. Has no effect on released and red conjugates. Also has no effect on black conjugates
-    /// of plugin code: only the owner of a conjugate can release the conjugate.
+    /// that plugin code owns, because only the owner can release a conjugate.
     pub fn give_back(&self, black: AnyConjugate) {
         let (owned_values, black) = (&self.0.inner.core.owned_values, BlackHandle(black.0.0));
         match owned_values.owner(black) == Some(ModuleId::HOST) {
-            // The value may be borrowed at present, so the next tick drops the value.
+            // A slice of the value may be borrowed now, so the next tick drops the value.
             true if self.0.inner.core.world.slices.are_out() => owned_values.drops().leave(black),
             true => owned_values.dispose(black),
             false => {}

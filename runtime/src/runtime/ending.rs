@@ -34,13 +34,13 @@ use crate::unload::backoff::Backoff;
 pub struct Drained {
     /// Number of plugin parts that were dropped during the wait.
     pub dropped: u64,
-    /// Number of remaining plugin parts: the finalizer is queued or running, or the module is parked.
+    /// Number of remaining plugin parts: their finalizers are queued or running, or their modules are parked.
     pub pending: u64,
-    /// Finalizers that panicked during the wait, each with its module. Their plugin parts count as dropped.
+    /// Finalizers that panicked during the wait, each with its module. `dropped` includes their plugin parts.
     pub failures: Vec<String>,
     /// Finalizer that was still running at the deadline.
     pub running: Option<Blocker>,
-    /// Set if the wait has dropped all plugin parts that were queued at its start.
+    /// Set if all plugin parts were dropped that were queued at the start of the wait.
     pub is_complete: bool,
     /// Duration of the wait.
     pub duration: Duration,
@@ -65,16 +65,18 @@ pub struct Drained {
 pub struct ShutdownReport {
     /// Images that stay mapped, and Slims that are still unloading, each with the reason.
     pub left: Vec<String>,
-    /// Black conjugates that existed at the end of the shutdown, or that only the shutdown released. Typical owners are the host, a static
-    /// variable of a plugin, or leaked memory of a plugin.
+    /// Black conjugates that still existed at the end of the shutdown, or that the owner has not released before the shutdown. Typical
+    /// owners are the host, static variables of plugins, and memory that a plugin has leaked.
     pub owned_values: Vec<BlackCount>,
-    /// Number of plugin parts that remain: the finalizer did not run, or has not returned.
+    /// Number of plugin parts that remain, because their finalizers did not run or have not returned.
     pub plugin_parts: u64,
     /// Non-fatal problems of the unload of the Master, such as exit hooks that ran before finalizers.
     pub problems: Vec<String>,
-    /// Tasks, timers and posted closures of modules that were pending at the start of the shutdown. Each job was dropped with its module.
+    /// Tasks, timers and posted closures of modules that were pending at the start of the shutdown. Each of these jobs was dropped with its
+    /// module.
     pub jobs: Vec<JobInfo>,
-    /// Leases that blocked the unload of a parked Master, or the unload of Slims at the end of the wait.
+    /// Leases that blocked the unload of a Master, which was then parked. Also contains the leases that blocked the unload of Slims at the
+    /// end of the wait.
     pub leases: Vec<Blocker>,
     /// Number of objects of native classes that existed after the unload of all modules.
     pub objects: u64,
@@ -135,7 +137,8 @@ impl fmt::Display for ShutdownReport {
 }
 
 impl Inner {
-    /// Records and returns the failures of finalizers since the last call. The finalizer thread has already logged these failures.
+    /// Records and returns the finalizer failures since the last call of this function. The finalizer thread has already logged these
+    /// failures.
     pub(super) fn note_finalizer_failures(&self) -> Vec<String> {
         let failures = self.core.finalizer.failures().into_iter();
         let noted = failures.map(|failure| {
@@ -169,7 +172,7 @@ impl Inner {
         let_go(host, self.loads.observers.take());
         let_go(host, self.loads.unloads.callbacks.take());
         let_go(host, self.on_hang.take());
-        // The functions stay registered. Their calls return an error after this point.
+        // The names of the functions stay registered. Calls of these functions return an error after this point.
         let registered = self.registered.take().into_iter();
         let_go(host, registered.map(|Registered { code, site }| Registered { code: code.take_body(), site }));
         let_go(host, self.closures.take());
@@ -210,8 +213,8 @@ impl Runtime {
         self.inner.sites()
     }
 
-    /// Waits until the finalizer thread has dropped all queued plugin parts. Waits at most for `deadline`. Runs posted closures during the
-    /// wait, because a finalizer may wait for a posted closure.
+    /// Waits at most for `deadline` until the finalizer thread has dropped all queued plugin parts. Runs posted closures during the wait,
+    /// because a finalizer may wait for a posted closure.
     ///
     /// # Errors
     /// If plugin code is on the stack.
@@ -221,7 +224,7 @@ impl Runtime {
     }
 
     /// Shuts the runtime down: unloads the Master, then all Slims, and waits for finalizers. Finally calls the listeners of the Default.
-    /// Returns a report of the images and Slims that could not be unloaded. Other handles of the host remain valid, and refer to a host
+    /// Returns a report of the images and Slims that could not be unloaded. Remaining handles of the host stay valid, and refer to a host
     /// without modules.
     ///
     /// Dropping the last handle also shuts the runtime down, but returns no report. [`std::process::exit`] does not shut the runtime down.
@@ -229,12 +232,12 @@ impl Runtime {
     /// cases.
     ///
     /// Finally drops all callbacks: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of load contexts.
-    /// This drop breaks the reference cycle of a callback that owns a handle of this host; see [`Runtime::downgrade`]. The log contains a
-    /// warning for each of these callbacks, with kind and registration site. If several callbacks share a handle, for example in an `Rc`,
-    /// the log only lists the callback that is dropped last.
+    /// Dropping a callback that owns a handle of this host breaks a reference cycle; see [`Runtime::downgrade`]. The log contains a warning
+    /// for each of these callbacks, with kind and registration site. If several callbacks share a handle, for example in an `Rc`, the log
+    /// only lists the callback that is dropped last.
     ///
-    /// Has no effect while plugin code or a hook of a native class is on the stack, or while an exclusive operation is in progress. `left`
-    /// then contains the reason.
+    /// Has no effect while plugin code or a hook of a native class is on the stack, or while an exclusive operation such as a reload is in
+    /// progress. In this case, [`ShutdownReport::left`] contains the reason.
     ///
     /// # Examples
     /// ```rust
@@ -258,7 +261,7 @@ impl Runtime {
             Err(error) => return ShutdownReport { left: vec![error.to_string()], ..ShutdownReport::default() },
         };
         let _none = inner.watch.take();
-        // Ends the borrow before the captures of the health function are dropped.
+        // Ends the borrow of `health` before the captures of the health function are dropped.
         let health = inner.health.take();
         health.into_iter().for_each(|watching| watching.let_go(inner.loads.registry.id()));
         let jobs = self.jobs();

@@ -1,5 +1,5 @@
 //! Logs failing events. Repeated failures are logged only at the 1st, 10th, 100th, 1000th time and so on. All objects of a class share a
-//! counter: ten thousand equal failures in a batch produce five log lines.
+//! counter, so ten thousand equal failures in a batch produce five log lines.
 
 use crate::error::Error;
 use crate::handles::ObjectHandle;

@@ -28,9 +28,9 @@ use crate::reload::watch::FileWatch;
 pub struct Budget {
     /// Game time of the tick in seconds.
     pub seconds: f32,
-    /// Time limit for an incremental collection; one millisecond by default. A tick may exceed the limit by the destruction of one object,
-    /// with its subobjects and listeners. A tick may also exceed the limit by the `add_references` hooks of native classes. These hooks run
-    /// again in each tick after the mark.
+    /// Time limit for an incremental collection; one millisecond by default. A tick may exceed the limit by the time to destroy one object
+    /// with its subobjects, including the listeners. A tick may also exceed the limit by the time of the `add_references` hooks of native
+    /// classes. After the mark phase, these hooks run again in each tick.
     pub collection: Duration,
 }
 
@@ -53,9 +53,9 @@ impl Budget {
 }
 
 impl Runtime {
-    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. Only logs a warning
-    /// during an exclusive operation such as a reload, or while plugin code borrows a slice of host memory. For example, a host function
-    /// that a plugin calls may run a tick.
+    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. During an exclusive
+    /// operation such as a reload, or while plugin code borrows a slice of host memory, only logs a warning. A host function that a plugin
+    /// calls could run a tick at such a time.
     ///
     /// # Examples
     /// ```rust
@@ -92,7 +92,7 @@ impl Runtime {
         self.safe_point_within(budget.collection);
     }
 
-    /// Checks that no slice is borrowed and no exclusive operation is in progress. Code of plugins may be on the stack.
+    /// Checks that no slice is borrowed and no exclusive operation is in progress. Plugin code may be on the stack.
     fn may_tick(&self) -> Result<(), Error> {
         self.inner.core.world.slices.allow_change(&A_TICK)?;
         match self.inner.busy.get() {
@@ -101,7 +101,7 @@ impl Runtime {
         }
     }
 
-    /// Checks if code of a plugin or script, or a hook of a native class, is on the stack. Such code excludes a safe point.
+    /// Checks if code of a plugin or script, or a hook of a native class, is on the stack. No safe point is possible while such code runs.
     fn code_runs(&self) -> bool {
         let core = &self.inner.core;
         core.code_runs() || core.world.stack.running_hook().is_some()
@@ -123,7 +123,7 @@ impl Runtime {
         });
         self.inner.ticking.set(false);
         match self.inner.has_ended.get() {
-            // A ticker has shut the host down, so the remaining tickers are dropped.
+            // A ticker has shut the host down during the loop, so the remaining tickers are dropped.
             true => let_go(self.inner.loads.registry.id(), gone),
             false => gone.into_iter().for_each(drop_caught),
         }
@@ -151,7 +151,7 @@ impl Runtime {
         self.safe_point_within(Budget::frame().collection);
     }
 
-    /// Runs a safe point. `time` is the limit for an incremental collection.
+    /// Runs a safe point, with `time` as the limit for an incremental collection.
     fn safe_point_within(&self, time: Duration) {
         let core = &self.inner.core;
         if self.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {
@@ -219,7 +219,7 @@ impl Runtime {
         !self.inner.requests.borrow().is_empty() || self.inner.core.tasks.wait(timeout)
     }
 
-    /// Returns a [`Poster`], by which other threads run closures on the game thread.
+    /// Returns a [`Poster`]. Other threads use a [`Poster`] to run closures on the game thread.
     pub fn post_handle(&self) -> Poster {
         Poster::new(self.inner.core.tasks.inbox())
     }
@@ -240,8 +240,8 @@ impl Runtime {
         self.inner.core.tasks.now()
     }
 
-    /// Returns pending tasks, timers and posted closures of modules, in scheduling order. Includes a closure of another thread from the
-    /// next safe point on.
+    /// Returns pending tasks, timers and posted closures of modules, in scheduling order. The list includes a closure that another thread
+    /// has posted only after the next safe point.
     ///
     /// # Examples
     /// ```rust

@@ -78,8 +78,8 @@ impl Calls<'_> {
     /// reused.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the name cannot be resolved; this error lists the called resolvers. [`CallError::NoMaster`] if the name
-    /// cannot be resolved and no Master is loaded.
+    /// [`CallError::NotFound`] if the name cannot be resolved. This error lists the resolvers that were called. [`CallError::NoMaster`] if
+    /// the name cannot be resolved and no Master is loaded.
     ///
     /// # Examples
     /// ```rust
@@ -96,7 +96,7 @@ impl Calls<'_> {
     /// ```
     pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
-            // An invalid name fails with and without a Master, so its error stays `NotFound`.
+            // An invalid name cannot be resolved even with a Master, so the error stays `NotFound`.
             CallError::NotFound { message }
                 if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() =>
             {
@@ -116,8 +116,8 @@ impl Calls<'_> {
         Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
     }
 
-    /// Explains the resolution of a name. Lists the resolvers in call order, with the code that registered each resolver and the answer of
-    /// each resolver. Does not call the function, and caches no result.
+    /// Explains the resolution of a name. Lists the resolvers in call order. For each resolver, the list contains the code that registered
+    /// the resolver, and the returned result. Does not call the function, and caches no result.
     ///
     /// # Errors
     /// If the name is invalid, or if [`Calls::resolve`] fails before it calls a resolver.
@@ -139,12 +139,13 @@ impl Calls<'_> {
     }
 
     /// Sets whether calls by name are counted and timed, and whether they create `tracing` spans. Counting and spans are off by default,
-    /// and then cost one comparison per call. Intended for tools, because an observed call takes about a microsecond longer.
+    /// and cost one comparison per call while they are off. Observation is intended for tools, because an observed call takes about a
+    /// microsecond longer.
     ///
     /// A span has the name `call`, the target `alcedo::calls`, the level trace, and the fields `kind` (the protocol) and `name`. Three
-    /// operations remain unobserved if they were in progress when observation was turned on: calls of a module on several objects, batches,
-    /// and [`TypedFunction::hot`](crate::host::TypedFunction::hot). Calls between modules of Slims, pinned contexts and the Default bypass
-    /// the game thread and are never observed.
+    /// kinds of operations remain unobserved if they were in progress when observation was turned on: calls that a module makes on several
+    /// objects, batches, and [`TypedFunction::hot`](crate::host::TypedFunction::hot). Calls between modules of Slims, pinned contexts and
+    /// the Default bypass the game thread and are never observed.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -236,8 +237,8 @@ impl Calls<'_> {
     }
 
     /// Registers a host function without side effects. During a reload, new code can call the function before the commit, in a main or a
-    /// red constructor. The caller guarantees that the function has no side effects. The report of a rollback still lists the calls of the
-    /// function.
+    /// red constructor. The caller guarantees that the function has no side effects. If a reload is rolled back, the report still lists the
+    /// calls of the function.
     ///
     /// # Errors
     /// Returns the errors of [`Calls::register`].
@@ -324,7 +325,7 @@ impl Calls<'_> {
 
 impl Runtime {
     /// Wraps `function` as the body of a dynamic call. The body passes the runtime, keeps argument objects alive during the call, and
-    /// checks the result. Errors contain `path` as the name of the function.
+    /// checks the result. Error messages contain `path` as the name of the function.
     pub(super) fn body(
         &self,
         path: &str,

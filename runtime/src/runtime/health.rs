@@ -1,4 +1,5 @@
-//! Watches the libraries of the Master, and returns to the last healthy library if new code is unhealthy. `reload/health.rs` decides.
+//! Watches the libraries of the Master, and returns to the last healthy library if new code is unhealthy. `reload/health.rs` contains the
+//! decision logic.
 
 use std::fs;
 use std::io;
@@ -24,8 +25,8 @@ mod paths;
 
 /// Time between attempts to write the status file.
 const RETRY: Duration = Duration::from_secs(1);
-/// Time before another attempt to return to the last healthy library, or to copy a new library. The disk may be full for a while. The time
-/// doubles after each failed return, up to [`MOST_DOUBLINGS`] times, since an attempt may interrupt the host.
+/// Time before another attempt to return to the last healthy library, or to copy a new library. An attempt fails, for example, while the
+/// disk is full. The time doubles after each failed return, up to [`MOST_DOUBLINGS`] times, because each attempt may interrupt the host.
 const LONG_RETRY: Duration = Duration::from_secs(5);
 const MOST_DOUBLINGS: u32 = 6;
 
@@ -53,9 +54,9 @@ pub struct HealthWatch {
 }
 
 impl HealthWatch {
-    /// Creates a watch whose health window has this duration. The host calls `check` at each safe point of the window, on the game thread.
-    /// An error or a panic of `check` means that the new code is unhealthy. If `check` itself reloads or unloads the Master, or starts
-    /// another watch, its result is dropped, because the result concerns the earlier code or the earlier watch.
+    /// Creates a watch whose health window has this duration. At each safe point during the window, the host calls `check` on the game
+    /// thread. If `check` returns an error or panics, the new code is unhealthy. If `check` itself reloads or unloads the Master, or starts
+    /// another watch, the result of `check` is ignored.
     #[track_caller]
     pub fn new(window: Duration, check: impl FnMut(&Runtime) -> Result<(), String> + 'static) -> Self {
         let site = Site::new("health function", &check);
@@ -63,9 +64,10 @@ impl HealthWatch {
         Self { window, check: Registered { code, site }, status_file: None }
     }
 
-    /// Writes a [`HostStatus`](crate::HostStatus) to this file whenever the status changes, for `alcedo follow` and other programs. The
-    /// file is replaced atomically, and removed when another watch replaces this one. Its folder must exist. The file must not be a
-    /// watched library. Each host needs a file of its own; after an end, the next process of a host may use the same file.
+    /// Writes a [`HostStatus`](crate::HostStatus) to this file whenever the status changes. `alcedo follow` and other programs read the
+    /// file. Each write replaces the file atomically. The file is removed when another watch replaces this watch. The folder of the file
+    /// must exist, and the file must not be a watched library. Each running host needs a separate status file. After a host process has
+    /// ended, the next process of this host may use the file again.
     pub fn status_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.status_file = Some(path.into());
         self
@@ -79,23 +81,23 @@ impl std::fmt::Debug for HealthWatch {
 }
 
 impl Runtime {
-    /// Watches the files like [`Runtime::watch_changed`], and checks new code during a health window. A window opens after each commit of a
-    /// watched library, and when the watch starts. If the code is unhealthy in its window, the host loads the last healthy library again by
-    /// an ordinary reload, and [`Runtime::take_reloads`] also returns the report of that reload. A failed return is tried again after some
-    /// seconds. Changes during a window are loaded after the window.
+    /// Watches the files like [`Runtime::watch_changed`], and checks new code during a health window. A window opens when the watch starts,
+    /// and after each reload that commits a watched library. If the check fails during the window, an ordinary reload returns to the last
+    /// healthy library. [`Runtime::take_reloads`] also returns the report of this reload. A failed return is repeated after some seconds.
+    /// If files change during a window, they are loaded after the window.
     ///
-    /// The host keeps private copies of the running and of the last healthy libraries. An unhealthy library is not loaded again until its
-    /// file is replaced. Old images that stay mapped do not prevent the return: `Builder::parked_budget` does not limit it, and the report
-    /// has a warning.
+    /// The host keeps private copies of the running libraries and of the last healthy libraries. An unhealthy library is loaded again only
+    /// after its file was replaced. The limit [`Builder::parked_budget`](crate::Builder::parked_budget) does not prevent a return. If a
+    /// return exceeds this limit, the report contains a warning.
     ///
-    /// The watch keeps the modules that the host chooses by hand. A library of the watch that the Master no longer contains is not loaded.
-    /// Code that the host loads by hand also has a window, and becomes the last healthy code. Only libraries have a health window; script
-    /// packages are reloaded without one. Replaces an earlier watch. Under `alcedo dev`, which restores broken builds itself, this method
-    /// is [`Runtime::watch_changed`].
+    /// The host may also reload or unload modules directly during the watch. The watch does not load a watched library that the Master no
+    /// longer contains. Code that the host has loaded directly also has a window, and can become the last healthy code. Only libraries have
+    /// a health window. Script packages are reloaded without a health window. This watch replaces an earlier watch. Under `alcedo dev`,
+    /// this method only calls [`Runtime::watch_changed`], because `alcedo dev` itself restores broken builds.
     ///
     /// # Errors
-    /// If no Master is loaded, if a library has changed since it was loaded, if a library cannot be read, copied or watched, or if the
-    /// status file has an empty path, no folder, or the path of a watched library.
+    /// If no Master is loaded, if a library file has changed since the library was loaded, or if a library file cannot be read, copied or
+    /// watched. If the path of the status file is empty, is the path of a watched library, or has a folder that does not exist.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -134,7 +136,7 @@ impl Runtime {
 
     /// Runs the health watch at a safe point.
     pub(super) fn attend_health(&self) {
-        // Removes the watch from its cell, since the health function may call this runtime.
+        // Removes the watch from its cell during the check, because the health function may call this runtime.
         let Some(mut watching) = self.inner.health.take() else { return };
         watching.attend(self);
         if !self.has_other_watch() {
@@ -147,7 +149,7 @@ impl Runtime {
         }
     }
 
-    /// Checks, during the calls of a health watch, if the host has ended or another watch has replaced that watch.
+    /// Checks if the host has ended or another watch was started. Called after a step of a health watch, which may have caused either.
     fn has_other_watch(&self) -> bool {
         self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some()
     }
@@ -159,7 +161,7 @@ impl Runtime {
         }
     }
 
-    /// Restores the paths of the Master, which was loaded from private copies.
+    /// Sets the paths of the Master to `paths`, because the Master was loaded from private copies.
     fn name_files(&self, paths: &[PathBuf]) {
         if let Some(mut master) = self.inner.loads.master() {
             master.paths = paths.to_vec();
@@ -173,27 +175,27 @@ pub(super) struct Watching {
     health: Health,
     check: Registered<Check>,
     watch: FileWatch,
-    /// Paths of the Master.
+    /// Paths from which the Master was last loaded or adopted.
     paths: Vec<PathBuf>,
-    /// Watched libraries, in the order of the modules of `health`.
+    /// Paths of the watched libraries, in the order of the modules in `health`.
     files: Vec<PathBuf>,
-    /// Names of the modules of `files`.
+    /// Name of the module in each library of `files`.
     names: Vec<String>,
-    /// Indices of the modules of `files` in `paths`. `None` if the Master does not contain the module.
+    /// Index into `paths` for each library of `files`. `None` if the Master does not contain the module of this library.
     slots: Vec<Option<usize>>,
     copies: Vec<KeptCopy>,
     /// Generation of the Master after the last step of this watch.
     generation: u64,
     /// Set if files have changed since the last load.
     is_due: bool,
-    /// Time of the next attempt to copy the changed files, after a failure.
+    /// Time of the next attempt to copy the changed files. `None` if the last attempt has not failed.
     next_copy: Option<Duration>,
-    /// Time of the next attempt to return these modules, after a failure, with the reason of the return.
+    /// Next attempt to return to the last healthy libraries after a failed attempt: time, indices of the modules, and reason.
     next_return: Option<(Duration, Vec<usize>, String)>,
-    /// Number of failed attempts since the code was found unhealthy.
+    /// Number of failed returns since a check found the code unhealthy.
     failed_returns: u32,
     status_file: Option<PathBuf>,
-    /// Generation and health in the status file.
+    /// Generation and health at the last write of the status file. `None` before the first write.
     written: Option<(u64, Health)>,
     next_write: Duration,
     start: Instant,
@@ -273,7 +275,7 @@ impl Watching {
             self.go_back(runtime, &modules, &reason);
         }
         if runtime.generation() != self.generation {
-            // The health function has reloaded or unloaded the Master. The next safe point continues.
+            // The health function has reloaded or unloaded the Master. The next safe point continues the watch.
             return;
         }
         if self.next_copy.take_if(|at| *at <= now).is_some() {
@@ -287,7 +289,7 @@ impl Watching {
         self.publish(runtime);
     }
 
-    /// Calls the health function, and acts on its answer.
+    /// Calls the health function, and returns to the last healthy libraries if necessary.
     fn ask(&mut self, runtime: &Runtime) {
         let called = panic_guard::caught(|| (self.check.code)(runtime));
         let answer = called.unwrap_or_else(|message| Err(format!("the health function panicked: {message}")));
@@ -332,7 +334,7 @@ impl Watching {
         self.forget_copies();
     }
 
-    /// Loads the files that have changed, from private copies. So the copy of a library always has the bytes that run.
+    /// Copies the changed files, and loads the copies. The private copy of a library therefore always contains the running code.
     fn load(&mut self, runtime: &Runtime) {
         let Some((bytes, digests)) = self.read(runtime) else { return };
         let changed = self.health.found(&digests);
@@ -341,7 +343,8 @@ impl Watching {
         }
         let is_whole = |at: &usize| is_complete(&self.files[*at], &bytes[*at], largest(runtime));
         if !changed.iter().all(is_whole) {
-            // The end of the write is another change. The next attempt covers systems that do not report the change.
+            // A program still writes the file. On some systems the end of the write is not reported as a change, so another attempt is
+            // scheduled.
             self.next_copy = self.next_copy.or(Some(self.start.elapsed() + LONG_RETRY));
             return;
         }
@@ -370,7 +373,7 @@ impl Watching {
         self.forget_copies();
     }
 
-    /// Records a reload or an unload that the host itself has made.
+    /// Updates the watch after the host has reloaded or unloaded modules directly.
     fn adopt(&mut self, runtime: &Runtime) {
         self.generation = runtime.generation();
         let master = runtime.inner.loads.master();
@@ -396,7 +399,7 @@ impl Watching {
         }
         self.paths = paths;
         self.health.adopted(self.start.elapsed(), found);
-        // The host may have loaded other modules, or the unhealthy code again.
+        // Cancels the pending return for modules whose running code is no longer unhealthy.
         if let Some((_, modules, _)) = &mut self.next_return {
             modules.retain(|&at| self.health.is_unhealthy(at));
         }
@@ -404,8 +407,9 @@ impl Watching {
         self.forget_copies();
     }
 
-    /// Returns the digest of the file whose code runs as `module`, and keeps a copy of the file. If the file was replaced, the digest of
-    /// the image identifies the code, and the host cannot return to it. `watched` contains digest and bytes of the watched file.
+    /// Returns the digest of the file whose code runs as `module`, and keeps a copy of this file. If no file and no copy contain the code,
+    /// returns `image:` and the digest of the image. The host cannot return to such code. `watched` contains the digest and the bytes of
+    /// the watched file.
     fn digest_of(
         &mut self,
         runtime: &Runtime,
@@ -434,7 +438,8 @@ impl Watching {
         format!("image:{image}")
     }
 
-    /// Reads the files of the modules in the Master. Returns `None` if a file cannot be read: it may be absent for a moment.
+    /// Reads the files of the modules in the Master. Returns `None` if a file cannot be read, for example because the file is just being
+    /// replaced.
     fn read(&self, runtime: &Runtime) -> Option<(Vec<Vec<u8>>, Vec<String>)> {
         let mut bytes = Vec::new();
         for (file, slot) in self.files.iter().zip(&self.slots) {
@@ -461,14 +466,15 @@ impl Watching {
         Ok(())
     }
 
-    /// Removes copies that are neither running nor the last healthy ones.
+    /// Removes the copies that the watch no longer needs. Keeps the running libraries and the last healthy libraries.
     fn forget_copies(&mut self) {
         let health = &self.health;
         self.copies.retain(|copy| health.needs(&copy.digest));
     }
 
-    /// Reloads the present set of the Master from the copies with these digests, one for each library. The watched files take the places of
-    /// the modules in `replaced`. The report names the watched files. A return passes the names of the libraries and the reason.
+    /// Reloads the current libraries of the Master from private copies. `digests` identifies the copy for each library. The modules in
+    /// `replaced` receive the path of their watched file in the Master. The report contains the paths of the watched files, and no path of
+    /// a copy. `back` contains the library names and the reason if the reload is a return to healthy libraries.
     fn reload(
         &mut self,
         runtime: &Runtime,
@@ -486,7 +492,7 @@ impl Watching {
                     let file = self.files[at].display();
                     return Err(format!("no copy of {digest} was kept, so no return is possible: replace {file}"));
                 }
-                // The path may have other content now.
+                // Without a copy, the module is loaded from its path, which may contain new code now.
                 is_known = false;
                 continue;
             };
@@ -520,12 +526,12 @@ impl Watching {
             self.paths = paths;
         }
         runtime.name_files(&self.paths);
-        // The next safe point reads the Master again if a module was not loaded from a copy.
+        // If a module was not loaded from a copy, the next safe point adopts the code of the Master.
         self.generation = if is_known { runtime.generation() } else { u64::MAX };
         outcome
     }
 
-    /// Updates the names of modules that were loaded from `sources`: a new build may have another name.
+    /// Updates the names of the modules in `replaced`, because a new build may have changed the module name.
     fn rename(&mut self, runtime: &Runtime, replaced: &[usize], sources: &[PathBuf]) {
         let modules = runtime.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         for &at in replaced {
@@ -541,17 +547,18 @@ impl Watching {
         self.check.site
     }
 
-    /// Drops the watch at the end of its host. The status file stays, since it names the process that has ended.
+    /// Drops the watch at the end of the host. Keeps the status file, which contains the id of the process that has ended.
     pub(super) fn let_go(self, host: HostId) {
         let_go(host, [self.check]);
     }
 
-    /// Ends a watch that another watch replaces, and removes its status file, because the file is not updated any more. `next` is the
-    /// status file of the next watch.
+    /// Ends this watch, because another watch replaces it. Removes the status file of this watch, which would no longer be updated. `next`
+    /// is the status file of the next watch.
     fn withdraw(self, next: Option<&Path>) {
         drop_caught(self.check);
         let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };
-        // The next process of a host may have replaced the file already. In another container, it may have this id.
+        // The next process of this host may already have replaced the file. In another container, that process may have the id of this
+        // process.
         let id = std::process::id();
         let own = (id, process::started(id).unwrap_or_default());
         let is_of_another = |status: HostStatus| (status.process, status.started) != own;

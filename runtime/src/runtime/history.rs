@@ -1,10 +1,10 @@
-//! Bounded queue for the results of safe points. The queue keeps only the newest results, because some hosts never remove them.
+//! Bounded queue for the results of safe points. The queue keeps only the newest results, because some hosts never remove results.
 
 use std::collections::VecDeque;
 
 use crate::cells::RefCell;
 
-/// Queue with the last `MOST` results, oldest first. Game thread only.
+/// Queue with at most the last `MOST` results, oldest first. Game thread only.
 #[derive(Debug)]
 pub(super) struct History<T, const MOST: usize>(RefCell<VecDeque<T>>);
 

@@ -1,5 +1,6 @@
-//! Uncounted access to the host, and to the body of a registered function, for direct calls in a red frame. A host ends only after the
-//! outermost red frame has closed. A direct call therefore needs no counted reference, which would cost two dependent writes.
+//! Access without reference counting to the host and to the body of a registered function, for direct calls in a red frame. A host ends
+//! only after the outermost red frame has closed. A direct call therefore needs no counted reference. Counting would cost two dependent
+//! writes.
 #![expect(unsafe_code, reason = "uses values that a red frame keeps alive, without counting a reference")]
 
 use std::cell::Cell;
@@ -28,7 +29,7 @@ impl<B: ?Sized> KeptBody<B> {
         Self(Cell::new(Some(body)))
     }
 
-    /// Returns the code, or the error of a use after the host has ended.
+    /// Returns the code. Returns the error [`ended`] if the host has ended.
     pub(super) fn share(&self) -> Result<Rc<B>, CallError> {
         let body = self.0.take();
         self.0.set(body.clone());
@@ -42,7 +43,7 @@ impl<B: ?Sized> KeptBody<B> {
     /// Borrows the body without counting a reference.
     ///
     /// # Safety
-    /// The body must not be taken out while the result is used.
+    /// The body must not be removed from this cell while the result is used.
     #[inline]
     pub(super) unsafe fn borrow(&self) -> Option<&B> {
         // SAFETY: the cell belongs to one thread, and no other code runs while the reference to its contents exists. The result points to

@@ -1,4 +1,4 @@
-//! Persistent links: paths and ids of objects, and the references and delegates that store a path or an id.
+//! Persistent links: paths and ids of objects, and references and delegates, which store a path or an id.
 
 use alcedo_abi::value::LazyRaw;
 
@@ -72,8 +72,8 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.reference_to(&ty, target)?)
     }
 
-    /// Returns the object to which a reference property of any kind currently refers. Returns [`ObjectHandle::NONE`] if this object does
-    /// not exist.
+    /// Returns the object to which a reference property of any kind currently refers. Returns [`ObjectHandle::NONE`] if the target does not
+    /// exist.
     ///
     /// # Errors
     /// If the object is destroyed or has no such property.
@@ -91,7 +91,8 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.class_reference(&ty, class)?)
     }
 
-    /// Returns the path of the class to which a class reference property currently refers. Returns `None` if this class does not exist.
+    /// Returns the path of the class to which a class reference property currently refers. Returns `None` if the target class does not
+    /// exist.
     ///
     /// # Errors
     /// If the object is destroyed or has no such property.
@@ -108,7 +109,7 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.field_path(field)?)
     }
 
-    /// Returns the path of the property to which a field path property refers. After a rename, returns the new path.
+    /// Returns the path of the property to which a field path property refers. If the property was renamed, returns the new path.
     ///
     /// # Errors
     /// If the object is destroyed or has no such property.
@@ -160,12 +161,12 @@ impl Links<'_> {
     }
 
     /// Calls the bindings of a delegate property, newest first. Returns the result of a single delegate. Removes bindings to destroyed
-    /// objects. Skips bindings that are removed during the broadcast. The next broadcast is the first to call bindings that are added
-    /// during this broadcast.
+    /// objects. Skips bindings that are removed during the broadcast. Bindings that are added during the broadcast are called from the next
+    /// broadcast on.
     ///
     /// # Errors
     /// If a single delegate is unbound, the arguments do not match the parameters, delegate calls are nested too deeply, or a callee fails.
-    /// A multicast delegate still calls all bindings, and then returns the first error.
+    /// After a failed binding, a multicast delegate calls the remaining bindings, and then returns the first error.
     ///
     /// # Examples
     /// ```rust

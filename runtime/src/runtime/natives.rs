@@ -1,4 +1,4 @@
-//! Typed access to objects of native classes, for code of the host. Each class is a Rust type, and each member is a Rust method.
+//! Typed access to objects of native classes, for host code. Each native class has a Rust type, and each member has a Rust method.
 
 use super::objects::Objects;
 use crate::boundary::CallError;
@@ -57,7 +57,7 @@ impl Objects<'_> {
     }
 
     /// Runs `code` with a view of the object. The view has the accessors and functions of class `C`, like `this` in a method. If an
-    /// accessor fails, `code` is unwound, and this method returns the error.
+    /// accessor fails, the error unwinds `code`. This method then returns the error.
     ///
     /// ```
     /// use alcedo_runtime::native::{This, uclass};

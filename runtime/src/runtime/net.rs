@@ -1,6 +1,6 @@
-//! Network serialization of structs. A struct of the host or of a module can write and read itself with `net_serialize`. Structs without
-//! this function are sent field by field as text. If `net_serialize` returns `NotHandled`, the struct is also sent field by field. The
-//! first byte of the data specifies the format.
+//! Network serialization of structs. A struct of the host or of a module can define its network format with a `net_serialize` function.
+//! Structs without this function are sent field by field as text. If `net_serialize` returns `NotHandled`, the struct is also sent field by
+//! field. The first byte of the data specifies the format.
 
 use alcedo_abi::net::{NetOutcome, joined, split};
 
@@ -37,7 +37,7 @@ use crate::object::value::{Value, with_objects};
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
 pub trait NetNames {
-    /// Returns the network id of an object. A network id is never 0. Returns `None` if no other machine has the object.
+    /// Returns the network id of an object. A network id is never 0. Returns `None` if the object exists only on this machine.
     fn id(&self, object: ObjectHandle) -> Option<u64>;
     /// Returns the local object with this network id.
     fn object(&self, id: u64) -> Option<ObjectHandle>;
@@ -47,7 +47,8 @@ const BY_FIELDS: u8 = 0;
 const BY_ITSELF: u8 = 1;
 
 impl Runtime {
-    /// Serializes a struct property for another machine. A struct with `#[net_serialize]` writes itself. Game thread only.
+    /// Serializes a struct property for another machine. If the struct has a `#[net_serialize]` function, calls this function. Game thread
+    /// only.
     ///
     /// # Errors
     /// If the object is destroyed or has no such property, or if the property is not a struct. If `net_serialize` panics, or reports a

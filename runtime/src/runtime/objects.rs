@@ -54,11 +54,10 @@ impl Deref for Objects<'_> {
 impl Objects<'_> {
     /// Creates an object of a class. The class is specified by a path or a [`ClassRef`](crate::ClassRef). The object is in the root set, so
     /// no collection destroys the object. Callbacks of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may also call this method.
-    /// Their objects are also in the root set.
     ///
     /// # Errors
-    /// If the class does not exist, or if an exclusive operation such as a reload is in progress. If a step of the construction fails. The
-    /// incomplete object is then destroyed.
+    /// If the class does not exist, or if an exclusive operation such as a reload is in progress. If a step of the construction fails, the
+    /// incomplete object is destroyed, and the error of this step is returned.
     ///
     /// # Examples
     /// ```rust
@@ -75,8 +74,8 @@ impl Objects<'_> {
         self.spawn_in(class, ObjectHandle::NONE)
     }
 
-    /// Creates an object inside `outer`. The object is a root only if `outer` is [`ObjectHandle::NONE`]. Without a root, only references
-    /// from other objects protect the object from collection.
+    /// Creates an object inside `outer`. The object is in the root set only if `outer` is [`ObjectHandle::NONE`]. In all other cases, only
+    /// references from reachable objects protect the object from collection.
     ///
     /// # Errors
     /// Returns the errors of [`Objects::spawn`]. Returns an error if `outer` is destroyed, or is a class default object or a subobject of
@@ -121,13 +120,13 @@ impl Objects<'_> {
     }
 
     /// Iterates over the live objects in creation order, without class default objects and their templates. The iterator contains the
-    /// objects at the time of this call, and ignores later changes.
+    /// objects that exist at the time of this call, and ignores later changes.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = ObjectHandle> + ExactSizeIterator + use<> {
         self.0.inner.core.world.objects.living().into_iter()
     }
 
-    /// Returns the class path of a dormant object: an object whose class was removed by a reload. A dormant object has no plugin part, and
-    /// acts as an object of the nearest base class that exists. The object becomes active when its class is declared again.
+    /// Returns the class path of a dormant object, whose class was removed by a reload. A dormant object has no plugin part, and acts as an
+    /// object of the nearest base class that exists. The object becomes active when its class is declared again.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -185,8 +184,8 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.rename(object, name, outer)
     }
 
-    /// Adds an object to the root set. A collection never destroys a root, or an object to which a root refers. Returns `true` if the
-    /// object exists.
+    /// Adds an object to the root set. A collection never destroys a root, and never destroys an object that is reachable from a root.
+    /// Returns `true` if the object exists.
     ///
     /// # Examples
     /// ```rust
@@ -387,8 +386,8 @@ impl Objects<'_> {
     }
 
     /// Calls a function of an object, or the override of this function, by name with Rust types. An [`Obj<Object>`](crate::native::Obj)
-    /// matches each object parameter whose class the object has. The result type `()` matches every function. [`Runtime::function`] is
-    /// faster for repeated calls.
+    /// argument matches an object parameter if the object is of the parameter's class. The result type `()` matches every function.
+    /// [`Runtime::function`] is faster for repeated calls.
     ///
     /// # Errors
     /// If the object is destroyed or has no such function, a Rust type differs from the signature, or the function body fails.
@@ -490,7 +489,7 @@ impl Objects<'_> {
                 ContextId::master(loads.registry.masters.with(module, living)?.0)
             }
         };
-        // Never `None`: the generation of an object's class exists while the object exists, and the Default always exists.
+        // Never `None`: the generation that declares the class exists while the object exists, and the Default always exists.
         self.0.contexts().all().into_iter().find(|info| info.id == id)
     }
 

@@ -20,9 +20,9 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameErrorKind, Reader};
 
-/// Code that the host has registered. The end of the host takes the code out and drops it.
+/// Code that the host has registered. At its end, the host removes and drops the code.
 pub(super) trait TakeBody {
-    /// Takes the code out. The caller can then drop the code.
+    /// Removes and returns the code, so that the caller can drop the code.
     fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
@@ -39,8 +39,8 @@ impl Inner {
     }
 }
 
-/// Resolves the names of one protocol to functions. The runtime calls resolvers on the game thread. A resolver may run before the commit of
-/// new code and must therefore have no side effects. A resolver may call [`Calls::resolve`] for other names.
+/// Resolves the names of one protocol to functions. The runtime calls resolvers on the game thread. A resolver may run before a reload
+/// commits new code, and must therefore have no side effects. A resolver may call [`Calls::resolve`] for other names.
 ///
 /// # Examples
 /// ```rust
@@ -83,7 +83,7 @@ impl<F: Fn(&Runtime, &str) -> Result<ZCallFunction, Declined>> ZCallResolver for
     }
 }
 
-/// Reason of a resolver for declining a name, as a short sentence.
+/// Reason for which a resolver declines a name, as a short sentence.
 ///
 /// # Examples
 /// ```rust
@@ -135,8 +135,8 @@ impl ZCallFunction {
         Self { signature, effect: Effect::Any, body: Rc::new(body), site }
     }
 
-    /// Returns a function without side effects. The host guarantees this property of the function. During a reload, new code can call the
-    /// function before the commit. See [`Calls::register_pure`].
+    /// Returns a function without side effects. The host guarantees that the function has no side effects. During a reload, new code can
+    /// call the function before the commit. See [`Calls::register_pure`].
     #[track_caller]
     pub fn pure(
         signature: Signature,
@@ -154,7 +154,7 @@ impl fmt::Debug for ZCallFunction {
 
 impl Calls<'_> {
     /// Adds a protocol with a single resolver for all names `protocol:/…`. Modules and the host can call these names. Reloads, rollbacks
-    /// and unloads do not affect the resolver and the handles of its functions.
+    /// and unloads do not affect the resolver. The handles of the resolver's functions also stay valid.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -198,8 +198,8 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// Adds a protocol that parses names with its [keyword](Protocol::word). [`Self::add_resolver`] adds resolvers for these names.
-    /// [`Self::add_value_resolver`] is simpler for functions with dynamic values.
+    /// Adds a protocol with a custom parser for the names that begin with the protocol's [keyword](Protocol::word). [`Self::add_resolver`]
+    /// adds resolvers for these names. [`Self::add_value_resolver`] is simpler for functions with dynamic values.
     ///
     /// ```
     /// use alcedo_runtime::zcall::{Answer, Call, NameError, Protocol, Reader, Resolved, Resolver, ZCallName};
@@ -262,8 +262,8 @@ impl Calls<'_> {
     }
 
     /// Adds a resolver for the names of a protocol of the host. The resolvers of a protocol are called in ascending order of priority. The
-    /// first function that a resolver returns is used. Errors refer to each resolver by its `label`. Reloads, rollbacks and unloads do not
-    /// affect the resolver.
+    /// first function that one of the resolvers returns is used. Errors refer to each resolver by its `label`. Reloads, rollbacks and
+    /// unloads do not affect the resolver.
     ///
     /// Uncommitted code can only call [`pure`](crate::zcall::Resolved::pure) functions. A panic in the resolver, or in a function of the
     /// resolver, is returned to the caller as an error.
@@ -314,8 +314,8 @@ impl Runtime {
     }
 }
 
-/// Wraps a protocol of the host for the resolver chain, and caches the strings of the protocol. After the host has ended, names of the
-/// protocol are invalid.
+/// Wraps a protocol of the host for the resolver chain, and caches the strings that describe the protocol. After the host has ended, all
+/// names of the protocol are invalid.
 fn described(code: Rc<KeptBody<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
     let protocol = code.share()?;
     let read = move |address: &mut Reader<'_>| {

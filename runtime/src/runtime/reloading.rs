@@ -16,8 +16,8 @@ impl Runtime {
     /// Loads libraries into a new Master. With the feature `script`, also loads folders of script packages. All paths must be absolute.
     ///
     /// # Errors
-    /// If a path is relative, a file is unreadable, a check fails, or a main or the construction of a class default object panics. After an
-    /// error, no module stays loaded.
+    /// If a path is relative, a file is unreadable, a check fails, the `main` of a module panics, or the construction of a class default
+    /// object panics. After an error, no module of the new Master stays loaded.
     ///
     /// # Examples
     /// ```rust
@@ -37,7 +37,7 @@ impl Runtime {
         }
     }
 
-    /// Loads `libraries` like [`Runtime::create_master`], but also if the host runs under `alcedo dev`.
+    /// Loads `libraries` like [`Runtime::create_master`], but does not ignore its argument if the host runs under `alcedo dev`.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
         Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
@@ -67,9 +67,10 @@ impl Runtime {
         self.reload_for(&owned(libraries), ReloadScope::All, 0)
     }
 
-    /// Replaces only the modules of the Master whose libraries were rebuilt, and the dependents of these modules. `libraries` must contain
-    /// all libraries of the Master. All remaining modules stay mapped in their generation: their plugin parts are not rebuilt, and handles
-    /// of their functions stay valid. If no library has changed, no module is replaced, and the report states this.
+    /// Replaces only modules of the Master with a rebuilt library, and modules that depend on them. `libraries` must contain all libraries
+    /// of the Master. All remaining modules stay mapped in their generation. The plugin parts of these modules are not rebuilt, and the
+    /// handles of their functions stay valid. If no library has changed, no module is replaced. The report then states that no library has
+    /// changed.
     ///
     /// # Errors
     /// Returns the errors of [`Runtime::reload`].
@@ -100,7 +101,7 @@ impl Runtime {
         self.reload_within(libraries, scope, (answers, BudgetUse::Limited))
     }
 
-    /// Reloads the last healthy libraries, even if more images are parked than the host allows.
+    /// Returns to the last healthy libraries by a reload, even if more images are parked than the host allows.
     pub(crate) fn reload_back(&self, libraries: &[PathBuf]) -> Result<ReloadReport, Error> {
         let over_budget = self.inner.loads.check_budget().err();
         let mut report = self.reload_within(libraries, ReloadScope::Changed, (1, BudgetUse::Exempt))?;
@@ -129,8 +130,8 @@ impl Runtime {
     }
 
     /// Requests a reload at the next safe point. Several requests are combined into one reload with the libraries of the last request. A
-    /// request to unload the Master discards the reload. [`Runtime::take_reloads`] returns the report of the reload. The report contains
-    /// the number of combined requests.
+    /// request to unload the Master discards the requested reload. [`Runtime::take_reloads`] returns the report of the reload. The report
+    /// contains the number of combined requests.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -180,7 +181,7 @@ impl Runtime {
     /// Watches the files of the Master. After a changed file is completely written, the next safe point performs a reload.
     ///
     /// # Errors
-    /// If no Master is loaded, or if its folders cannot be watched.
+    /// If no Master is loaded, or if the folders of its libraries cannot be watched.
     ///
     /// # Examples
     /// ```rust
@@ -215,12 +216,12 @@ impl Runtime {
         }
         *self.inner.watch.borrow_mut() = Some(FileWatch::new(&files)?);
         self.inner.watch_scope.set(scope);
-        // An error keeps the health watch.
+        // After an error above, the health watch continues.
         self.end_health_watch();
         Ok(())
     }
 
-    /// Unloads the Master: destroys the objects of its classes, ends its modules, and unmaps the images of the modules.
+    /// Unloads the Master: destroys the objects whose classes its modules declare, ends the modules, and unmaps their images.
     ///
     /// # Errors
     /// If no Master is loaded, or if plugin code or a hook of a native class is on the stack.

@@ -119,7 +119,7 @@ impl Tables<'_> {
     }
 
     /// Makes later loads fail with [`LoadError::Table`] if a module implements this table with a different definition. Without this call,
-    /// the module is loaded, and [`Tables::of_module`] returns the error.
+    /// such a module is loaded, and [`Tables::of_module`] then returns the error.
     ///
     /// # Errors
     /// If a type of an entry has no path.
@@ -128,8 +128,8 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Returns the table that a module of the Master implements. The table belongs to the current generation. After a reload or unload of
-    /// the module, calls of entries return [`CallError::DeadHandle`]. Callers must then request the table again.
+    /// Returns the table that a module of the Master implements. The returned table belongs to the current generation. After a reload or
+    /// unload of the module, calls of entries return [`CallError::DeadHandle`]. Callers must then request the table again.
     ///
     /// # Errors
     /// [`LoadError::NoModule`] if the Master has no such module, [`CallError::NotFound`] if the module does not implement this table,
@@ -270,7 +270,7 @@ pub trait HostEntries: Sized {
 /// # }
 /// ```
 pub trait ModuleEntries: Sized {
-    /// Kind of load context whose modules implement the table.
+    /// Kind of load context in which modules can implement the table.
     type Context: TableContext;
     /// Name of the table.
     const NAME: &'static str;
@@ -302,7 +302,7 @@ pub fn signature<A: ValueParams, R: NativeResult>() -> Result<Signature, CallErr
     signature_of::<A, R>().map(Signature)
 }
 
-/// Registration of a table that is in progress.
+/// Table registration in progress.
 #[doc(hidden)]
 pub struct Offering<'a> {
     runtime: &'a Runtime,
@@ -331,7 +331,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Kind of load context whose modules implement a table: [`OfMaster`] or [`OfContext`].
+/// Kind of load context in which modules can implement a table: [`OfMaster`] or [`OfContext`].
 pub trait TableContext: sealed::Sealed + 'static {
     /// Type of an entry in a table that a module in this kind of context implements.
     type Entry<A: ValueParams, R: NativeResult>;
@@ -410,7 +410,7 @@ impl TableContext for OfContext {
 
 /// Typed entry of a table that a module of a Slim, a pinned context or the Default implements. Valid for one generation: when the
 /// generation unloads, for example by [`replace`](crate::LoadContext::replace), all calls return an error. Does not keep the module loaded.
-/// Can be used on any thread. A clone refers to the entry of the original.
+/// Can be used on any thread. A clone refers to the same entry.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -463,7 +463,7 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
 }
 
 /// Declares a table of functions that a host and a module exchange: `host struct` for a table of the host, `module struct` for a table of a
-/// module. Both sides must contain equal declarations. A module expands the declaration with the macro `entry_table!` of
+/// module. The host and the module must contain equal declarations. A module declares the table with the macro `entry_table!` of
 /// `alcedo_plugin_api`. Parameters and results of entries are numbers, `bool` and names. See `runtime/docs/calls.md`.
 ///
 /// In a host, a `host struct` contains a function or closure for each entry. The host passes this struct to

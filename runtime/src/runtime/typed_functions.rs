@@ -1,5 +1,5 @@
 //! Host functions that are registered with Rust types. Calls of these functions create no `Value`. Plugins call the code of these functions
-//! directly. The code and its panic guard are compiled for the types of the signature.
+//! directly. The function body and its panic guard are compiled for the types of the signature.
 #![expect(unsafe_code, reason = "follows the context that is stored with the code, and reads the state of a red frame")]
 
 use std::any::Any;
@@ -199,7 +199,7 @@ fn other_arguments(path: &str) -> CallError {
 trait Body: 'static {
     type Args: ValueParams + SlotRow<Read = Self::Args>;
     type Returned: NativeReturned;
-    /// Returns the direct code. If the code uses the body, its context is `function`.
+    /// Returns the direct code. If this code uses the body, the context of the code is `function`.
     fn direct(function: &Rc<Typed<Self>>) -> BlackCode
     where
         Self: Sized;
@@ -215,9 +215,9 @@ trait Body: 'static {
 
 type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 
-/// A registered function. The end of the host takes the body out and drops it.
+/// A registered function. At its end, the host removes and drops the body.
 struct Typed<B> {
-    /// State of the fast paths, by which direct calls check that a red frame is open.
+    /// State of the fast paths. Direct calls use this state to check that a red frame is open.
     fast_paths: FastPaths,
     body: KeptBody<B>,
     /// Registration site. Errors of the function contain this location.
@@ -362,7 +362,7 @@ impl<F: Send + Sync + 'static> Stateless<F> {
 struct Code<B>(PhantomData<B>);
 
 impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
-    /// `WithRuntime::direct` stores this context with the code. The caller promises that the table which owns the context exists.
+    /// `WithRuntime::direct` stores this context with the code. The caller guarantees that the table that owns the context exists.
     type Context = Typed<B>;
 
     #[inline]

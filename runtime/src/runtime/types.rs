@@ -11,9 +11,9 @@ use crate::object::class::Class;
 use crate::object::meta::value_of;
 use crate::object::origin::Origin;
 
-/// Cached lookup of a class by its path, for creating many objects. Each use resolves the path to the current class, such as the new class
-/// after a reload. A use fails while no class has the path. Does not keep the class alive. With another runtime, resolves to the class of
-/// that runtime. Game thread only.
+/// Cached lookup of a class by its path, for creating many objects. Each use resolves the path to the current class. After a reload, this
+/// is the new class. A use fails while no class has the path. Does not keep the class alive. If used with another runtime, resolves to the
+/// class of that runtime. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -139,8 +139,9 @@ impl Types<'_> {
         }
     }
 
-    /// Redirects `old`, a former path of a type, member or enum entry, to `new`. While a declaration has the path `old`, this declaration
-    /// takes precedence over the redirect. If only `old` is declared, for example because a rename was undone, `new` resolves to `old`.
+    /// Redirects `old`, a former path of a type, member or enum entry, to `new`. While a declaration with the path `old` exists, this
+    /// declaration takes precedence over the redirect. If only `old` is declared, for example because a rename was undone, `new` resolves
+    /// to `old`.
     ///
     /// # Errors
     /// If `new` is already redirected to `old`.
@@ -234,7 +235,7 @@ impl Types<'_> {
         property.or_else(|| types.function_by_path(path).map(|function| function.flags))
     }
 
-    /// Returns the metadata that a property or function has for `key`. Returns `None` for an unknown path or key.
+    /// Returns the metadata value that a property or function has for `key`. Returns `None` for an unknown path or key.
     pub fn member_meta(&self, path: &str, key: &str) -> Option<String> {
         let types = &self.0.inner.core.world.types;
         match types.property_by_path(path) {

@@ -1,5 +1,5 @@
-//! Warns about a runtime that is never ended. A handle that remains at the end of the thread is owned by a callback of the runtime, or was
-//! on the stack when `exit` was called. The runtime is not shut down at this point, because thread-local variables that the runtime needs
+//! Warns about a runtime that still has a handle when its thread ends. Such a handle is owned by a callback of the runtime, or was on the
+//! stack when the process called `exit`. The runtime is not shut down at this point, because thread-local variables that the runtime needs
 //! may already be destroyed.
 
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ use super::{Runtime, WeakRuntime};
 use crate::callback::Site;
 use crate::panic_guard;
 
-/// Maximum time for which an ending thread waits until the warning is logged.
+/// Maximum time for which an ending thread waits for the warning to be logged.
 const LONGEST: Duration = Duration::from_secs(2);
 
 thread_local! {
@@ -62,7 +62,7 @@ fn log_warning(callbacks: String, folder: PathBuf) {
 /// Registers a runtime of this thread. The end of the thread then logs the warning if a handle of the runtime remains.
 pub(super) fn watch(runtime: &Runtime) {
     let weak = runtime.downgrade();
-    // Fails if the runtime is built while its thread ends. The runtime then has no warning.
+    // Fails if the runtime is built while its thread ends. No warning is logged for such a runtime.
     let _unwatched = HERE.try_with(|here| {
         let mut here = here.0.borrow_mut();
         here.retain(WeakRuntime::is_there);

@@ -16,8 +16,8 @@ use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
 impl Inner {
-    /// Waits for unloads in progress when the host ends. Parks the generations whose unload exceeds the time limit, and returns the
-    /// blockers of these unloads.
+    /// Waits for unloads in progress when the host ends. If an unload exceeds the time limit, parks its generation. Returns the blockers of
+    /// the parked generations.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
         let deadline = self.loads.policy().shutdown;
         if in_progress::wait_for_all(&self.core, &self.loads, deadline) {
@@ -50,12 +50,12 @@ pub struct Unloads<'a>(pub(super) &'a Runtime);
 
 impl Unloads<'_> {
     /// Adds a callback that runs before a generation ends. The callback receives the number of this generation. The callback runs in each
-    /// unload and in each reload. A reload may still be rolled back after the callback. Callbacks run in ascending order of priority.
+    /// unload and in each reload. After the callback, the reload may still be rolled back. Callbacks run in ascending order of priority.
     /// Callbacks with equal priorities run in the order of registration. A panic of a callback is recorded in the ticket of the unload, and
     /// the remaining callbacks run.
     ///
-    /// The callback stays registered until its [`LocalRegistration`] removes it, or until [`Runtime::shutdown`] or the end of the runtime.
-    /// The callback should use its `&Runtime` argument and own no handle of the runtime; see [`Runtime::downgrade`].
+    /// The callback stays registered until the host calls [`LocalRegistration::remove`] or [`Runtime::shutdown`], or until the runtime
+    /// ends. The callback should use its `&Runtime` argument and own no handle of the runtime; see [`Runtime::downgrade`].
     ///
     /// # Examples
     /// ```rust
@@ -83,7 +83,7 @@ impl Unloads<'_> {
     }
 
     /// Keeps a module of the current Master mapped until the returned lease is dropped. Intended for hosts that borrow data of the module.
-    /// Any thread may hold and drop the lease. Reports contain `owner` as the holder.
+    /// Any thread may hold and drop the lease. Reports list `owner` as the holder of the lease.
     ///
     /// # Errors
     /// If the module is unknown or unloading.
@@ -186,7 +186,7 @@ impl Unloads<'_> {
         }
     }
 
-    /// Returns the number and state of all generations of the Master that are still mapped, including generations that stay mapped
+    /// Returns the number and the state of each generation of the Master that is still mapped, including generations that stay mapped
     /// permanently.
     ///
     /// # Examples

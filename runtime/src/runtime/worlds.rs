@@ -26,8 +26,9 @@ use crate::world::{self, Snapshot, WorldLoadReport};
 pub struct Worlds<'a>(pub(super) &'a Runtime);
 
 impl Worlds<'_> {
-    /// Saves all live objects to a file, and returns their number. The file contains classes, names, outers, values that differ from the
-    /// defaults, and kept fields of plugin parts. Transient properties are not saved. `docs/world-format.md` describes the format.
+    /// Saves all live objects to a file, and returns their number. The file contains the class, name and outer of each object, the property
+    /// values that differ from the defaults, and the kept fields of plugin parts. Transient properties are not saved.
+    /// `docs/world-format.md` describes the format.
     ///
     /// # Errors
     /// If plugin code is on the stack, a kept field cannot be serialized, or the file cannot be written. After an error, an existing file
@@ -55,8 +56,8 @@ impl Worlds<'_> {
     }
 
     /// Destroys all live objects, and creates the objects in a file. Red constructors build the plugin parts of the loaded objects, as in a
-    /// reload. Class constructors do not run again. Properties that had their default when the world was saved receive the current default.
-    /// Values whose type has changed are converted if no information is lost. Objects of unknown classes become dormant.
+    /// reload. Class constructors do not run again. A property that had its default value when the world was saved receives the current
+    /// default value. Values whose type has changed are converted if no information is lost. Objects of unknown classes become dormant.
     ///
     /// # Errors
     /// If plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. After an
@@ -107,7 +108,7 @@ impl Worlds<'_> {
         let mut hasher = DefaultHasher::new();
         for object in self.0.objects().iter() {
             (object, world.objects.name(object), world.objects.outer(object)).hash(&mut hasher);
-            // The closure always runs, because a live object has a body.
+            // The closure always runs, because each live object has a body.
             let _body = world.objects.with_body(object, |body| {
                 body.class().path.hash(&mut hasher);
                 body.view().hash_into(&mut hasher);
@@ -117,7 +118,7 @@ impl Worlds<'_> {
     }
 
     /// Returns a digest of the world as text. The digest covers objects, values, plugin parts, types, calls, modules, and references
-    /// between modules and host. A reload that is rolled back changes only the lines that `ReloadReport::remainder` lists.
+    /// between modules and host. After a rolled-back reload, only the lines that `ReloadReport::remainder` lists have changed.
     /// [`WorldDigest::differences`] compares two digests. The digest contains the addresses of plugin parts, but no fields of plugin parts.
     ///
     /// # Examples

@@ -1,5 +1,5 @@
-//! Converts a checked package into declarations of reflection. Bodies are linked after the classes are created. Until then,
-//! the cell of each thunk is empty.
+//! Converts a checked script package into reflection declarations. Function bodies are linked after the classes are created. Before the
+//! link, the cell of each thunk is empty.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -147,12 +147,12 @@ fn property(found: &hir::Property) -> PropertyDecl {
 fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
     match ty.type_text() {
         Some(text) => PropertyDecl::new(name, text.kind()).of_type(&text.path()),
-        // The checker rejects such types in declarations. Reflection would also reject this placeholder.
+        // The checker rejects types without a property kind in declarations. Reflection would also reject this placeholder.
         None => PropertyDecl::new(name, PropertyKind(0)),
     }
 }
 
-/// Returns the metadata of a parameter. The checker needs this metadata for other script packages.
+/// Returns the metadata of a parameter. The checker reads this metadata when it checks dependent script packages.
 fn param_metadata(found: &hir::Param) -> impl Iterator<Item = (String, String)> {
     let words = [("optional", found.optional), ("coerce", found.coerce)];
     words.into_iter().filter(|(_, is)| *is).map(|(word, _)| (word.to_owned(), "true".to_owned()))

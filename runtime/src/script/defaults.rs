@@ -9,7 +9,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::script::text::{Named, of_const};
 
-/// Lines of a class, and lines for the subobjects that the class declares or changes.
+/// Lines of `defaultproperties` for a class, and lines for the subobjects that the class declares or changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Defaults {
     own: Vec<Default>,
@@ -27,7 +27,7 @@ impl Defaults {
     /// Applies the lines to the class default object.
     ///
     /// # Errors
-    /// Returns the first line that fails, with the reason for the failure.
+    /// Returns an error with the first line that fails, and the reason for the failure.
     pub(crate) fn apply(&self, world: &World, object: ObjectHandle) -> Result<(), String> {
         for (name, lines) in &self.subobjects {
             let part = world.objects.subobject(object, name);

@@ -18,7 +18,7 @@ pub(crate) const LARGEST: u64 = 1 << 20;
 pub(crate) struct Manifest {
     /// Version of the package.
     pub version: Version,
-    /// Required modules, each with the accepted versions.
+    /// Required modules, each with its accepted versions.
     pub dependencies: Vec<(String, VersionReq)>,
 }
 

@@ -1,5 +1,5 @@
-//! Facts about a package that do not depend on other packages: the declared types, and the identifiers in its source. The identifiers
-//! determine the required modules.
+//! Outline of a package: the declared types, and the identifiers in its source. The outline does not depend on other packages. The
+//! identifiers determine the required modules.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ pub(crate) struct Outline {
     pub classes: Vec<String>,
     /// Names under which other packages refer to the declarations, in lower case.
     pub names: BTreeSet<String>,
-    /// Identifiers and keywords of the source in lower case, without comments, literals and the package's own types. Also contains each
-    /// pair of identifiers that a dot joins.
+    /// Identifiers and keywords of the source in lower case. Excludes comments, literals, and types that the package declares. Also
+    /// contains each pair of identifiers that are joined by a dot.
     pub words: BTreeSet<String>,
 }
 

@@ -29,7 +29,7 @@ const MOST_MESSAGES: usize = 200;
 /// Source of a package. Usable on any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
-    /// Name of the folder. The module and the package of its types have this name too.
+    /// Name of the folder. The module, and the package of its types, also have this name.
     pub name: String,
     /// Files, sorted by name.
     pub sources: Vec<Source>,
@@ -37,7 +37,7 @@ pub(crate) struct Package {
     pub manifest: Manifest,
     /// Digest of the sources and the manifest.
     pub digest: Digest,
-    /// Declarations and names of the package that do not depend on other packages.
+    /// Declarations and identifiers of the package, which do not depend on other packages.
     pub outline: Outline,
     /// Syntax trees of the files. Dropped after the check, because they need several times the memory of the source.
     parsed: Arc<Mutex<Option<Parsed>>>,
@@ -136,7 +136,7 @@ impl Package {
                 _ => PackageError::Io { path: path.clone(), source },
             })?;
             left -= bytes.len() as u64;
-            // Messages contain the path of a file in the package. They do not depend on the location of the folder.
+            // Uses the path inside the package for messages, so that messages do not depend on the location of the folder.
             let relative = path.strip_prefix(folder).unwrap_or(&path);
             let file = format!("{name}/{}", relative.display());
             sources.push(Source::decode(&file, &bytes));
@@ -184,7 +184,7 @@ pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
     first.chain(count).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the folders that may contain the files of a package.
+/// Returns the two folders that may contain the files of a package.
 pub(crate) fn folders(folder: &Path) -> [PathBuf; 2] {
     [folder.to_owned(), folder.join(CLASSES)]
 }

@@ -1,4 +1,4 @@
-//! Formats values that are known when a source is checked. Reflection later parses the strings as values of their types.
+//! Formats constant values, which are known when a source is checked. Reflection later parses each string as a value of its type.
 
 use alcedo_uc::hir::{Const, Type};
 

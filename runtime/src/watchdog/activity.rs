@@ -10,7 +10,7 @@ use crate::sync::lock;
 pub(crate) enum Activity {
     /// Phase of a host operation, such as the phase `retire` of a reload.
     Phase(String),
-    /// Call into a module that has not returned.
+    /// Call into a module. The call has not returned.
     Call {
         /// Module name; empty if unknown.
         module: String,
@@ -18,7 +18,7 @@ pub(crate) enum Activity {
     },
 }
 
-/// Activity with its number. On each thread, numbers are unique and increase.
+/// Activity with its number. The numbers on each thread are unique and increase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Published {
     pub id: u64,

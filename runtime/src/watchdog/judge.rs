@@ -26,7 +26,7 @@ pub(super) struct Judge {
     limit: Duration,
     /// Activities of the last check, outermost first, each with the time of its first observation.
     seen: Vec<(u64, Duration)>,
-    /// Last reported activity, the time of its first observation, and a flag that is true while the activity runs.
+    /// Number of the last reported activity, the time of its first observation, and a flag that is true while the activity runs.
     reported: Option<(u64, Duration, bool)>,
 }
 
@@ -36,11 +36,11 @@ impl Judge {
         Self { limit, seen: Vec::new(), reported: None }
     }
 
-    /// Compares the current activities with the activities of the last check. `activity` lists the numbers of the thread's
-    /// activities at the time `now`, outermost first.
+    /// Compares the current activities with the activities of the last check. `activity` contains the numbers of the activities that the
+    /// thread has at the time `now`, outermost first.
     ///
-    /// Reports the innermost activity that takes too long. Outer activities only wait for the innermost activity. Omits activities that
-    /// began before an already reported activity, because they wait for the reported activity.
+    /// Reports the innermost activity that takes too long, because outer activities only wait for the innermost activity. After a report,
+    /// omits the activities that began before the reported activity, because they wait for the reported activity.
     pub(super) fn check(&mut self, now: Duration, activity: &[u64]) -> Verdict {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);

@@ -1,5 +1,6 @@
-//! Watchdog: a thread that observes other threads and reports activities that take too long. The watchdog does not end a hanging call. Only
-//! the plugin can end its calls. `activity.rs` publishes the activities of a thread, and `judge.rs` decides which activities take too long.
+//! Watchdog: a thread that observes other threads and reports activities that take too long. The watchdog cannot end a hanging call,
+//! because only the plugin itself can return from the call. `activity.rs` publishes the activities of a thread, and `judge.rs` decides
+//! which activities take too long.
 
 mod activity;
 mod judge;
@@ -53,14 +54,13 @@ pub struct Hang {
     pub thread: &'static str,
     /// Module of the function that has not returned. Empty for the host.
     pub module: String,
-    /// Function that has not returned, such as `Game.MagicCube:say_hello` or `exit hook of magic_cube`. Empty if the host itself
-    /// hangs.
+    /// Function that has not returned, such as `Game.MagicCube:say_hello` or `exit hook of magic_cube`. Empty if code of the host hangs.
     pub function: String,
     /// Active phases of the host, outermost first, such as `a reload`, `retire`. Empty in an ordinary frame.
     pub phase: Vec<String>,
     /// Observed duration of the activity when the hang was detected. The actual duration may be longer.
     pub since: Duration,
-    /// Calls that have not returned, outermost first, including `function`. Calls inside `function` may change between checks.
+    /// Calls that have not returned, outermost first, including `function`. Calls that `function` makes may change between checks.
     pub calls: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
         unheard::print(hang);
     }
     listeners.each(|_priority, listener| {
-        // A panic of a listener must not end the watchdog.
+        // Catches the panic of a listener, which would otherwise end the watchdog.
         if let Err(message) = crate::panic_guard::caught(|| (listener.code)(hang)) {
             tracing::error!(message, callback = %listener.site, "a listener of the watchdog panicked");
         }

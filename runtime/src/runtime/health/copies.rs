@@ -1,4 +1,4 @@
-//! Keeps private copies of libraries for a health watch, so that it can load a library that was replaced on disk.
+//! Keeps private copies of libraries for a health watch. The watch can then load a library that was replaced on disk.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use alcedo_sys::{Digest, ImageError, ImageFile, StageDir, StagedFile, plain_file};
 
-/// Private copy of a library. Programs that clean the temporary folder may remove the file, so the copy also stays open.
+/// Private copy of a library. The file also stays open, because programs that clean the temporary folder may remove the file.
 pub(super) struct KeptCopy {
     pub(super) digest: String,
     /// Digest of the image, without its seal.
@@ -23,7 +23,7 @@ impl KeptCopy {
         Ok(Self { digest: digest.to_owned(), image, staged, file })
     }
 
-    /// Returns the path of the copy, after writing the file again if it was removed.
+    /// Returns the path of the copy. If the file was removed, first writes the copy again.
     pub(super) fn path(&mut self, dir: &StageDir) -> io::Result<PathBuf> {
         if !self.staged.path().is_file() {
             let mut bytes = Vec::new();
@@ -35,17 +35,17 @@ impl KeptCopy {
     }
 }
 
-/// Writes a copy, and opens it only for reading: an open file for writing would count as a build that still writes.
+/// Writes a copy, and opens the copy only for reading. The check for writers would reject a file that is open for writing.
 fn write(dir: &StageDir, label: &str, bytes: &[u8]) -> io::Result<(StagedFile, File)> {
     let staged = dir.write(label, bytes)?;
     let (file, _) = plain_file::open(staged.path())?;
     Ok((staged, file))
 }
 
-/// Checks that `content` is one complete state of the file. A read during a write returns a mix of two builds. The later check of the copy
-/// cannot detect such a mix, because the copy is complete.
+/// Checks that `content` is one complete build. A read during a write returns a mix of two builds. A check of the copy could not detect
+/// such a mix, because no program writes the copy.
 pub(super) fn is_complete(file: &Path, content: &[u8], largest: u64) -> bool {
-    // The second read is later than the check for writers, so equal contents were complete at the first read.
+    // The second read is later than the check for writers. If both reads return equal contents, the first read was complete.
     !matches!(ImageFile::read(file), Err(ImageError::StillWritten { .. }))
         && plain_file::read(file, largest).is_ok_and(|found| found == content)
 }

@@ -1,4 +1,4 @@
-//! Decides which paths a health watch uses: the place of a watched library in the Master, and the status file.
+//! Finds the paths that a health watch uses: the path of a watched library in the Master, and the path of the status file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use alcedo_sys::ImageFile;
 use crate::error::Error;
 use crate::load::module::master::MasterModule;
 
-/// Finds the module of a watched library in a Master, and the index of its path. If the host has loaded the module from another path, the
-/// name of the module identifies it.
+/// Finds the module of a watched library in a Master, and the index of its path. If the host has loaded the module from another path, finds
+/// the module by its name.
 pub(super) fn locate(
     paths: &[PathBuf],
     modules: &[Rc<MasterModule>],
@@ -27,7 +27,8 @@ pub(super) fn locate(
     Some((slot, Rc::clone(module)))
 }
 
-/// Returns the absolute path of a status file, or an error if the file cannot be written or is a watched library.
+/// Returns the absolute path of a status file. Returns an error if the path is empty, is the path of a watched library, or is not the path
+/// of a file in an existing folder.
 pub(super) fn checked_status_file<'a>(
     path: &Path,
     libraries: impl IntoIterator<Item = &'a Path>,
@@ -40,7 +41,7 @@ pub(super) fn checked_status_file<'a>(
         return Err(failed("the path is empty: name a file".to_owned()));
     }
     let absolute = std::path::absolute(path).map_err(|error| failed(error.to_string()))?;
-    // The entry is replaced, so a link as the last part of a path is not followed.
+    // A write replaces the directory entry, so a link in the last component of the path is not followed.
     let entry = |path: &Path| -> io::Result<PathBuf> {
         let folder = path.parent().unwrap_or(path).canonicalize()?;
         Ok(folder.join(path.file_name().unwrap_or_default()))
