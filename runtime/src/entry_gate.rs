@@ -236,7 +236,7 @@ impl Drop for Inside<'_> {
                 // Cannot fail: the thread-local variable existed when the call began, and exists until all calls of the thread have
                 // returned.
                 let _gone = OWN.try_with(|own| {
-                    // A thread that reads the empty slot also reads all earlier writes of the call.
+                    // A thread that reads the empty slot also observes all earlier writes of the call.
                     own.row.slots[at].gate.store(EMPTY, Ordering::Release);
                     own.depth.set(at);
                 });

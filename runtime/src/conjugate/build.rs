@@ -1,5 +1,5 @@
 //! Builds plugin parts and calls their hooks. An object has one part for each dynamic class among its class and base classes. The parts are
-//! built from base to derived. The object store decides when a part is built. This file enters the module.
+//! built from base to derived. The object store decides when a part is built. The code in this file calls the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::rc::Rc;
@@ -65,7 +65,7 @@ impl Plugins<'_> {
         };
         match built {
             Ok(plugin_part) => {
-                // Cannot fail: the object is alive, because `finish` fails for a conjugate that has ended.
+                // Cannot fail: `finish` has succeeded, so the conjugate has not ended, and the object is alive.
                 let _there = self.world.objects.set_plugin_part(object, plugin_part);
                 Ok(())
             }
@@ -125,7 +125,8 @@ impl Plugins<'_> {
         }
     }
 
-    /// Passes a part to the finalizer. Called if the conjugate of the part has ended during the construction.
+    /// Passes a part to the finalizer, because the conjugate of the part has ended during the construction. Returns the error of this
+    /// construction.
     #[cold]
     fn too_late(&self, object: ObjectHandle, class: &Rc<Class>, part: Part) -> Box<Unbuilt> {
         self.finalizer.defer(vec![part]);
@@ -144,15 +145,15 @@ impl Plugins<'_> {
         }
     }
 
-    /// Returns the kept fields of one object, with class path and field name. A caller can use `share` for all objects of the current
+    /// Returns the kept fields of one object, with class path and field name. A caller can pass one `share` for all objects of the current
     /// generations. Returns an error if a field cannot be serialized.
     pub(crate) fn save_kept(&self, object: ObjectHandle, share: &mut KeptShare) -> Result<Vec<KeptField>, CallError> {
         self.save_for_reload(object, (share, &mut PackedFields::default()), |_| None)
     }
 
-    /// Saves the kept fields of one object for a reload. Packs the fields of a plugin part into `packed` if the new class of the part has
-    /// equal kept fields. Returns the fields of the remaining parts by name. `class_after` returns the new class of the object. If
-    /// `class_after` returns `None`, as for an object that will be dormant, no field is packed.
+    /// Saves the kept fields of one object for a reload. If the new class of a plugin part has equal kept fields, packs the fields of the
+    /// part into `packed`. Returns the fields of all remaining parts by name. `class_after` returns the new class of the object. If
+    /// `class_after` returns `None`, for example because the object will be dormant, no field is packed.
     pub(crate) fn save_for_reload<'c>(
         &self,
         object: ObjectHandle,
@@ -171,8 +172,8 @@ impl Plugins<'_> {
             share.equal.insert(of, Rc::clone(&equal));
             equal
         });
-        // Packs no fields of an object whose earlier fields were put aside, because these fields are compared with the saved fields by
-        // name.
+        // If earlier fields of an object were put aside, packs no fields of this object: fields that were put aside are compared with the
+        // saved fields by name.
         let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
         let has_aside =
             equal.iter().any(Option::is_some) && self.world.objects.with_body(object, has_aside) == Ok(true);
@@ -189,8 +190,8 @@ impl Plugins<'_> {
         Ok(kept)
     }
 
-    /// Returns the new class of each part, base first. Returns `None` for a part whose fields are saved by name. `after` is the new class
-    /// of the object.
+    /// Returns one entry per part, base first: the new class of the part, or `None` if the fields of the part are saved by name. `after` is
+    /// the new class of the object.
     fn equal_classes(&self, parts: &[Part], after: Option<&Rc<Class>>) -> Rc<[Option<ClassId>]> {
         let equal = |part: &Part| {
             let after = after?;
@@ -213,7 +214,7 @@ impl Plugins<'_> {
         let Some(class) = self.world.types.class(part.class) else { return Ok(()) };
         let mut list = KeptList { class: &class.path, names, fields: kept };
         let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
-        // Plugin code may destroy the object here. The part of the object exists until the next safe point.
+        // Plugin code may destroy the object during this call. The part of the object exists until the next safe point.
         self.red.call_module(&part.gate, &part.names.keep, |failure| {
             // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
             unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
@@ -257,7 +258,7 @@ impl Plugins<'_> {
         Ok(fields)
     }
 
-    /// Returns the current class for kept fields of the class with this path.
+    /// Returns the current class that receives the kept fields of the class with this path.
     pub(crate) fn kept_class(&self, class: &str) -> KeptClass {
         let path = self.world.types.redirected(class);
         let id = self.world.types.class_by_path(&path).map(|class| class.id);
@@ -330,8 +331,8 @@ impl Plugins<'_> {
 #[derive(Default)]
 pub(crate) struct KeptShare {
     names: FxHashSet<Rc<str>>,
-    /// Classes that keep no field. The first object of a class determines this for all objects, because kept fields depend only on the
-    /// declaration of the class.
+    /// Classes without kept fields. The check of one object is sufficient for its class, because kept fields depend only on the declaration
+    /// of the class.
     without: FxHashSet<ClassId>,
     /// New classes of the plugin parts whose fields are packed, by the class of the object. See [`Plugins::equal_classes`].
     equal: FxHashMap<ClassId, Rc<[Option<ClassId>]>>,
@@ -344,7 +345,7 @@ struct KeptList<'a> {
     fields: &'a mut Vec<KeptField>,
 }
 
-/// Current class for kept fields. The id is `None` if no class has this path.
+/// Current class that receives kept fields. The id is `None` if no class has this path.
 pub(crate) struct KeptClass {
     path: Rc<str>,
     id: Option<ClassId>,
@@ -352,9 +353,9 @@ pub(crate) struct KeptClass {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// The class is removed, or has removed the kept field.
+    /// A reload has removed the class, or the class no longer declares the kept field.
     Gone,
-    /// The field rejects the saved value, or the read of the saved value failed or panicked. Contains the message.
+    /// The field rejects the saved value, or reading the saved value failed or panicked. Contains the error message.
     Failed(String),
 }
 
@@ -448,7 +449,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
-        // Calls the most-derived override, like any virtual call. The override may call the hook of its base class.
+        // Calls only the most-derived override, as a virtual call does. The override may call the hook of its base class.
         for class in class.lineage().rev().filter(|class| class.origin == Origin::Dynamic) {
             let hooks = self.hooks_of(class).ok_or_else(|| step_error(class, gone(class)))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {

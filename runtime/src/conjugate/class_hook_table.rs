@@ -12,7 +12,7 @@ use crate::conjugate::gate::Gate;
 use crate::handles::ClassId;
 use crate::id_table::IdTable;
 
-/// Entry points and gate of a dynamic class, which reflection does not store.
+/// Entry points and gate of a dynamic class. Reflection does not store this data.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassHooks {
     pub class: ClassId,
@@ -26,7 +26,7 @@ pub(crate) struct ClassHooks {
 
 #[derive(Clone, Debug)]
 pub(crate) struct HookNames {
-    /// Short path of the class, for reports about waits for the finalizer.
+    /// Short path of the class, for reports of waits for its finalizers.
     pub short: Arc<str>,
     pub(super) red: Rc<str>,
     pub(super) class: Rc<str>,

@@ -16,7 +16,7 @@ const SPAN: Duration = Duration::from_millis(1);
 pub(crate) struct Drops(Sender<BlackHandle>);
 
 impl Drops {
-    /// Queues a drop. Has no effect after the runtime was dropped, because the drop of the runtime released all values.
+    /// Queues a drop. Has no effect after the runtime was dropped, because dropping the runtime has released all values.
     pub(crate) fn leave(&self, black: BlackHandle) {
         let _gone = self.0.send(black);
     }

@@ -28,14 +28,14 @@ mod worker;
 
 const THREAD: &str = "alcedo-finalizer";
 
-/// Stack size of the thread in bytes. Main threads usually have a stack of this size. A recursive drop that succeeds on a main thread
+/// Stack size of the thread in bytes. Main threads usually have a stack of this size. If a recursive drop succeeds on a main thread, it
 /// therefore also succeeds on the finalizer thread.
 const STACK: usize = 8 << 20;
 
 /// Maximum wait for a running finalizer when a host ends. Hanging finalizers were abandoned before this wait.
 const LAST_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Failure of a finalizer. The part counts as dropped, and the host continues.
+/// Failure of a finalizer. The plugin part counts as dropped, and the host continues.
 #[derive(Clone, Debug)]
 pub(crate) struct FinalizerFailure {
     pub module: Arc<str>,
@@ -43,8 +43,8 @@ pub(crate) struct FinalizerFailure {
     pub error: CallError,
 }
 
-/// Parts of one module, in order. A batch is sent in one message. With one message per part, messages and reference counts would cost more
-/// than most finalizers.
+/// Plugin parts of one module, in the order of their finalizers. A batch is sent in one message. With one message per part, messages and
+/// reference counts would cost more than most finalizers.
 struct Batch {
     id: ModuleId,
     module: Arc<str>,
@@ -79,7 +79,7 @@ impl Batch {
     }
 }
 
-/// Work that the finalizer thread runs after the last part of a generation was dropped.
+/// Function that the finalizer thread calls after the last part of a generation was dropped.
 type LastWork = Box<dyn FnOnce() + Send>;
 
 enum Message {
@@ -110,7 +110,7 @@ struct Desk {
     begun: u64,
     /// Number of dropped parts, including parts whose finalizer failed.
     dropped: u64,
-    /// Number of parts of abandoned modules. No thread drops these parts. Includes a part whose finalizer hangs.
+    /// Number of parts of abandoned modules. No thread drops these parts. The number includes a part with a hanging finalizer.
     skipped: u64,
     /// Number of the current finalizer thread. A thread with a different number was replaced.
     turn: u64,
@@ -220,8 +220,8 @@ impl Finalizer {
         Barrier { passed, desk: self.desk.clone(), sent: self.sent.get(), begun: Instant::now() }
     }
 
-    /// Prevents further finalizers of `modules`. If a finalizer of these modules is running, its thread is replaced: a new thread continues
-    /// with the remaining modules. The images of `modules` must stay mapped.
+    /// Prevents further finalizers of `modules`. If a finalizer of these modules is running, replaces the finalizer thread: a new thread
+    /// continues with the remaining modules. The images of `modules` must stay mapped.
     pub(crate) fn abandon(&self, modules: &[ModuleId]) {
         let mut desk = lock(&self.desk);
         desk.abandoned.extend(modules);
@@ -238,7 +238,8 @@ impl Finalizer {
         }
     }
 
-    /// Queues a mark after all parts that were sent so far. Does not block: the host continues even if the thread never passes the mark.
+    /// Queues a mark after all parts that were sent so far. The host does not block on the mark, and continues even if the thread never
+    /// passes the mark.
     pub(crate) fn mark(&self) -> Mark {
         let (done, passed) = bounded(1);
         self.send(Message::Mark(done));
@@ -273,7 +274,7 @@ impl Finalizer {
         self.failures.try_iter().collect()
     }
 
-    /// Returns the source by which the watchdog reads the activity of the thread.
+    /// Returns the source from which the watchdog reads the activities of the thread.
     pub(crate) fn source(&self) -> Source {
         let desk = self.desk.clone();
         let activity = move || {
@@ -358,7 +359,7 @@ impl Barrier {
     }
 }
 
-/// Mark in the queue of the finalizer thread. Checked only by the code that waits for it.
+/// Mark in the queue of the finalizer thread. Only the code that waits for the mark checks it.
 pub(crate) struct Mark {
     passed: Receiver<()>,
 }

@@ -1,5 +1,5 @@
 //! Gate of a module's code. Every call enters the gate. The gate of an ended generation rejects calls. The gate also counts the active
-//! calls, because an image is unmapped only without active calls.
+//! calls. An image is unmapped only when no call is active.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     state: Cell<State>,
     inside: Cell<u32>,
-    /// State of the fast calls that were resolved while the gate was open. Closing the gate invalidates these fast calls.
+    /// State that fast calls check. Closing the gate invalidates the fast calls that were resolved while the gate was open.
     hot: Rc<HotFrames>,
 }
 
@@ -67,7 +67,7 @@ impl Gate {
         self.state.get() == State::Open
     }
 
-    /// Checks if the module can access its values. This is still possible while the module ends.
+    /// Checks if the module can access its values. The module can access its values even while it ends.
     pub(crate) fn keeps_values(&self) -> bool {
         self.state.get() != State::Aside
     }

@@ -1,5 +1,5 @@
 //! State that every call from the host into a module uses: call depth, frame names, and number of lent values. A resolved call opens its
-//! frame with two writes, and closes the frame with one write. A list stores each frame name once. Frames refer to names by number.
+//! frame with two writes, and closes the frame with one write. A list stores each frame name once, and frames refer to names by number.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -63,7 +63,7 @@ impl Opened {
 }
 
 impl HotFrames {
-    /// Flag in `height`: an operation is deferred to the end of the outermost frame.
+    /// Flag in `height`: set if an operation is deferred to the end of the outermost frame.
     const WAITS: usize = 1 << (usize::BITS - 1);
 
     /// Default number of bytes of the game thread's stack that calls leave free.
@@ -119,7 +119,7 @@ impl HotFrames {
         }
     }
 
-    /// Returns the epoch. The epoch changes when cached targets of calls may become invalid.
+    /// Returns the epoch. The epoch changes when cached call targets may become invalid.
     #[inline]
     pub(crate) fn epoch(&self) -> &Epoch {
         &self.epoch
@@ -210,7 +210,7 @@ impl HotFrames {
             .count() as u32
     }
 
-    /// Returns the names of the open frames, oldest first. Returns `None` for a name that is not in the list.
+    /// Returns the names of the open frames, oldest first. An entry is `None` if the name of the frame is not in the list.
     pub(crate) fn open_frames(&self) -> Vec<Option<Rc<str>>> {
         let names = self.names.borrow();
         let numbers = self.numbers.iter().map(Cell::get).chain(std::iter::repeat(FrameNumber::NONE)).take(self.depth());

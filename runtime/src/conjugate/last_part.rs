@@ -1,4 +1,4 @@
-//! Finalizes a plugin part on the finalizer thread.
+//! Plugin part on its way to the finalizer thread, with the function that finalizes the part.
 #![expect(unsafe_code, reason = "enters the finalizers of modules")]
 
 use alcedo_abi::call::{Failure, Status};

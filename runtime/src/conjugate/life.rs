@@ -1,5 +1,5 @@
-//! State machine of conjugates. Defines the valid events in each state, and the states in which a conjugate is usable. The stores of plugin
-//! parts, owned values and red conjugates perform the transitions.
+//! State machine of conjugates. Defines which events are valid in each state, and in which states a conjugate is usable. The stores of
+//! plugin parts, owned values and red conjugates perform the transitions.
 
 use thiserror::Error;
 
@@ -29,7 +29,7 @@ pub(crate) enum Life {
     Unbuilt,
     /// Object and plugin part exist.
     Live,
-    /// Dropped on another thread. The game thread has not yet released the host part.
+    /// A different thread has dropped the plugin part. The game thread has not yet released the host part.
     Queued,
     /// Ended permanently.
     Dead,
@@ -62,7 +62,7 @@ pub(crate) enum GateState {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("a {color} conjugate that is {life} cannot be {event}: {}", life.help(*color, *gate))]
 pub(crate) struct LifeError {
-    /// State of the conjugate, which the event has not changed.
+    /// State of the conjugate. The rejected event has not changed this state.
     pub life: Life,
     pub color: Color,
     pub gate: GateState,
@@ -71,13 +71,13 @@ pub(crate) struct LifeError {
 }
 
 impl Life {
-    /// Returns the state after `event`, with an open gate. Returns [`LifeError`] for an invalid event.
+    /// Returns the state after `event` if the gate of the module is open. Returns [`LifeError`] for an invalid event.
     pub(crate) fn step(self, color: Color, event: Event) -> Result<Self, LifeError> {
         self.step_behind(GateState::Open, color, event)
     }
 
-    /// Returns the state after `event`. A suspended conjugate can be dropped and ended, but not built. Without drops during a suspension, a
-    /// rollback would restore conjugates that the plugin has dropped. Returns [`LifeError`] for an invalid event.
+    /// Returns the state after `event`. A suspended conjugate can be dropped and ended, but not built. Drops are valid during a suspension,
+    /// because a rollback must not restore conjugates that the plugin has dropped. Returns [`LifeError`] for an invalid event.
     pub(crate) fn step_behind(self, gate: GateState, color: Color, event: Event) -> Result<Self, LifeError> {
         match (self, color, event) {
             (Self::Unbuilt, _, Event::Build) if gate == GateState::Open => Ok(Self::Live),

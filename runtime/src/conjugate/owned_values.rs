@@ -1,9 +1,9 @@
-//! Values in host memory that plugin code owns. Each value has a separate allocation, and therefore a stable address. Each value has a
-//! handle that is never reused. `life.rs` defines the state transitions. This file owns the memory.
+//! Values in host memory that plugin code owns. Each value has a separate allocation, and therefore a stable address. Each value also has a
+//! handle, which is never reused. `life.rs` defines the state transitions, and this file manages the memory.
 //!
-//! A reload suspends all owned values of a generation together, by closing its gate. A rollback resumes these values by reopening the gate.
-//! The end of a generation releases its remaining values. The last finalizers of a plugin may still drop a released value. This drop is
-//! only counted. The last report then lists only the values that the plugin never dropped.
+//! A reload suspends all owned values of a generation together by closing its gate. A rollback resumes these values by reopening the gate.
+//! When a generation ends, its remaining values are released. The last finalizers of a plugin may still drop a released value. Such a drop
+//! only removes the value from the list of undropped values, so the last report lists only values that the plugin never dropped.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -44,7 +44,7 @@ pub(crate) struct OwnedValues {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
-    /// Object that contains the value; `NONE` for an owned value.
+    /// Object that contains the value; `NONE` if the value has a separate allocation.
     pub owner: ObjectHandle,
     pub at: *mut u8,
     pub ty: PropertyType,
@@ -59,7 +59,7 @@ struct Stock {
     members: FxHashMap<ModuleId, Member>,
     type_counters: SlotMap<CountersKey, TypeCounters>,
     by_type: FxHashMap<(ModuleId, TypeNumber), CountersKey>,
-    /// Values that the end of a generation released before a drop by the plugin.
+    /// Values of ended generations that were released before the plugin dropped them.
     orphans: FxHashMap<BlackHandle, (CountersKey, SiteNumber)>,
     /// Values that unloaded modules never dropped.
     left: Vec<BlackCount>,
@@ -167,7 +167,8 @@ impl OwnedValues {
         let counters = &mut stock.type_counters[key];
         counters.live += 1;
         if counters.live == 1 {
-            // An unloading module may still create owned values. These values end with the module, before the unload waits for leases.
+            // An unloading module may still create owned values. These values are released with the module, before the unload waits for
+            // leases.
             let leases = stock.members.get(&module).map(|member| &member.leases);
             let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, counters.ty.to_string(), None));
             counters.lease = lease.and_then(Result::ok);
@@ -209,7 +210,8 @@ impl OwnedValues {
         drop(remains);
     }
 
-    /// Processes drops of other threads until [`drops::may_stop`] returns `true`. `elapsed` returns the time since the start of the flush.
+    /// Processes the drops that other threads have queued, until [`drops::may_stop`] returns `true`. `elapsed` returns the time since the
+    /// start of the flush.
     pub(crate) fn flush(&self, elapsed: &mut dyn FnMut() -> Duration) {
         let queued = self.dropped.len();
         if queued == 0 {
@@ -224,12 +226,12 @@ impl OwnedValues {
         }
     }
 
-    /// Processes all drops of other threads.
+    /// Processes all drops that other threads have queued.
     pub(crate) fn flush_all(&self) {
         while self.release_next() {}
     }
 
-    /// Releases all values of these modules, in descending order of the number of their kind, and rejects new values. Returns the number of
+    /// Releases all values of these modules, in descending order of their kind numbers, and rejects new values. Returns the number of
     /// values that the plugins had not dropped.
     pub(crate) fn end_modules(&self, modules: &BTreeSet<ModuleId>) -> u64 {
         self.flush_all();
@@ -328,7 +330,7 @@ impl Stock {
         GateState::of(module == ModuleId::HOST || keeps())
     }
 
-    /// Applies these events to an owned value in order, and removes the value. Returns `None` if the value has already ended.
+    /// Applies the events to an owned value in order, and then removes the value. Returns `None` if the value has already ended.
     fn end(&mut self, black: BlackHandle, events: &[Event]) -> Option<Remains> {
         let Some(entry) = self.entries.get_mut(black.into()) else {
             self.record_late_drop(black);
@@ -414,8 +416,8 @@ impl Stock {
         gone
     }
 
-    /// Adds values to the list of values that were never dropped. Merges the generations of a module: otherwise a plugin that leaks a value
-    /// in each generation would exhaust the memory.
+    /// Adds values to the list of values that were never dropped. Merges the counts of all generations of a module. Otherwise, a plugin
+    /// that leaks a value in each generation would exhaust the memory.
     fn leave(&mut self, count: &BlackCount) {
         match self.left.iter_mut().find(|left| left.module == count.module && left.ty == count.ty) {
             Some(left) => {

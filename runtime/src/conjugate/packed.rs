@@ -11,7 +11,7 @@ use crate::handles::{ClassId, ObjectHandle};
 pub(crate) struct PackedFields {
     /// Bytes of the fields of all parts.
     pub(super) bytes: Vec<u8>,
-    /// Parts in the order in which they were saved. The parts of one object are adjacent, base first.
+    /// Parts in the order of their save. The parts of one object are adjacent, base first.
     parts: Vec<PackedPart>,
     /// Index of each object's first part in `parts`, plus one. Zero for an object without packed fields. Indexed by the index of the
     /// object.
@@ -27,7 +27,8 @@ struct PackedPart {
 }
 
 impl PackedFields {
-    /// Adds a part of an object. Its fields are the bytes from `start` on. The parts of an object are added one after another.
+    /// Adds a part of an object. The fields of the part are the bytes from `start` to the current end of `bytes`. The parts of an object
+    /// are added one after another.
     pub(super) fn push(&mut self, object: ObjectHandle, class: ClassId, start: usize) {
         if self.parts.last().is_none_or(|part| part.object != object) {
             let index = object.index() as usize;

@@ -1,5 +1,6 @@
-//! Map between objects and their plugin parts. `life.rs` defines the state transitions, and `pairs/slots.rs` stores the conjugates. In any
-//! state, a conjugate is expired while its module accepts no calls. Closing the gate of a module therefore suspends all its conjugates.
+//! Map between objects and their plugin parts. `life.rs` defines the state transitions, and `pairs/slots.rs` stores the conjugates. In
+//! every state, a conjugate is expired while the gate of its module is closed. Closing the gate therefore suspends all conjugates of the
+//! module.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -20,7 +21,7 @@ use self::slots::{PairSlot, PairSlots};
 
 mod slots;
 
-/// Key of a conjugate. After the end of the conjugate, the key is stale. Keys are never reused.
+/// Key of a conjugate. The key becomes stale when the conjugate ends. Keys are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ConjugateKey {
     index: u32,
@@ -43,7 +44,7 @@ impl ConjugateKey {
 /// Plugin part of an object for one dynamic class. All parts of a class share the class data: id, hooks and gate.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// Address that only the module may dereference.
+    /// Address of the part. Only the module may dereference this address.
     pub ptr: PartPtr,
     /// Class data.
     pub of: Rc<ClassHooks>,
@@ -101,8 +102,8 @@ impl Pairs {
         self.entries.borrow_mut().push(key, part)
     }
 
-    /// Completes the conjugate. Returns `plugin_part` with the most-derived part. The caller stores the result in the object. Returns an
-    /// error if the conjugate is already complete or has ended.
+    /// Completes the conjugate, and returns `plugin_part` with the address of the most-derived part. The caller stores the result in the
+    /// object. Returns an error if the conjugate is already complete or has ended.
     pub(crate) fn finish(&self, key: ConjugateKey, plugin_part: PluginPart) -> Result<PluginPart, LifeError> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else {
@@ -133,7 +134,7 @@ impl Pairs {
     }
 
     /// Returns the part of a live object for `class`. The part of the most-derived class is stored in the object itself. Also finds the
-    /// part of an expired conjugate: the caller must enter the gate, which checks this.
+    /// part of an expired conjugate. The caller must enter the gate, which then rejects the call.
     #[inline]
     pub(crate) fn find_part(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
         match objects.part(object, class) {
@@ -167,8 +168,8 @@ impl Pairs {
         entries.get(key).filter(|conjugate| conjugate.is_open()).map(|conjugate| conjugate.color)
     }
 
-    /// Returns the part for `class`. Returns `None` if the conjugate has expired. Also finds a part of an incomplete conjugate: the red
-    /// constructor of a derived class may access the part of the base class.
+    /// Returns the part for `class`. Returns `None` if the conjugate has expired. Also finds a part of an incomplete conjugate, because the
+    /// red constructor of a derived class may access the part of the base class.
     pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
         self.entries.borrow().find(key, class).map(|(ptr, of)| Part { ptr, of: Rc::clone(of) })
     }
@@ -211,7 +212,7 @@ impl Pairs {
             let Some(PairSlot { of: Some(of), serial, .. }) = entries.at(index) else { continue };
             if modules.contains(&of.gate.tag().id) {
                 let key = ConjugateKey { index, serial: *serial };
-                // Ends nothing if the slot has the part of a base class.
+                // Has no effect if the slot contains the part of a base class, because no key refers to such a slot.
                 let _state = entries.remove(key, &mut ended);
             }
         }

@@ -1,5 +1,5 @@
-//! Stack of red frames: the active calls from the host into plugins. A safe point requires an empty stack. The loan of a value in a frame
-//! ends when the frame closes.
+//! Stack of red frames, which are the active calls from the host into plugins. A safe point requires an empty stack. A value that was lent
+//! in a frame expires when the frame closes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct RedFrame {
     pub what: Rc<str>,
 }
 
-/// Work that runs after the outermost frame has closed.
+/// Deferred function, which is called after the outermost frame has closed.
 type Afterwards = Box<dyn FnOnce()>;
 
 /// Active calls, oldest first. Game thread only.
@@ -59,8 +59,8 @@ impl RedStack {
         &self.hot
     }
 
-    /// Runs `call` in a new red frame. `call` drops values of a module, so it may use the reserve of the stack. Returns
-    /// [`CallError::WrongStack`] on the stack of a coroutine, and errors of `call`.
+    /// Runs `call` in a new red frame. `call` drops values of a module, and may therefore use the reserve of the stack. Returns
+    /// [`CallError::WrongStack`] on the stack of a coroutine, and the errors of `call`.
     pub(crate) fn enter<T, E: From<CallError>>(
         &self,
         what: &Rc<str>,

@@ -1,6 +1,6 @@
 //! Host values that are lent to plugin code by handle, for calls without static types. The loan of a value ends when its frame closes.
-//! Frames nest, and only the innermost frame lends values. The lent values therefore form a stack. Each frame stores the height that this
-//! stack had when the frame was opened.
+//! Frames are nested, and only the innermost frame lends values. The lent values therefore form a stack. When a frame is opened, it stores
+//! the current height of this stack.
 //!
 //! Views with static types need no handle, because Rust limits their lifetime to the frame.
 
@@ -46,7 +46,7 @@ impl Reds {
         self.hot.height()
     }
 
-    /// Lends a value until [`Reds::cut`] is called with a smaller height.
+    /// Lends a value. The loan ends when [`Reds::cut`] is called with a smaller height.
     pub(super) fn borrow_red(&self, value: Opened, now: Instant) -> ConjugateHandle {
         let handle = self.values.borrow_mut().insert(value.ty.kind(), now, value);
         self.row.borrow_mut().push(handle);

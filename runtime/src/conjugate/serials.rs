@@ -1,6 +1,6 @@
-//! Handles of conjugates that are not objects. A handle contains a slot index and a serial number. A stale handle therefore never refers to
-//! another conjugate. A slot whose serial numbers are exhausted stays empty. Each slot stores values of one kind only. Errors can therefore
-//! report the kind of a stale handle.
+//! Handles of conjugates without an object: owned values and lent values. A handle contains a slot index and a serial number. A stale
+//! handle therefore never refers to a newer conjugate in its slot. A slot whose serial numbers are exhausted stays empty. All values that a
+//! slot stores have one kind, so errors can report the kind of a stale handle.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub(crate) struct Facts {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Exactly(Duration),
-    /// Minimum age of a conjugate whose slot another conjugate has since used.
+    /// Minimum age of an ended conjugate whose slot was reused.
     Over(Duration),
 }
 

@@ -1,5 +1,5 @@
-//! Statistics of owned values by type, owning module and allocation site. The tracking of allocation sites is optional, because each
-//! creation of a value then costs a lookup.
+//! Statistics of owned values by type, owning module and allocation site. Allocation-site tracking is optional, because it adds a lookup to
+//! each creation of a value.
 
 use std::fmt;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Source location that created black conjugates, with their number.
+/// Source location that creates black conjugates, and the number of these conjugates.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SiteCount {
     /// File and line, such as `src/lib.rs:7`.
@@ -62,8 +62,8 @@ pub struct BlackCount {
 pub struct BlackReport {
     /// Live conjugates, by owning module and type. Includes conjugates of the host, and of modules that a reload has suspended.
     pub live: Vec<BlackCount>,
-    /// Conjugates that the end of a generation released before a drop by the plugin. A pending finalizer of the plugin may still drop these
-    /// conjugates.
+    /// Conjugates of ended generations that were released before the plugin dropped them. A pending finalizer of the plugin may still drop
+    /// these conjugates.
     pub undropped: Vec<BlackCount>,
     /// Number of drops on other threads that the game thread has not yet processed.
     pub queued: u64,

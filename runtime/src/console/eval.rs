@@ -49,7 +49,7 @@ fn not_now(error: Error) -> String {
 }
 
 /// Parses the string as an expression. If the string is not a valid expression, parses the string as statements. If both fail, reports the
-/// errors of the more likely form.
+/// errors of the statements if the input ends with `;` or `}`, and the errors of the expression otherwise.
 fn read(
     text: &str,
     check: impl Fn(&[Source], Written<'_>) -> Result<CheckedSources, String>,

@@ -8,7 +8,7 @@ use super::arguments::Sink;
 use crate::boundary::CallError;
 use crate::zcall::table::status_of;
 
-/// Destination for the results of a function body.
+/// Destination of the results that a function body returns.
 pub(super) trait Fill<V> {
     /// Result that the ABI function returns directly.
     type Left;
@@ -103,7 +103,7 @@ impl Answer<(), CallError> for Status {
     }
 }
 
-/// Error of a ZCall, with the status of the call. If no dispatcher was found, the status is more specific than the error.
+/// Error of a ZCall, and status of the call. If no dispatcher was found, the status is more specific than the error.
 pub(super) struct Refused {
     pub(super) status: ZCallStatus,
     pub(super) error: CallError,

@@ -1,6 +1,6 @@
-//! Argument types for calls by modules. Each type represents the promises that the module makes for an argument. Only [`IntoArgument`]
-//! relies on the promises in the function lists. The signature of a function body contains these types. The body accesses addresses by the
-//! safe methods of these types.
+//! Argument types for calls by modules. Each type represents the guarantees of the module for one argument. The function lists document
+//! these guarantees, and only the implementations of [`IntoArgument`] rely on them. The function bodies have parameters of these types, and
+//! access addresses only through the safe methods of these types.
 //!
 //! An argument with the lifetime `'c` belongs to one call. Addresses in the argument refer to values of the type that this call specifies.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for a call")]
@@ -26,7 +26,8 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::object::values::text_memory::text_assign_raw;
 use crate::zcall::buffer::BufferMut;
 
-/// A raw parameter type that is converted to `As` for a function body. `Host` is the type of the host that the conversion receives.
+/// A raw parameter type that can be converted to the argument type `As` of a function body. `Host` is the type of the host context that the
+/// conversion receives.
 pub(super) trait IntoArgument<Host, As> {
     /// Converts the parameter.
     ///
@@ -78,7 +79,7 @@ impl BorrowedText<'_> {
     }
 }
 
-/// Source location, in a module, that creates a value.
+/// Source location in a module at which a value is created.
 pub(super) struct MadeAt<'c> {
     file: BorrowedText<'c>,
     pub(super) line: u32,
@@ -96,7 +97,7 @@ impl<'c, Host> IntoArgument<Host, MadeAt<'c>> for &'c Site {
     }
 }
 
-/// A type that a call specifies by its id.
+/// A property type that a call specifies by its id.
 #[derive(Clone, Copy)]
 pub(super) struct CallType<'c> {
     core: &'c Core,
@@ -153,8 +154,8 @@ impl<'c> IntoArgument<&'c Core, ValueLocation<'c>> for &'c RawLocation {
 }
 
 impl<'c> ValueLocation<'c> {
-    /// Returns the value for reading. If [`LiveValue::may_write`] succeeds, the caller may also write the value. Fails if the type is
-    /// unknown.
+    /// Returns the value for reading. After a successful [`LiveValue::may_write`], the caller may also write the value. Fails if the type
+    /// is unknown.
     pub(super) fn open(self) -> Result<LiveValue<'c>, CallError> {
         Ok(LiveValue { location: self, ty: self.ty.known()? })
     }
@@ -167,7 +168,7 @@ impl<'c> ValueLocation<'c> {
     }
 }
 
-/// An initialized value that a call operates on.
+/// An initialized value on which a call operates.
 pub(super) struct LiveValue<'c> {
     location: ValueLocation<'c>,
     ty: KnownType<'c>,
@@ -239,7 +240,7 @@ addresses! {
     KeyAddress of *const u8;
     /// Address of an initialized field path.
     FieldPathAddress of *const u8;
-    /// Address of a string in host memory, which no other code accesses while the body runs.
+    /// Address of a string in host memory. No other code accesses the string while the body runs.
     TextTarget of *mut TextRaw;
     /// Address of readable bytes. The call specifies their number as [`BytesLen`].
     BytesAt of *const u8;
@@ -382,7 +383,7 @@ impl Sink<'_> {
     }
 }
 
-/// Returns the error for a value whose kind the function does not support.
+/// Returns the error for a value of a kind that the function does not support.
 pub(super) fn wrong_kind(ty: &PropertyType, verb: &str) -> CallError {
     mismatch(&verb, ty, &format_args!("what {verb} is for"))
 }

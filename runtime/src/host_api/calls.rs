@@ -64,7 +64,7 @@ pub(super) fn property_location(
         .then(|| core.world.types.property_by_path(path))
         .flatten()
         .ok_or_else(|| CallError::NotFound { message: format!("`{}` names no property", callee.name()) })?;
-    // If the class was declared again, the name may refer to a property of a different type.
+    // After the class was declared again, the property with this name may have a different type.
     if property.ty.fingerprint() != fingerprint {
         return Err(CallError::Unavailable { what: format!("`{}`", callee.name()) });
     }

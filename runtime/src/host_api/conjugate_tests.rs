@@ -83,7 +83,7 @@ impl Host {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// Returns the location of the property `scores`, as stored by a view in a module.
+    /// Returns the location of the property `scores` in the form that a view in a module stores.
     fn scores(&self) -> RawLocation {
         let class = self.core.world.objects.class(self.object).expect("it lives");
         let offset = class.find_property("scores").expect("a property").offset as usize;

@@ -1,4 +1,4 @@
-//! Arrays, sets and maps in host memory: all operations that move or drop elements.
+//! Operations on arrays, sets and maps in host memory that move or drop elements.
 
 use super::arguments::{KeyAddress, ValueLocation, wrong_kind};
 use crate::boundary::CallError;

@@ -1,5 +1,5 @@
-//! Host context, which a module passes back in each call. The pointer refers to a [`HostContext`]. Threads besides the game thread read
-//! only the shared part of this value.
+//! Host context: the pointer that a module passes to the host in each call. For modules of the Master, the pointer refers to a
+//! [`HostContext`]. All threads except the game thread read only the shared part of the host context.
 #![expect(unsafe_code, reason = "dereferences the host context that a module passes back")]
 
 use std::rc::{Rc, Weak};
@@ -20,8 +20,8 @@ use crate::handles::{Generation, ModuleId};
 use crate::logs::Logs;
 use crate::zcall::free::FreeCalls;
 
-/// Target of a [`HostRef`]. Any thread may read this value. Modules of contexts without a game thread have only this shared part, without a
-/// [`HostContext`]. This value outlives these modules.
+/// Target of a [`HostRef`]. Any thread may read this value. Modules of Slims, pinned contexts and the Default have only this shared part,
+/// and no [`HostContext`]. This value outlives these modules.
 #[repr(C)]
 pub(crate) struct SharedHostContext {
     game_thread: GameThreadId,
@@ -31,8 +31,8 @@ pub(crate) struct SharedHostContext {
     pub(super) inbox: Arc<Inbox>,
     /// Queue for values that other threads drop.
     pub(super) drops: Drops,
-    /// Implementation of calls by name for one module without objects. `None` in the host contexts of the Master, and in the context that
-    /// all modules of a runtime share.
+    /// Implementation of calls by name for one module without objects. `None` in the host context of the Master, and in the context from
+    /// which [`Self::with_calls`] creates a copy for each module.
     pub(super) calls: Option<Arc<dyn FreeCalls>>,
     /// Set if this value is the first field of a [`HostContext`].
     has_core: bool,
@@ -102,8 +102,7 @@ impl SharedHostContext {
     }
 
     /// Creates the host context for modules without objects. These modules log on any thread, and make calls by name through
-    /// [`SharedHostContext::with_calls`]. The inbox rejects closures that these modules post, because these modules are not registered with
-    /// the inbox.
+    /// [`SharedHostContext::with_calls`]. These modules are not registered with the inbox, so the inbox rejects their closures.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
         Arc::new(Self::of(core, false))
     }
@@ -145,10 +144,10 @@ fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> M
     }
 }
 
-/// Mode for modules without objects. Always normal, because these modules have no objects to write.
+/// Write mode for modules without objects. The mode is always normal, because these modules have no objects.
 static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
 
-/// Closed gate word, for a module without calls by name.
+/// Gate word of a closed gate, for modules without calls by name.
 static CLOSED_WORD: AtomicU64 = AtomicU64::new(CLOSED);
 
 /// Context that attaches one module. The owner must keep `kept` while the module is mapped. All pointers in the context are then valid.
@@ -164,7 +163,7 @@ impl LastingContext {
     }
 }
 
-/// A host context that a module passed back for a call.
+/// The host context that a module passed to a host function.
 #[derive(Clone, Copy)]
 pub(super) struct CallerContext<'a> {
     raw: HostRef,
@@ -182,7 +181,7 @@ impl std::ops::Deref for CallerContext<'_> {
 }
 
 impl CallerContext<'_> {
-    /// Checks that this is the game thread, and runs `code` on the core. The caller must catch panics, like the trampolines.
+    /// Checks that this is the game thread, and runs `code` on the core. The caller must catch panics, as the trampolines do.
     ///
     /// # Errors
     /// Returns [`CallError::WrongThread`] if the caller is not on the game thread. Fails if the module has no objects, or if the runtime

@@ -1,4 +1,4 @@
-//! Deferred work of modules: tasks, timers, posted closures, and the wakers that tasks borrow.
+//! Deferred jobs of modules: tasks, timers and posted closures. Also the wakers that tasks borrow.
 
 use alcedo_abi::task::{JobId, JobKind};
 
@@ -12,7 +12,7 @@ use crate::handles::ModuleId;
 pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<'_>) -> Result<JobId, CallError> {
     let OwnedJob { job, code } = job;
     if job.kind == JobKind::POSTED {
-        // A job that another thread posts is `Certain`, because a rollback affects only code on the game thread.
+        // If a different thread posts the job, the timing is `Certain`, because a rollback affects only code on the game thread.
         let timing = host.enter(|core| Ok::<_, CallError>(tasks::timing(&core.world))).unwrap_or(Timing::Certain);
         host.inbox.post(module, job, code, timing)?;
         return Ok(JobId::NONE);

@@ -178,7 +178,7 @@ fn a_module_binds_calls_and_unbinds() {
 }
 
 /// Binds two objects to the first delegate of an array, and calls the delegate. The first called function runs `during_call`, which changes
-/// the host and the array. `is_called` states if the delegate then still calls the second object.
+/// the host and the array. `is_called` is `true` if the delegate must still call the second object.
 fn check_while_called(kind: &str, during_call: fn(&Host, &RawLocation, &str), is_called: bool) {
     let host = Rc::new(Host::new());
     let [one, two] = host.ears;

@@ -8,7 +8,7 @@ use crate::boundary::CallError;
 use crate::entry_gate;
 use crate::handles::ModuleId;
 
-// The trampolines catch a panic of a log subscriber: the panic must not unwind into the module. The log record is lost.
+// If a log subscriber panics, the trampoline catches the panic, which must not unwind into the module. The log record is then lost.
 
 pub(super) fn log_event(host: CallerContext<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<(), CallError> {
     host.logs.event(module.0, record);

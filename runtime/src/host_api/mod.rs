@@ -1,5 +1,5 @@
 //! Functions that plugins call. `alcedo_abi::list` contains one line per function. For each line, [`trampolines`] defines the table
-//! function. A table function calls the body with an equal name in one of the files of this folder. A body is a plain function. The first
+//! function. A table function calls the body of the same name in one of the files of this folder. A body is a plain function. The first
 //! parameter of a body is the core or the host context. If the line requests the id of the calling module, this id is the second parameter.
 //! [`arguments`] converts the remaining parameters. The body returns the results that the line declares.
 

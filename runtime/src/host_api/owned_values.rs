@@ -26,7 +26,7 @@ pub(super) fn black_new<'c>(
     keep(core, module, ty.number, value, &site)
 }
 
-/// Stores a value that the module then owns.
+/// Stores a value for the module, which then owns the value.
 pub(super) fn keep(
     core: &Core,
     module: ModuleId,

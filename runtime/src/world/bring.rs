@@ -1,4 +1,4 @@
-//! Creates the objects of a world file next to the existing objects: memory, values, subobjects, and plugin parts. If a step fails, the
+//! Creates the objects of a world file next to the existing objects, with their values, subobjects and plugin parts. If a step fails, the
 //! surrounding transaction undoes all steps.
 
 use std::collections::HashSet;
@@ -46,15 +46,15 @@ pub(super) struct Bringing<'a> {
     objects: Vec<ObjectHandle>,
     /// Created objects that were in the root set.
     roots: Vec<ObjectHandle>,
-    /// Subobjects to destroy: the class of their owner no longer declares them.
+    /// Subobjects that the load destroys, because the class of their owner no longer declares them.
     doomed: HashSet<ObjectHandle>,
-    /// References from default values to own subobjects. Resolved when all subobjects exist.
+    /// References from default values of an object to its own subobjects. Resolved when all subobjects exist.
     to_own: Vec<OwnReference>,
-    /// Conversions of saved values. Run when all objects have their values.
+    /// Pending conversions of saved values. The conversions run when all objects have their values.
     conversions: Vec<PendingConversion>,
     /// Buffer for the values of one object.
     own: Fitting,
-    /// Buffer: true for each saved property without a value in the record of one object.
+    /// Buffer for one object, with one flag per saved property. The flag is true if the record of the object has no value for the property.
     is_default: Vec<bool>,
 }
 
@@ -64,7 +64,7 @@ type Fitting = Vec<(Rc<Property>, Value)>;
 /// Saved values that become dormant, by property name.
 type Asleep = Vec<(Rc<str>, KeptValue)>;
 
-/// Saved values that do not fit their properties, or fit only in part.
+/// Saved values of which no part or only a part fits the current property.
 type SavedAside = Vec<(Rc<str>, Aside)>;
 
 /// Resolves saved references.
@@ -80,8 +80,8 @@ impl FromFile for References<'_> {
             FileReference::None => ObjectHandle::NONE,
             FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
             FileReference::Path(path) => {
-                // Accepts only templates. A file refers to an object by path only if code creates the object. The load destroys all other
-                // objects of the old world.
+                // Accepts only templates, because a file refers to an object by path only if code creates the object. The load destroys all
+                // remaining objects of the old world.
                 let world = &self.core.world;
                 world.object_at(path).filter(|object| world.objects.is_template(*object)).unwrap_or_else(|| {
                     self.lost.push(line(path));
@@ -157,7 +157,7 @@ impl<'a> Bringing<'a> {
         (0..self.objects.len()).map(|at| self.at(at))
     }
 
-    /// Returns the object, the record and the plan with this index in the file.
+    /// Returns the object, the record and the class plan for this object index in the file.
     fn at(&self, at: usize) -> (ObjectHandle, &'a ObjectRecord, &'a ClassPlan) {
         let (file, plans) = (self.file, self.plans);
         let record = &file.objects[at];
@@ -172,7 +172,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Allocates every object: sets its name and its outer, and zeroes its properties. Returns `true` if the file has default subobjects.
+    /// Allocates every object: sets its name and its outer, and zeroes its properties. Returns `true` if the file contains default
+    /// subobjects.
     fn allocate(&mut self) -> Result<bool, WorldError> {
         let (core, file, plans) = (self.core, self.file, self.plans);
         let (objects, names) = (&core.world.objects, &core.world.names);
@@ -185,7 +186,7 @@ impl<'a> Bringing<'a> {
                 later.push(index);
             }
             let flags = if record.part.is_some() { object_flags::SUBOBJECT } else { 0 };
-            // A subobject that has the name of its property follows a rename of the property.
+            // If the property of a subobject was renamed, a subobject named like this property receives the new name.
             let part = self.part_of(record);
             let name = match &part {
                 Some((part, current)) if *part == record.name => names.intern(current),
@@ -203,7 +204,7 @@ impl<'a> Bringing<'a> {
                 core.world.lazy.put(LazyRaw { high: id.0, low: id.1 }, object);
             }
         }
-        // Sets the remaining outers. Each of these outers was created after its inner object.
+        // Sets the outers that the first loop has skipped, because these outers are created after their inner objects.
         for index in later {
             let record = &file.objects[index];
             let outer = record.outer.map(|outer| self.objects[outer as usize]).unwrap_or_default();
@@ -211,8 +212,8 @@ impl<'a> Bringing<'a> {
                 .move_to(self.objects[index], outer)
                 .map_err(|error| failed(record, CallError::other(error.to_string())))?;
         }
-        // If several subobjects of an object have one current name, the subobject that was saved under this name is adopted last, and is
-        // therefore the subobject of this name.
+        // Several saved subobjects of an object may now have one name. The subobject that was saved under this name is adopted last, so
+        // this subobject keeps the name.
         for is_current in [false, true] {
             for (object, name, outer, _) in parts.iter().filter(|(.., was_saved)| *was_saved == is_current) {
                 objects.adopt(self.objects[*outer], name, *object);
@@ -228,8 +229,8 @@ impl<'a> Bringing<'a> {
         Some((part, self.plans[owner.class as usize].part_name(part)))
     }
 
-    /// Writes the saved values, and the defaults of the other properties. An object that is constructed again receives its values after the
-    /// construction.
+    /// Writes the saved values, and the defaults of all properties without a saved value. If an object must be constructed again, the
+    /// values are written after the construction.
     fn fill(&mut self, at: usize) -> Result<(), CallError> {
         let (object, record, plan) = self.at(at);
         if matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
@@ -238,7 +239,7 @@ impl<'a> Bringing<'a> {
         faults::at(ReloadStep::CarryObject)?;
         let objects = &self.core.world.objects;
         let (mut own, asleep, aside) = self.saved(object, record, plan);
-        // Both lists contain the properties of the class itself.
+        // Both lists contain properties of the current class, so their addresses can be compared.
         let is_saved = |property: &Rc<Property>| own.iter().any(|(saved, _)| Rc::ptr_eq(saved, property));
         let to_own = &mut self.to_own;
         let mut write = |to: &Body, from: &Body| {
@@ -267,8 +268,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Splits the saved values into values for properties, dormant values, and values that are put aside. Omits values that conversion
-    /// functions of plugin authors receive.
+    /// Splits the saved values into values for properties, dormant values, and values that are put aside. Omits values that are passed to
+    /// conversion functions of plugin authors.
     fn saved(
         &mut self,
         object: ObjectHandle,
@@ -402,7 +403,7 @@ impl<'a> Bringing<'a> {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
-                // A dormant object keeps its subobjects for the return of its class.
+                // A dormant object keeps its subobjects until its class is declared again.
                 None if is_dormant => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());

@@ -1,6 +1,7 @@
-//! Reads the body of a world file in the form in which Alcedo writes it: lengths are definite, tags are absent, and all keys are known.
-//! This reader copies strings directly from the bytes, and shares the names of kept fields. Other programs may write another form of the
-//! body. For another form, the result is `None`, and the general reader of `ciborium` reads the body or describes the defect.
+//! Reads the body of a world file in the canonical form, which Alcedo writes: lengths are definite, tags are absent, and all keys are
+//! known. This reader copies strings directly from the bytes, and shares the names of kept fields. If the body has a different form, for
+//! example because a different program has written the file, the result is `None`. The general reader of `ciborium` then reads the body or
+//! describes the defect.
 
 use std::rc::Rc;
 use std::str;
@@ -24,7 +25,7 @@ const TRUE: u8 = 0xf5;
 /// Minimum size in bytes of an object record: the header of the map, and the keys `class` and `name` with their values.
 const MIN_OBJECT: usize = 14;
 
-/// Reads a whole body. Returns `None` if the body has another form, or is invalid.
+/// Reads a whole body. Returns `None` if the body is not in canonical form, or is invalid.
 pub(super) fn read(body: &[u8]) -> Option<WorldFile> {
     let mut reader = Reader { rest: body, scratch: vec![0; 4096], names: FxHashSet::default() };
     let (mut structs, mut classes, mut objects) = (None, None, None);
@@ -45,7 +46,7 @@ struct Reader<'a> {
     rest: &'a [u8],
     /// Buffer of the general reader.
     scratch: Vec<u8>,
-    /// Class paths and names of kept fields. Objects of one class share the strings.
+    /// Class paths and names of kept fields, each stored once. Objects of one class share the strings.
     names: FxHashSet<Rc<str>>,
 }
 
@@ -103,11 +104,11 @@ impl<'a> Reader<'a> {
     }
 
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        // Each item takes several bytes of the file, so `collect` does not reserve memory by the length alone.
+        // `collect` reserves no memory for the stated length, which may exceed the actual number of items.
         (0..self.length(ARRAY)?).map(|_| item(self)).collect()
     }
 
-    /// Reads an item of another type with the general reader.
+    /// Reads an item with the general reader, for types that this reader does not support.
     fn other<T: DeserializeOwned>(&mut self) -> Option<T> {
         ciborium::de::from_reader_with_buffer(&mut self.rest, &mut self.scratch).ok()
     }
@@ -151,7 +152,7 @@ impl<'a> Reader<'a> {
         self.number(major)?.try_into().ok()
     }
 
-    /// Reads the header of an item of this major type, and returns its number: a value, or a definite length.
+    /// Reads the header of an item of this major type, and returns the number in the header. This number is a value or a definite length.
     #[inline]
     fn number(&mut self, major: u8) -> Option<u64> {
         let first = self.take(1)?[0];
@@ -235,7 +236,7 @@ mod tests {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             let Some(found) = read(&bytes) else { continue };
-            // Compares the text: a changed number may be a NaN.
+            // Compares the debug strings, because a changed number may be a NaN, which is not equal to itself.
             let expected = ciborium::from_reader::<WorldFile, _>(bytes.as_slice()).expect("both readers accept it");
             assert_eq!(format!("{found:?}"), format!("{expected:?}"), "bit {bit}");
         }

@@ -1,5 +1,5 @@
-//! Validates a whole file: names are valid, unique items are unique, and references resolve to records. An invalid file is
-//! rejected before any object is created. The error contains the index of the invalid record.
+//! Validates a whole file: names are valid, paths and ids are unique, and references resolve to records. An invalid file is rejected before
+//! any object is created. The error contains the index of the invalid record.
 
 use std::hash::BuildHasher as _;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::object::type_text::TypeText;
 use crate::world::file_value::FileValue;
 use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
 
-/// Maximum number of path segments that an error shows.
+/// Maximum number of path segments in an error message.
 const MAX_NAMES: usize = 8;
 
 /// Checks that every record of the file is valid. Returns the first violation.
@@ -27,7 +27,7 @@ pub(super) fn check(file: &WorldFile) -> Result<(), FormatError> {
         properties(&what, &structure.fields)?;
     }
     file.classes.iter().enumerate().try_for_each(|(at, record)| class(at, record))?;
-    // A set of hashes needs less memory than a map of names. Only equal hashes require a comparison of names.
+    // A set of hashes needs less memory than a map of names. The names are compared only if two hashes are equal.
     let (mut hashes, mut valid) = (FxHashSet::default(), None);
     hashes.reserve(file.objects.len());
     let mut has_equal_hashes = false;
@@ -71,7 +71,7 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
     Ok(())
 }
 
-/// `valid` is the last valid kept field. Adjacent objects mostly share the strings of their fields.
+/// `valid` is the last kept field that was found valid. Adjacent objects mostly share the strings of their fields.
 fn object<'a>(
     file: &'a WorldFile,
     at: usize,
@@ -99,7 +99,7 @@ fn object<'a>(
     if record.lazy == Some((0, 0)) {
         return wrong("has an invalid id for lazy references".into());
     }
-    // A saved object has its values in order. Only records of other programs need the set.
+    // Alcedo writes the values of an object in order. Only records that a different program has written need the set.
     let is_sorted = record.values.is_sorted_by(|(one, _), (other, _)| one < other);
     let mut known = FxHashSet::default();
     for (property, value) in &record.values {
@@ -155,7 +155,8 @@ fn bad_field(value: &FileValue) -> Option<&str> {
 
 /// Checks that no chain of outers has a cycle.
 fn outers(file: &WorldFile) -> Result<(), FormatError> {
-    // Start of the walk that first visited each object. The chain of an object that an earlier walk has visited is known to end.
+    // For each object, the start of the walk that first visited the object. If an earlier walk has visited an object, the chain from this
+    // object has an end.
     let mut seen = vec![usize::MAX; file.objects.len()];
     for start in 0..file.objects.len() {
         let mut at = Some(start);
@@ -173,8 +174,8 @@ fn outers(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that roles as default subobjects of an outer, and lazy reference ids are unique. If `has_equal_hashes` is set, also checks that
-/// paths are unique.
+/// Checks that the default subobjects of each outer have unique subobject names, and that ids for lazy references are unique. If
+/// `has_equal_hashes` is set, also checks that paths are unique.
 fn once(file: &WorldFile, has_equal_hashes: bool) -> Result<(), FormatError> {
     let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
     for (at, record) in file.objects.iter().enumerate() {

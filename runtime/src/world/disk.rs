@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use crate::world::error::WorldError;
 use crate::world::format::{HEAD, check_head};
 
-/// Replaces a file atomically by the content that `write` writes. If an error occurs, the old file is unchanged.
+/// Calls `write`, and atomically replaces the file by the written content. If an error occurs, the old file is unchanged.
 pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T, WorldError>) -> Result<T, WorldError> {
     let failed = |doing| move |source| WorldError::Disk { doing, path: path.to_owned(), source };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -19,13 +19,13 @@ pub(super) fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> Result<T,
     let written = write(file.as_file_mut())?;
     file.as_file().sync_all().map_err(unwritten(path))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
-    // Flushes the folder to the disk. The folder contains the new name.
+    // Flushes the folder to the disk, because the folder contains the new file name.
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(failed("syncing the folder of"))?;
     Ok(written)
 }
 
-/// Describes an error of a write to the temporary file of `path`.
+/// Returns a function that describes an error of a write to the temporary file of `path`.
 pub(super) fn unwritten(path: &Path) -> impl Fn(Error) -> WorldError {
     move |source| WorldError::Disk { doing: "writing the new content of", path: path.to_owned(), source }
 }
@@ -45,7 +45,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     check_head(&bytes, length).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
     let rest = usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(HEAD);
     bytes.try_reserve_exact(rest.saturating_add(1)).map_err(|error| failed(error.into()))?;
-    // If the file grows during the read, the additional byte makes the later length check fail.
+    // Reads at most one byte more than the length. If the file has grown, this byte makes the later length check fail.
     (&mut file).take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }

@@ -50,7 +50,7 @@ pub enum WorldError {
         /// Defect of the file.
         source: FormatError,
     },
-    /// The host lacks the native base of a class. Without the native base, objects of the class cannot be dormant.
+    /// The host does not have the native base of a saved class. Without the native base, objects of the class cannot be dormant.
     #[error(
         "objects of {class} extend the native class {native}, which this host does not have: build the host with the \
          natives that it was saved with, or redirect the path"

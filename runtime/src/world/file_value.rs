@@ -1,5 +1,5 @@
-//! Value in a world file. Contains strings instead of interned names, and file indices instead of object handles. The file value is valid
-//! in any process. A value whose property type has changed can be converted.
+//! Value in a world file. Contains strings instead of interned names, and file indices instead of object handles, so the value is valid in
+//! any process. If the type of a property has changed, its saved value can be converted.
 
 use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
@@ -95,8 +95,8 @@ pub(crate) enum FileReference {
     /// Reference to the object with this index in the file.
     #[serde(rename = "in")]
     In(u32),
-    /// Path of an object that code creates and the file does not contain: a class default object, or an object inside a class default
-    /// object.
+    /// Path of an object that is not in the file because code creates the object: a class default object, or an object inside a class
+    /// default object.
     #[serde(rename = "path")]
     Path(String),
 }
@@ -166,7 +166,7 @@ impl FileValue {
             Value::Struct(fields) => Self::Struct(
                 fields.iter().map(|(name, value)| (name.to_string(), Self::of(value, names, to))).collect(),
             ),
-            // Writes values of kinds that have no variant as strings.
+            // Writes values as strings if their kind has no variant.
             #[allow(unreachable_patterns, reason = "every kind has one, but for those that only tests have")]
             other => Self::Printed(other.kind_name().to_owned(), other.print(names)),
         }
@@ -233,7 +233,7 @@ impl FileValue {
         }
     }
 
-    /// Returns an object index in the value that is out of range. `objects` is the number of objects in the file.
+    /// Returns an object index in the value if the index is out of range. `objects` is the number of objects in the file.
     pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
         match self {
             Self::Object(reference) | Self::WeakObject(reference) | Self::ScriptInterface(reference) => {
@@ -272,7 +272,7 @@ impl FileReference {
     }
 }
 
-/// Checks if a number must be saved by its bits. CBOR preserves neither the bits of a NaN nor the sign of a zero.
+/// Checks if a number must be saved as its bits, because CBOR preserves neither the bits of a NaN nor the sign of a zero.
 fn needs_bits(value: f64) -> bool {
     value.is_nan() || (value == 0.0 && value.is_sign_negative())
 }

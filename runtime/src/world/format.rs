@@ -1,5 +1,5 @@
 //! File format of a world. The envelope of a file contains a version, a length and a digest. The body contains the records as one CBOR
-//! value. Converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
+//! value. This module converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
 //!
 //! A file is written object by object, so a save needs no memory for the records. Length and digest are added to the written file, because
 //! the length precedes the body, and the digest covers both. A file is read as a whole, because it is checked before it is used.
@@ -16,7 +16,7 @@ use crate::world::records::{ClassRecord, FormatError, ObjectRecord, StructRecord
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
-/// Version of written files. Must be incremented with every change that older readers would misread.
+/// Version of the format that this host writes. Must be incremented with every change that earlier versions would misread.
 pub(super) const VERSION: u32 = 1;
 
 /// Size in bytes of the head: magic, version, a reserved word, and the length of the body.
@@ -32,7 +32,8 @@ const MAP_OF_THREE: u8 = 0xa3;
 /// First byte of the CBOR header of an array with a length of four bytes.
 const LONG_ARRAY: u8 = 0x9a;
 
-/// Writes a file record by record. [`seal`] completes the file. Classes and structs follow the objects, because the objects determine them.
+/// Writes a file record by record. [`seal`] completes the file. The records of classes and structs follow the objects, because the saved
+/// objects determine the required classes and structs.
 pub(crate) struct Records<'a> {
     to: &'a mut dyn Write,
     /// Bytes that are not yet written.
@@ -427,7 +428,7 @@ mod tests {
             (vec![0xff], "its body has an invalid value: "),
             (vec![0x80], "its body has an invalid value: "),
             (arrays, "its body "),
-            // The lengths in these bodies exceed the actual contents of the bodies.
+            // The lengths in these bodies exceed the number of bytes that follow.
             (vec![0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "its body "),
             (
                 [&[0xa1, 0x67][..], b"objects", &[0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat(),

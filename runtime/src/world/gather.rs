@@ -1,6 +1,6 @@
-//! Writes the records of all alive objects without changing the objects. Plugins serialize their kept fields. The properties of a class are
-//! compared with their defaults by a plan that is compiled once. Only the names and outers of all objects are collected before the first
-//! object is written, because names must be unique in the file.
+//! Writes the records of all alive objects without changing the objects. Plugins serialize their kept fields. For each class, a plan for
+//! comparing the properties with their defaults is compiled once. Before the first object is written, the names and outers of all objects
+//! are collected, because names must be unique in the file.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -48,7 +48,7 @@ type Saved = Vec<(u32, FileValue)>;
 struct FileIndexes<'a> {
     world: &'a World,
     living: Vec<ObjectHandle>,
-    /// Index in the file, plus one, by the index of the object's slot. Zero for an object that is not saved.
+    /// Index of each object in the file, plus one. Zero for an object that is not saved. Indexed by the slot of the object.
     by_slot: Vec<u32>,
 }
 
@@ -139,10 +139,10 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
     Ok(entries.len() as u64)
 }
 
-/// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed is saved without an outer;
-/// another object without an outer may have this name. Second, a class may have gained a subobject with the name of an existing object. In
-/// both cases the object gets a new name in the file. Subobjects are named first, and orphans last, because no saved reference uses the
-/// path of an orphan.
+/// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed (an orphan) is saved
+/// without an outer, and an existing object without an outer may have the name of the orphan. Second, a class may have gained a subobject
+/// with the name of an existing object. In both cases the orphan or the existing object receives a new name in the file. Subobjects are
+/// named first, and orphans last, because no saved reference uses the path of an orphan.
 fn name_apart(world: &World, entries: &mut [Entry]) {
     let mut used_names: FxHashSet<(Option<u32>, Name)> = FxHashSet::default();
     used_names.reserve(entries.len());
@@ -164,7 +164,7 @@ fn name_apart(world: &World, entries: &mut [Entry]) {
         let text = world.names.text(*name);
         let stem = text.strip_prefix(DEFAULT_PREFIX).filter(|rest| !rest.is_empty()).unwrap_or(&text);
         let stem = &stem[..stem.floor_char_boundary(1000)];
-        // A number after a stem such as `Default_` results in an invalid name.
+        // For some stems, such as `Default_`, the name with a number is invalid.
         let is_stem = name_problem(&format!("{stem}_1"), outer.is_none()).is_none();
         let stem = if is_stem { stem } else { "Object" }.to_owned();
         let number = numbers.entry((*outer, stem.clone())).or_default();
@@ -296,7 +296,7 @@ impl Gathering<'_> {
                     continue;
                 }
                 let value = FileValue::of(&own.read(property)?, &world.names, indexes);
-                // A reference to a destroyed object equals an empty reference.
+                // A reference to a destroyed object is saved as an empty reference, so it counts as equal to an empty default.
                 if !property.ty.names_objects()
                     || value != FileValue::of(&default.read(property)?, &world.names, indexes)
                 {
@@ -310,7 +310,8 @@ impl Gathering<'_> {
         Ok(dormant.fields.clone())
     }
 
-    /// Returns the dormant values by name. The types are derived from the values, because the class of the object is missing.
+    /// Returns the dormant values of an object, with their property indices. The types are derived from the values, because the class of
+    /// the object is missing.
     fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
         let record = &mut self.classes[class];
         let mut values = Vec::new();

@@ -54,7 +54,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     Ok(report)
 }
 
-/// Runs all steps that may fail. The caller then commits.
+/// Runs all steps that may fail. If no step has failed, the caller then commits.
 fn bring(core: &Rc<Core>, file: &mut WorldFile, report: &mut WorldLoadReport) -> Result<(), WorldError> {
     // Moves the kept fields out of the records, because the objects receive them.
     let kept = file.objects.iter_mut().map(|record| std::mem::take(&mut record.kept)).collect();

@@ -27,10 +27,10 @@ use crate::world::report::WorldLoadReport;
 
 /// Destination of a saved value. `change` is the index of the property in the report.
 pub(super) enum Target {
-    /// The value is written to a property. `conversion` is the function of a plugin author that converts the value, if any. If `is_plain` is
-    /// set, a value of the property's type is written unchanged.
+    /// The value is written to a property. If a plugin author has declared a conversion function for the value, `conversion` is this
+    /// function. If `is_plain` is set, a value of the property's type is written unchanged.
     Property { to: Rc<Property>, change: Option<usize>, conversion: Option<Rc<Function>>, is_plain: bool },
-    /// The value becomes dormant: the object keeps the value by name until its class returns.
+    /// The value becomes dormant: the object stores the value by name until its class is declared again.
     Sleep,
     /// The value is dropped, because its property was removed.
     Nowhere { change: usize },
@@ -67,8 +67,8 @@ impl ClassPlan {
     }
 }
 
-/// Returns the current name of each default subobject, by its former names. If several subobjects had one former name, the subobject with
-/// the fewest renames since then is used.
+/// Returns the current name of each default subobject, by its former names. If several subobjects had the former name, the result contains
+/// the subobject with the fewest later renames.
 fn part_names(subobjects: &[Subobject], redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
     let in_use: Vec<&str> = subobjects.iter().map(|subobject| &*subobject.name).collect();
     let current_names = OldNames::new(redirects).resolve(&in_use);
@@ -177,7 +177,7 @@ fn targets(
     (targets, added)
 }
 
-/// Checks for a type whose values contain neither references nor names of declarations.
+/// Returns `true` for a type whose values contain neither references nor names of declarations.
 fn is_plain(ty: &PropertyType) -> bool {
     use PropertyType as T;
     let is_integer = matches!(ty, T::U8 | T::U16 | T::U32 | T::U64 | T::I8 | T::I16 | T::I32 | T::I64);

@@ -63,7 +63,7 @@ pub(crate) struct ObjectRecord {
     /// Values that differ from the defaults. Each value has the index of its property in the class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) values: Vec<(u32, FileValue)>,
-    /// Kept fields of the plugin part.
+    /// Kept fields of the object's plugin part.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) kept: Vec<KeptRecord>,
 }
@@ -165,7 +165,7 @@ pub enum FormatError {
         /// Reason why the name is invalid.
         problem: &'static str,
     },
-    /// The file is complete but invalid. Only programs that write world files themselves cause this error.
+    /// The file is complete but invalid. Files that Alcedo has written never cause this error.
     #[error("{problem}: the program that wrote this file does not follow the format")]
     Malformed {
         /// Description of the defect.

@@ -42,7 +42,7 @@ pub struct WorldLoadReport {
     pub classes: Vec<ClassChange>,
     /// Added and removed default subobjects, and renamed members.
     pub structure: Vec<String>,
-    /// Unresolved references and bindings. Each line names the owner and the saved target.
+    /// Unresolved references and bindings. Each line contains the owner and the saved target.
     pub unresolved: Vec<String>,
 }
 

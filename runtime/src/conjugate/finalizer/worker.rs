@@ -1,4 +1,4 @@
-//! Work of the finalizer thread: drops the parts of each batch in order, and passes marks and barriers.
+//! Main loop of the finalizer thread: drops the parts of each batch in order, and passes marks and barriers.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::handles::{Generation, ModuleId};
 use crate::sync::lock;
 use crate::unheard;
 
-/// Finalizer thread with one turn number. Another worker replaces a worker whose finalizer hangs.
+/// Finalizer thread with one turn number. If a finalizer hangs, a new worker with the next turn number replaces this worker.
 pub(super) struct Worker {
     inbox: Receiver<Message>,
     report: Sender<FinalizerFailure>,
@@ -111,7 +111,7 @@ impl Worker {
         let Desk { dropped, skipped, turn, running, last_end, begun, .. } = &mut *desk;
         *dropped += 1;
         if *turn != self.turn {
-            // `abandon` has already counted this part as skipped.
+            // `abandon` has already counted this part as skipped, but the part is now dropped.
             *skipped -= 1;
             return false;
         }

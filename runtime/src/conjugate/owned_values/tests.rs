@@ -1,4 +1,4 @@
-//! Tests owned values without a loaded module. The tests create gates, leases and threads like those of a module.
+//! Tests owned values without a loaded module. The tests create the gates, leases and threads that a module would have.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;

@@ -7,12 +7,12 @@ use crate::conjugate::class_hook_table::ClassHooks;
 use crate::conjugate::life::{Color, Life};
 use crate::handles::{ClassId, PartPtr, last_serial};
 
-/// Slot that stores the most-derived part of one conjugate at a time, or a part of a base class. A new conjugate is written field by field,
+/// Slot for one plugin part: the most-derived part of a conjugate, or a part of a base class. A new conjugate is written field by field,
 /// because moving a whole conjugate into the slot takes several times as long.
 #[derive(Debug)]
 pub(super) struct PairSlot {
-    /// Class of the part. Set before the part is built. `None` if the slot is empty. The module of a base class stays loaded at least as
-    /// long as the module of the most-derived class, because replacing a module also replaces its dependents.
+    /// Class of the part. Set before the part is built. `None` if the slot is empty. Replacing a module also replaces its dependents. The
+    /// module of a base class therefore stays loaded at least as long as the module of the most-derived class.
     pub of: Option<Rc<ClassHooks>>,
     ptr: PartPtr,
     /// Serial number of the current conjugate, or of the next conjugate if the slot is empty.
@@ -20,18 +20,20 @@ pub(super) struct PairSlot {
     /// Slot with the part of the next base class, or [`NO_SLOT`].
     base: u32,
     pub color: Color,
-    /// State of the current conjugate. `Dead` if the slot is empty or has a part of a base class; no key finds such a slot.
+    /// State of the current conjugate. `Dead` if the slot is empty or contains a part of a base class. No key refers to a slot in this
+    /// state.
     pub life: Life,
     is_built: bool,
 }
 
-// Each object with a plugin part has a slot for each dynamic class. During a reload, the old and the new part have a slot each.
+// Limits the size of a slot, because each object has one slot per dynamic class. During a reload, the old part and the new part each have a
+// slot.
 const _: () = assert!(size_of::<PairSlot>() <= 32);
 
 /// End of a list of base classes.
 const NO_SLOT: u32 = u32::MAX;
 
-/// Number of slots per chunk. An allocation of this size is returned to the system, not to a list of free memory.
+/// Number of slots per chunk. An allocation of this size is large enough that the allocator returns the memory to the system.
 pub(super) const CHUNK: usize = 4096;
 
 /// Slots with consecutive indices.
@@ -194,7 +196,8 @@ impl PairSlots {
         Some(state)
     }
 
-    /// Frees the chunks whose slots are all empty. The numbers of their slots begin after the last number that a slot of the chunk had.
+    /// Frees the chunks whose slots are all empty. If the chunk is used again, the serial numbers of its slots begin after the largest
+    /// serial number in the chunk.
     pub(super) fn trim(&mut self) {
         let last_serial = self.last_serial;
         let is_unused = |slot: &PairSlot| slot.of.is_none() && slot.serial < last_serial;
