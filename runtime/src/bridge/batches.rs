@@ -1,5 +1,5 @@
-//! Calls one method with equal arguments on many objects. The objects are grouped by class. The calls of a group need one boundary
-//! crossing. If a class has no fast path, each of its objects is called separately on the slow path.
+//! Calls one method with equal arguments on many objects. The objects are grouped by class. All calls of a group share one boundary
+//! crossing. If a class has no fast path, each object of the class is called separately on the slow path.
 #![expect(unsafe_code, reason = "vouches for the objects that it hands to a batch")]
 
 use std::rc::Rc;
@@ -28,12 +28,12 @@ struct Group {
     indexes: Vec<u32>,
 }
 
-/// Grouped objects, with the population counter and the call epoch at the time of grouping. Valid until the population counter or the call
-/// epoch changes.
+/// Grouped objects, with the values of the population counter and the call epoch at the time of grouping. The groups are valid until one of
+/// these values changes.
 pub(crate) struct Groups {
     population: u64,
     resolved_at: u64,
-    /// Counter of destroyed objects at the time of grouping. All grouped objects were alive at this count.
+    /// Counter of destroyed objects at the time of grouping. All grouped objects were alive at that time.
     ends: u64,
     groups: Vec<Group>,
     ended: usize,
@@ -50,7 +50,7 @@ pub(crate) struct ListChange {
     pub(crate) before: u64,
     /// Population counter after the change.
     pub(crate) after: u64,
-    /// Class epoch, which the change leaves equal. Different hosts have different class epochs.
+    /// Class epoch before and after the change. Different hosts have different class epochs.
     pub(crate) classes: u64,
     pub(crate) edits: Vec<ListEdit>,
 }
@@ -119,8 +119,8 @@ impl Groups {
         Ok(made)
     }
 
-    /// Applies a change of the list to its groups. Returns `false` if the caller must create the groups again, for example for a list of
-    /// another host.
+    /// Applies a change of the list to its groups. Returns `false` if the caller must create the groups again, for example because a
+    /// different host has filled the list.
     pub(crate) fn follow(&mut self, core: &Core, change: &ListChange) -> bool {
         let ListChange { before, after, classes, ref edits } = *change;
         let is_known = self.population == before && self.resolved_at == core.zcalls.epoch().get() && self.ended == 0;
@@ -137,7 +137,7 @@ impl Groups {
         });
         self.groups.retain(|group| !group.items.is_empty());
         (self.population, self.ends) = (after, core.fast_paths.columns().ends());
-        // The groups must stay in the order of their first objects.
+        // Checks that the groups are still in the order of their first objects.
         are_followed && self.groups.is_sorted_by_key(|group| group.indexes[0])
     }
 
@@ -187,8 +187,8 @@ impl Groups {
         slow: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
     ) -> Done {
         let mut done = Done { ended: self.ended, passed: self.passed, ..Done::default() };
-        // The slow path may run host code without an open red frame. This host code may reach a safe point or a reload. After a change of
-        // the population, the remaining objects also take the slow path.
+        // The slow path may run host code without an open red frame. This host code may run a safe point or a reload. If the population has
+        // changed, the remaining objects also take the slow path.
         let mut is_right = true;
         let mut slow = |object: ObjectHandle| {
             let before = core.fast_paths.population();
@@ -225,7 +225,7 @@ impl Groups {
                     )
                 };
                 let Some(outcome) = outcome else {
-                    // A change during the batch has closed the fast path.
+                    // The fast path is no longer valid, because called code has changed the state of the host.
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
                     continue;

@@ -1,5 +1,5 @@
-//! Call cache for repeated typed calls of one method by host code. For each recently used class, the cache holds a target: the fast path
-//! into a module, or a host function. The body of a host function is called without a parameter block.
+//! Call cache for repeated typed calls of one method by host code. For each recently used class, the cache contains a target: the fast path
+//! into a module, or a host function. The cache calls the body of a host function without a parameter block.
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -19,14 +19,14 @@ use crate::object::function::Function;
 use crate::object::native_value::{NativeResult, SlotRow};
 use crate::zcall::buffer::BufferMut;
 
-/// Cached targets of one method. Holds no strong reference to a function or module. Game thread only.
+/// Cached targets of one method. Keeps no function and no module alive. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct CallCache {
     /// Fast paths into modules, indexed by class id.
     by_class: [Cell<Option<MethodFastPath>>; CLASSES],
     /// Host functions, indexed by class id.
     own: RefCell<[Option<OwnTarget>; CLASSES]>,
-    /// Failed resolutions, indexed by class id. Each contains the epoch of the resolution, and the class.
+    /// Failed resolutions, indexed by class id. Each entry contains the epoch of the resolution, and the class.
     none: [Cell<Option<(u64, ClassId)>>; CLASSES],
 }
 
@@ -59,8 +59,8 @@ impl CallCache {
         }
     }
 
-    /// Calls the method with [plain](is_plain) Rust types on an object with a cached target. If the conversion of the arguments changes the
-    /// cache, resolves the target again through `function`. Returns the error of the callee.
+    /// Calls the method with [plain](is_plain) Rust types on an object with a cached target. `function` returns the method. If the
+    /// conversion of the arguments changes the cache, resolves the target again with this method. Returns the error of the callee.
     #[inline]
     pub(crate) fn call_typed<A: SlotRow, R: NativeResult>(
         &self,
@@ -84,8 +84,8 @@ impl CallCache {
         R::from_slot(slot).ok_or_else(other_result)
     }
 
-    /// Calls the method on an object if its target is cached, with the arguments in `slots`. Calls `clean_up` if operations remain when the
-    /// red frame closes. The caller keeps the host alive during the call.
+    /// Calls the method on an object if the target is cached, with the arguments in `slots`. Calls `clean_up` if deferred operations remain
+    /// when the red frame closes. The caller keeps the host alive during the call.
     #[inline]
     pub(crate) fn call(
         &self,
@@ -126,8 +126,8 @@ impl CallCache {
         if fast_paths.are_open(own.resolved_at) { own.function.upgrade() } else { None }
     }
 
-    /// Checks if a fast path for the object's class is possible. Returns `false` while calls are reported to the watchdog, before a commit,
-    /// while a slice is borrowed, and if resolution has already failed in this epoch.
+    /// Checks if a fast path for the object's class is possible. Returns `false` while calls are reported to the watchdog, before the
+    /// commit of a reload, and while a slice is borrowed. Also returns `false` if the resolution has already failed in this epoch.
     pub(crate) fn may_resolve(&self, fast_paths: &FastPaths, object: ObjectHandle) -> bool {
         let count = fast_paths.epoch().count();
         let Some(entry) = fast_paths.columns().find(object).filter(|_| fast_paths.are_open(count)) else {
@@ -141,7 +141,7 @@ impl CallCache {
         let Some(class) = core.world.objects.class_id(object) else { return };
         let fast_path = method.and_then(|method| method.fast_path(core, object));
         let own = method.filter(|_| fast_path.is_none()).and_then(|method| OwnTarget::of(core, method, object, class));
-        // A dormant object has no fast path, but other objects of its class may have a fast path.
+        // Records no failure for a dormant object, because the remaining objects of its class may have a fast path.
         if fast_path.is_none() && own.is_none() && core.world.objects.waits_for(object).is_none() {
             entry_of(&self.none, class).set(Some((core.zcalls.epoch().count(), class)));
         }

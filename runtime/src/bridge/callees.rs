@@ -1,4 +1,4 @@
-//! Call cache for direct calls of object functions. Holds one target for each class of receivers: the function's native body, a function of
+//! Call cache for direct calls of object functions. Contains one target for each receiver class: the function's native body, a function of
 //! a module, or a call through slots. The cached targets are valid until the version of direct calls changes.
 
 use std::any::Any;
@@ -31,7 +31,7 @@ pub(crate) enum Callee {
     WithSlots,
 }
 
-/// Cached target for objects of a class, with the version of direct calls for which it was resolved.
+/// Cached target for objects of a class, with the version of direct calls at the resolution.
 #[derive(Clone, Copy)]
 struct Known {
     version: u64,
@@ -39,7 +39,7 @@ struct Known {
     callee: Callee,
 }
 
-/// Empty cache entry; the version counter never reaches this value.
+/// Empty cache entry. The version counter never reaches the version of this entry.
 const NOTHING: Known = Known { version: u64::MAX, class: ClassId::NONE, callee: Callee::Itself };
 
 /// Initial number of cache entries; a power of two.
@@ -49,7 +49,7 @@ const FEW: u32 = 8;
 const MANY: u32 = 1024;
 
 /// Direct-mapped cache, indexed by the low bits of the class id. Reloads assign new ids to classes, so several classes may share an index.
-/// The cache grows when two classes of one version need one index.
+/// The cache grows when two classes that are used in one version have equal indexes.
 struct KnownCallees(Row<Known>);
 
 impl KnownCallees {
@@ -73,7 +73,7 @@ impl KnownCallees {
         let is_taken = |known: Known| known.version == found.version && known.class != found.class;
         let more = match self.0.get(self.index(found.class)) {
             None => FEW,
-            // Growth changes the indexes of some classes. The targets of these classes are resolved again.
+            // Growing the cache changes the indexes of some classes. The targets of these classes are then resolved again.
             Some(known) if is_taken(known) && self.0.count() < MANY => self.0.count(),
             Some(_) => 0,
         };
@@ -129,12 +129,12 @@ impl Callees {
             Callee::Itself
         } else {
             core.fast_paths.module_version()?;
-            // Caches no target for a dormant object: other objects of its class may have a fast path.
+            // Caches no target for a dormant object, because the remaining objects of its class may have a fast path.
             if core.world.objects.waits_for(object).is_some() {
                 return None;
             }
             let fast_path = self.call.as_ref().and_then(|call| call.fast_path(core, object));
-            // Callers pass one word for each argument of this function. An override must therefore have an equal number of arguments.
+            // Callers pass one word for each argument of this function, so an override must have the same number of arguments.
             let fast_path = fast_path.filter(|fast_path| fast_path.accepts(self.function.arguments().len()));
             fast_path.map_or(Callee::WithSlots, Callee::Module)
         };
@@ -143,14 +143,14 @@ impl Callees {
     }
 }
 
-/// Direct-call support of a native function: creates the code for a resolved name, and holds the function body for calls by the host.
+/// Direct-call support of a native function: creates the code for a resolved name, and contains the function body for calls by the host.
 /// Reflection stores this value as `dyn Any`.
 pub(crate) struct DirectMaker {
     make: Box<Make>,
     body: Box<OwnBody>,
 }
 
-/// Creates the code of a native function. Receives a call cache if the function can be overridden.
+/// Function that creates the code of a native function. Receives a call cache if the native function can be overridden.
 type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
 
 /// Runs the body of a native function on an object. The slots must match the function's parameters. Returns the result as a slot. Panics
@@ -188,8 +188,8 @@ pub(crate) fn answer_of(called: Called) -> DirectAnswer {
     }
 }
 
-/// Performs the operations that remain after the red frame of a direct call has closed. The call itself is complete. A panic of these
-/// operations is therefore logged, and not returned as an error.
+/// Performs the operations that remain after the red frame of a direct call has closed. The call itself is then complete, so a panic of
+/// these operations is logged, and not returned as an error.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean_up(core: &Core, height: usize) {
@@ -215,7 +215,7 @@ mod tests {
             assert_eq!(version(reload * 1000), Some(reload.into()));
         }
         assert_eq!(known.0.count(), FEW);
-        // Many classes are used in one version.
+        // Uses many classes in one version.
         for _ in 0..12 {
             (0..200).filter(|class| version(*class) != Some(2000)).for_each(|class| keep(2000, class));
         }

@@ -18,7 +18,7 @@ pub(crate) enum Dispatch {
     Final,
 }
 
-/// Returns the error for an object of another class. `place` is the used member; empty if no member is used.
+/// Returns the error for an object that is not of the class `expected`. `place` is the used member; empty if no member is used.
 pub(crate) fn wrong_class(place: String, handle: ObjectHandle, class: &Class, expected: &str) -> CallError {
     let (found, expected) = (class.path.to_string(), expected.to_owned());
     CallError::WrongClass { place, handle, found, expected }
@@ -28,8 +28,8 @@ pub(crate) fn is_static(function: &Function) -> bool {
     function.flags & function_flags::STATIC != 0
 }
 
-/// Returns the target of a call of `function` on `object`: the function or its override. Returns an error if the object is destroyed, or is
-/// not of the class of the function.
+/// Returns the target of a call: `function`, or the override of `function` in the class of `object`. Returns an error if the object is
+/// destroyed, or is not of the class of the function.
 pub(crate) fn target(
     world: &World,
     function: &Rc<Function>,
@@ -71,7 +71,7 @@ fn implemented(
     let found = class.find_function(&function.text);
     match found.filter(|found| found.fingerprint == function.fingerprint) {
         Some(found) => Ok(Rc::clone(found)),
-        // The interface was declared again since the function was resolved.
+        // The interface was declared again after the function was resolved.
         None => {
             let found = found.map_or_else(|| "none of that name".to_owned(), |found| found.signature());
             Err(mismatch(&format!("{}:{}", class.path, function.text), &found, &function.signature()))

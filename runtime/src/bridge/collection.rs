@@ -16,8 +16,8 @@ pub(crate) struct Collection {
     pub owned_values_are_roots: Cell<bool>,
     /// Number of slices of the current mark phase.
     pub slices: Cell<u32>,
-    /// Number of objects that the incremental collection has destroyed. After an aborted sweep, still includes the objects of this sweep
-    /// until the restarted collection is complete.
+    /// Number of objects that the incremental collection has destroyed. If a sweep was aborted, the number includes the objects of this
+    /// sweep until the restarted collection is complete.
     pub swept: Cell<usize>,
 }
 

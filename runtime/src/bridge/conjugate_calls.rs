@@ -1,6 +1,6 @@
 //! Performs ZCalls for callers without static types. A value that does not fit in a slot is passed as the handle of a conjugate. The
-//! signature of the callee determines the slots. Inputs are copied, because the callee may end the conjugates of the inputs. Outputs become
-//! owned values of the calling module.
+//! signature of the callee determines the slots. Inputs are copied, because the callee may end the conjugates that contain the inputs.
+//! Outputs become owned values of the calling module.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -21,8 +21,8 @@ struct Plan<'a> {
     result: Option<(usize, &'a TypeText)>,
 }
 
-/// Calls a handle on behalf of `module`, which receives ownership of the results. Returns an error if the handle is invalid, the slots do
-/// not match the signature, a conjugate has expired, or the callee fails. After an error, the slots are unchanged.
+/// Calls a handle on behalf of `module`. The module then owns the results. Returns an error if the handle is invalid, the slots do not
+/// match the signature, a conjugate has expired, or the callee fails. After an error, the slots are unchanged.
 pub(crate) fn call(
     core: &Core,
     module: ModuleId,
@@ -30,7 +30,7 @@ pub(crate) fn call(
     buffer: &mut BufferMut<'_>,
 ) -> Result<(), CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The handle is invalid. This call returns the error, and accesses no slot.
+        // The handle is invalid. This dynamic call accesses no slot, and returns the error.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
     call_of(core, module, (handle, &callee), buffer).map_err(|error| match error {
@@ -74,7 +74,7 @@ fn call_of(
 /// has no parsed signature.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The handle is invalid. This call returns the error.
+        // The handle is invalid. This dynamic call returns the error.
         return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
     };
     let unknown = || mismatch(callee.name(), &callee.signature().text(), &"types that the host knows");

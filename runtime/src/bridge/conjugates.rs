@@ -52,8 +52,8 @@ pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     }
 }
 
-/// Opens a conjugate like [`open`], and checks that its value has the type `expected`. If the conjugate has expired, returns an error with
-/// its kind and age. If the types differ, returns an error with both types.
+/// Opens a conjugate like [`open`], and checks that its value has the type `expected`. Returns the errors of [`open`]. If the types differ,
+/// returns an error with both types.
 pub(crate) fn open_as(
     core: &Core,
     handle: ConjugateHandle,
@@ -67,8 +67,8 @@ pub(crate) fn open_as(
     Err(mismatch(&"the value of a conjugate", &opened.ty, expected))
 }
 
-/// Creates a red conjugate that borrows a property, or an element or field of its value, until the innermost frame closes. Returns an error
-/// if no frame is open, the object is destroyed, or the object has no such value at this address.
+/// Creates a red conjugate that borrows a property, or an element or field of a property value, until the innermost frame closes. Returns
+/// an error if no frame is open, the object is destroyed, or the object has no value of this type at this address.
 ///
 /// # Safety
 /// The caller ensures that a value without an owner is valid for its type, and does not move until the innermost frame closes.
@@ -134,7 +134,7 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
         return get_plain(buffer, at, word.kind());
     }
     let (value, _number) = copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
-    // Only the kinds are compared here. Type paths are compared when the value is written to its parameter.
+    // Compares only the kinds here. Type paths are compared later, when the value is written to its parameter.
     if value.ty().kind() != word.kind() {
         let message = format!("slot {at} holds a conjugate of {}, the call wants {word}", value.ty());
         return Err(CallError::Buffer { message });
@@ -142,7 +142,7 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
     Ok(value.read())
 }
 
-/// Writes a value to a slot. If the type does not fit in a slot, the value becomes an owned value of the module.
+/// Writes a value to a slot. If the type does not fit in a slot, stores an owned value of the module, and writes its handle to the slot.
 pub(super) fn give(
     core: &Core,
     module: ModuleId,
@@ -168,7 +168,7 @@ pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) 
     with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.delegates.fresh_mark()))
 }
 
-/// Opens a conjugate, checks it with `may`, and runs `act` on its value. `may` and `act` must not run plugin code.
+/// Opens a conjugate, checks the value with `may`, and runs `act` on the value. `may` and `act` must not run plugin code.
 fn with_value<T>(
     core: &Core,
     handle: ConjugateHandle,

@@ -1,5 +1,5 @@
-//! Stores of one runtime, for calls by name, modules and reloads. Each store manages its own borrows. No store is borrowed while plugin
-//! code runs.
+//! Stores of one runtime, for calls by name, modules and reloads. Each store manages its borrows separately. No store is borrowed while
+//! plugin code runs.
 
 use std::cell::OnceCell;
 use std::rc::{Rc, Weak};
@@ -66,7 +66,7 @@ pub(crate) struct Core {
     pub failures: Repeats,
     /// Hook that runs before an object is destroyed explicitly. Set by `Runtime`.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
-    /// Reports threads that do not return from a call. Set if the host has enabled the watchdog.
+    /// Reports calls that take too long. Set if the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,
     pub delegates: Delegates,
@@ -88,7 +88,7 @@ pub(crate) struct Core {
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
-/// Host of a world. Hooks of native classes receive only the world, and find the host through this value.
+/// Host of a world. Hooks of native classes receive only the world. This value provides access to the host.
 pub(crate) struct HostOfWorld {
     fast_paths: Rc<FastPaths>,
     core: Weak<Core>,
@@ -112,7 +112,7 @@ impl HostOfWorld {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // Invalidates cached fast paths: the drop of a field may run code that uses a fast path.
+        // Invalidates the cached fast paths first, because dropping a field may run code that uses a fast path.
         self.zcalls.epoch().shut();
     }
 }
@@ -211,7 +211,7 @@ impl Core {
         Ok(())
     }
 
-    /// Returns the game thread token. A `Core` never leaves the game thread, so the caller is on the game thread.
+    /// Returns the token of the game thread. The caller is on the game thread, because a `Core` never leaves this thread.
     pub(crate) fn here(&self) -> GameThread<'_> {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
@@ -223,17 +223,17 @@ impl Core {
         }
     }
 
-    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback, the closures stay queued: the
-    /// runtime would reject the operations of a closure.
+    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback, the closures stay queued,
+    /// because the runtime would reject their operations.
     pub(crate) fn pump_while_waiting(&self) {
         if !self.world.mode.is_before_commit() {
             self.pump_posted();
         }
     }
 
-    /// Calls the listeners of an object, then destroys the object explicitly. Returns an error if the object is already destroyed, is a
-    /// class default object, or could not be restored by a reload in progress. Returns [`CallError::TooDeep`] if the stack is nearly
-    /// exhausted.
+    /// Calls the listeners of an object, and then destroys the object. Returns an error if the object is already destroyed or is a class
+    /// default object. Returns an error if a rollback of the reload in progress could not restore the object. Returns
+    /// [`CallError::TooDeep`] if the stack is nearly exhausted.
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });

@@ -1,11 +1,11 @@
-//! Binds delegates by name, compares delegates by signature, and calls delegates through reflection. A delegate holds an object and a
+//! Binds delegates by name, compares delegates by signature, and calls delegates through reflection. A delegate contains an object and a
 //! function name, but no address. Each call resolves the target again. Overrides and reloads therefore take effect, and a delegate keeps no
 //! module alive.
 //!
-//! A broadcast calls the bindings that existed at its start, the last binding first. The broadcast skips bindings that a callee removes,
-//! even after the delegate has moved in memory. The next broadcast is the first to call bindings that a callee adds. Bindings to destroyed
-//! objects are skipped and removed. Bindings to dormant objects are skipped and kept. A failed call does not stop the remaining calls. The
-//! broadcast returns the first error.
+//! A broadcast calls the bindings that existed at its start, newest first. The broadcast skips bindings that a callee removes, even if the
+//! delegate has moved in memory. Bindings that a callee adds are called from the next broadcast on. Bindings to destroyed objects are
+//! skipped and removed. Bindings to dormant objects are skipped and kept. A failed call does not stop the remaining calls. The broadcast
+//! returns the first error.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(crate) type CallOne<'a> = dyn FnMut(&Rc<Function>, ObjectHandle) -> Result<(
 /// Maximum depth of nested delegate calls.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Maximum number of cached signatures. Hosts use fewer signatures, even after many reloads.
+/// Maximum number of cached signatures. Even after many reloads, a host uses fewer signatures.
 const MOST_SIGNATURES: usize = 1024;
 
 /// Delegate calls in progress, innermost last. Game thread only.
@@ -69,7 +69,7 @@ struct Running {
 /// delegates before their first call.
 pub(crate) type DelegateMark = Option<NonZeroU32>;
 
-/// Removes the innermost call in progress when dropped, also on unwinding.
+/// Guard of the innermost call in progress. Dropping the guard removes the call from the list, also during unwinding.
 struct Ended<'a>(&'a Delegates);
 
 impl Drop for Ended<'_> {
@@ -239,9 +239,9 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
 }
 
 impl Delegates {
-    /// Calls the bindings of a delegate: passes the function and object of each binding to `call`. Does not access the delegate during the
-    /// calls. Returns [`CallError::NotFound`] if a single delegate has no target, and [`CallError::TooDeep`] if delegate calls are nested
-    /// too deeply. Returns the first error of a callee.
+    /// Calls the bindings of a delegate: passes the function and the object of each binding to `call`. During the calls, the delegate is
+    /// not accessed. Returns [`CallError::NotFound`] if a single delegate has no target, and [`CallError::TooDeep`] if delegate calls are
+    /// nested too deeply. Returns the first error of a callee.
     pub(crate) fn call(
         &self,
         world: &World,
@@ -367,8 +367,7 @@ impl Delegates {
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
-    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, but the number of calls in progress is always
-    /// smaller.
+    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, but all calls in progress have different marks.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());

@@ -1,4 +1,4 @@
-//! Resolves fast paths: finds the target of a call, and the direct trampoline of the target.
+//! Resolves fast paths: finds the target function of a call, and the direct trampoline of this function.
 #![expect(unsafe_code, reason = "vouches for the trampolines that it finds")]
 
 use std::rc::Rc;
@@ -57,8 +57,8 @@ impl MethodCall {
         Self { function: Rc::clone(function), dispatch }
     }
 
-    /// Returns the fast path into the target of a call on `object`. The fast path is valid for all objects of the class of `object`.
-    /// Returns `None` if no fast path is possible.
+    /// Returns the fast path into the function that a call on `object` runs. The fast path is valid for all objects of the class of
+    /// `object`. Returns `None` if no fast path is possible.
     pub(crate) fn fast_path(&self, core: &Core, object: ObjectHandle) -> Option<MethodFastPath> {
         let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;

@@ -41,7 +41,7 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
     call_with_out_parameters(core, handle, arguments).map(|(result, _)| result)
 }
 
-/// Calls a handle like [`call`], and also returns the out parameters in order. Returns the same errors.
+/// Calls through a handle like [`call`], and also returns the out parameters in order. Returns the same errors.
 pub(crate) fn call_with_out_parameters(
     core: &Core,
     handle: ZCallHandle,
@@ -49,7 +49,7 @@ pub(crate) fn call_with_out_parameters(
 ) -> Result<(Option<Value>, Vec<Value>), CallError> {
     core.world.slices.allow_change(&"a call by name")?;
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The handle is invalid. The table returns the error, and accesses no slot.
+        // The handle is invalid. The dispatch accesses no slot, and returns the error.
         return core
             .zcalls
             .dispatch(core.here(), handle, DynBuffer::with_len(0).as_buffer_mut())
@@ -123,10 +123,10 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     core.zcalls.watched(callee.name().protocol(), "nd:/", call)
 }
 
-/// Type of a function's receiver: an object of any class. The thunk of the callee checks the class.
+/// Type of the receiver of a function: an object of any class. The thunk of the callee checks the class.
 pub(crate) static RECEIVER: TypeText = TypeText::Reference(PropertyKind::OBJECT, String::new());
 
-/// Reads a property if there is one argument. Writes the property if there are two arguments.
+/// Accesses a property: reads the property if there is one argument, and writes the property if there are two arguments.
 fn property(
     core: &Core,
     handle: ZCallHandle,
@@ -202,8 +202,8 @@ fn type_of(core: &Core, word: &TypeText) -> Result<PropertyType, CallError> {
         .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be passed: {error}") })
 }
 
-/// Prepares a slot for a result. If the result does not fit in the slot, stores a pointer to a new value in the slot, and returns this
-/// value. The callee then writes the result to this value.
+/// Prepares a slot for a result. If the result does not fit in the slot, creates a value, stores the address of the value in the slot, and
+/// returns the value. The callee then writes the result to this value.
 fn await_result(
     core: &Core,
     buffer: &mut DynBuffer<'_>,
@@ -280,7 +280,7 @@ fn take(
     }
 }
 
-/// Slots that contain plain values: owned by a caller, or borrowed by a callee.
+/// Access to slots with plain values. Implemented for slots that a caller owns, and for slots that a callee borrows.
 pub(crate) trait PlainSlots {
     fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError>;
     fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError>;
@@ -306,7 +306,8 @@ impl PlainSlots for BufferMut<'_> {
     }
 }
 
-/// Defines reads and writes of values that fit in a slot. The arguments are the kind and the variant of each value type except references.
+/// Defines the functions that read and write values in slots. The arguments are the kind and the variant of each value type that fits in a
+/// slot, except references.
 macro_rules! plain_values {
     ($($kind:ident $variant:ident),*) => {
         pub(crate) fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {

@@ -32,7 +32,7 @@ pub(crate) fn export_name(module: &str, type_path: &str, name: &str) -> String {
 /// Static functions of all modules. Game thread only.
 #[derive(Default)]
 pub(crate) struct Exports {
-    /// Static functions by module id. The oldest module is first.
+    /// Static functions by module id. Ids of newer modules are larger.
     by_module: RefCell<BTreeMap<ModuleId, Vec<Export>>>,
 }
 

@@ -1,6 +1,6 @@
 //! Fast paths into functions of modules. A fast path is resolved once, and is valid until the epoch of calls changes. A call through a fast
 //! path reads three fields of the host, opens a red frame, and passes plain values in registers. If a fast path is invalid, the call takes
-//! the slow path. The slow path reports the reason for a rejected call.
+//! the slow path. If the call must be rejected, the slow path returns the reason.
 #![expect(unsafe_code, reason = "calls the direct trampolines of modules")]
 
 mod batch;
@@ -25,8 +25,8 @@ use crate::object::hot_columns::HotColumns;
 use crate::object::mode::ModeWord;
 use crate::object::slices::BorrowedSlices;
 
-/// State that calls through fast paths check. Can outlive its host. After the end of the host, all checks fail. Clones share the state.
-/// Game thread only.
+/// State that calls through fast paths check. This state can outlive its host. After the end of the host, all checks fail. Clones share the
+/// state. Game thread only.
 #[derive(Clone)]
 pub(crate) struct FastPaths {
     hot: Rc<HotFrames>,
@@ -61,7 +61,7 @@ pub(crate) struct MethodFastPath {
 /// Number of entries of a call cache that is indexed by class.
 pub(crate) const CLASSES: usize = 4;
 
-/// Returns the cache entry at the index of a class. The entry may contain another class with this index.
+/// Returns the cache entry at the index of a class. The entry may belong to a different class with this index.
 #[inline]
 pub(crate) fn entry_of<T>(entries: &[Cell<T>; CLASSES], class: ClassId) -> &Cell<T> {
     &entries[class.0 as usize % CLASSES]
@@ -107,7 +107,7 @@ impl Words for &[u64] {
 pub(crate) struct HotTrampoline<'a> {
     trampoline: DirectTrampoline,
     count: usize,
-    /// State of the borrowed slices of the Master. `None` for a module outside of the Master.
+    /// Borrowed slices of host memory. `None` for a module outside of the Master, which cannot borrow slices.
     slices: Option<&'a BorrowedSlices>,
 }
 
@@ -158,8 +158,8 @@ impl StaticFastPath {
     /// Creates the fast path into the function of this trampoline. `frame` is the number of the function's name in red frames.
     ///
     /// # Safety
-    /// The trampoline must belong to a module's static function with `count` parameters. The module must belong to this host,
-    /// and its gate must have been open at the epoch `resolved_at`.
+    /// The trampoline must belong to a module's static function with `count` parameters. The module must belong to this host, and the gate
+    /// of the module must have been open at the epoch `resolved_at`.
     pub(super) unsafe fn new(resolved_at: u64, trampoline: DirectTrampoline, count: usize, frame: FrameNumber) -> Self {
         Self { resolved_at, trampoline, count, frame }
     }
@@ -170,7 +170,7 @@ impl StaticFastPath {
 }
 
 impl MethodFastPath {
-    /// Creates the fast path into a method of class `owner`, for objects of `class`, which is `owner` or a derived class.
+    /// Creates the fast path into a method of class `owner`, for objects of `class`. `class` is `owner` or a class derived from `owner`.
     ///
     /// # Safety
     /// The requirements of [`StaticFastPath::new`] apply to the method and to the module that declares `owner`.
@@ -303,8 +303,8 @@ impl FastPaths {
         self.version().filter(|_| self.epoch().get() != Epoch::SHUT)
     }
 
-    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs. Objects, generations
-    /// and the runtime therefore persist. A frame does not protect a coroutine, because the coroutine may outlive the frame.
+    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs, so objects,
+    /// generations and the runtime persist. Returns `false` in a coroutine, because the coroutine may outlive the frame.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
         self.hot.depth() != 0 && self.hot.stack().is_here()
@@ -373,7 +373,7 @@ impl FastPaths {
         self.close_and_clean_up(opened, answer, failure, clean_up)
     }
 
-    /// Closes the frame of a call that failed, or after which operations remain.
+    /// Closes the red frame of a call that has failed, or that has left deferred operations.
     #[cold]
     #[inline(never)]
     fn close_and_clean_up(
@@ -383,8 +383,8 @@ impl FastPaths {
         failure: &MaybeUninit<Failure>,
         clean_up: impl FnOnce(usize),
     ) -> Called {
-        // Reads the failure before the frame closes. The strings of the failure are in the heap of the module, and the module may be
-        // unmapped after the frame has closed.
+        // Reads the failure before the frame closes. The module has allocated the strings of the failure, and may be unmapped after the
+        // frame has closed.
         let done = result(answer, failure);
         if !self.hot.close(opened) {
             clean_up(opened.borrowed_height());
@@ -392,7 +392,7 @@ impl FastPaths {
         Some(done)
     }
 
-    /// Returns the plugin part of an object for the class that declares the target. Used if this part is not the most-derived part.
+    /// Returns the plugin part of an object for the class that declares the target. Used if the object's class is derived from this class.
     #[inline(never)]
     fn inherited_part(&self, object: ObjectHandle, fast_path: &MethodFastPath) -> Option<*mut ()> {
         let pairs = self.pairs.upgrade()?;
@@ -411,8 +411,8 @@ fn result(answer: DirectAnswer, failure: &MaybeUninit<Failure>) -> Result<u64, B
     if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(failed(failure)) }
 }
 
-/// Reads the failure that a trampoline has written. Takes a reference, because a failure is large. A parameter by value would copy the
-/// failure before each check of the answer.
+/// Reads the failure that a trampoline has written. Takes a reference, because a failure is large. Passing the failure by value would copy
+/// it before each check of the answer.
 #[cold]
 #[inline(never)]
 fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
@@ -431,7 +431,7 @@ macro_rules! enter {
     }};
 }
 
-/// Expands the macro `$enter` with the indexes of `$count` words.
+/// Expands the macro `$enter` with the indexes of the first `$count` words.
 macro_rules! with_each {
     ($count:expr, $enter:ident) => {
         match $count {

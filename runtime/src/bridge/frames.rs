@@ -1,6 +1,6 @@
-//! Frames of calls whose thunk is plugin code. The frame stays in the host. The plugin accesses the frame by a number that is valid until
-//! the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, and therefore finds values that
-//! have moved.
+//! Frames of calls whose thunk is plugin code. The plugin accesses the frame, which is stored in the host, by a number. This number is
+//! valid until the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, and therefore also
+//! finds values that have moved.
 #![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
 
 use std::cell::Cell;
@@ -35,7 +35,7 @@ struct Open {
 }
 
 impl OpenFrames {
-    /// Runs `call`, and passes it a number for the frame.
+    /// Assigns a number to the frame, and runs `call` with this number.
     pub(crate) fn with_number<R>(&self, frame: &mut Frame<'_>, call: impl FnOnce(u64) -> R) -> R {
         let number = self.last.get() + 1;
         self.last.set(number);
@@ -45,7 +45,7 @@ impl OpenFrames {
         call(number)
     }
 
-    /// Runs `code` with the frame that has this number, and with the indexes of the parameters that were reached.
+    /// Runs `code` with the frame that has this number, and with the indexes of the parameters that the plugin has reached.
     fn with<R>(
         &self,
         number: u64,
@@ -71,7 +71,8 @@ impl OpenFrames {
         Ok((open.frame.take().ok_or_else(used)?, std::mem::take(&mut open.params)))
     }
 
-    /// Advances to the next parameter. Returns the number of previously reached parameters, by which the plugin refers to this parameter.
+    /// Advances to the next parameter. Returns the number of parameters that were reached before. The plugin refers to the parameter by
+    /// this number.
     pub(crate) fn step(&self, number: u64) -> Result<u32, CallError> {
         self.with(number, |frame, params| {
             params.push(frame.step_again()?);

@@ -1,4 +1,4 @@
-//! Results of direct calls from plugins to host functions. Stores errors until the caller fetches them.
+//! Results of direct calls from plugins to host functions. The error of a failed call is stored until the caller fetches the error.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -18,11 +18,11 @@ thread_local! {
 /// Performs a direct call and catches panics. A call without a panic has no extra cost.
 #[inline]
 pub(crate) fn guarded(call: impl FnOnce() -> DirectAnswer) -> DirectAnswer {
-    // Unwinding drops the guards of the runtime's state, as in the panic guard.
+    // Unwinding drops the guards of the runtime's state, as it does in the panic guard.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(thrown)
 }
 
-/// Runs one step of a direct call. If the step panics, stores the error and returns the answer for the failed call.
+/// Runs one step of a direct call. If the step panics, stores the error, and returns the answer that reports a failed call.
 #[inline]
 pub(crate) fn attempted<T>(code: impl FnOnce() -> T) -> Result<T, DirectAnswer> {
     catch_unwind(AssertUnwindSafe(code)).map_err(thrown)
@@ -51,7 +51,7 @@ pub(crate) fn to_answer<R: NativeResult>(result: Result<R, CallError>) -> Direct
     }
 }
 
-/// Stores the error of a failed call until the caller fetches it, and returns the answer.
+/// Stores the error of a failed call until the caller fetches the error. Returns the answer that reports the failure.
 #[cold]
 #[inline(never)]
 pub(crate) fn failed(error: CallError) -> DirectAnswer {
@@ -74,7 +74,7 @@ pub(crate) fn in_no_slot() -> CallError {
     CallError::other("a parameter of a direct call does not lie in a slot")
 }
 
-/// Runs `code`, and then restores the stored error of the last direct call. Used while a caller has not yet fetched this error.
+/// Runs `code`, and then restores the stored error of the last direct call. Used if the caller has not yet fetched this error.
 pub(crate) fn preserve_failure(code: impl FnOnce()) {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     code();

@@ -1,5 +1,5 @@
-//! Connects reflection and calls by name: resolves the targets of `uf`, `uf!`, `up`, `nm` and `nd`, converts between slots and parameters,
-//! and enters reflected functions of modules.
+//! Connects reflection and calls by name: resolves the targets of the protocols `uf`, `uf!`, `up`, `nm` and `nd`, converts between slots
+//! and parameters, and calls reflected functions of modules.
 
 pub(crate) mod batches;
 pub(crate) mod call_cache;

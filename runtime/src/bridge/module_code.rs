@@ -1,5 +1,6 @@
-//! Direct calls between plugins, without slots. The host opens the red frame, performs the checks of all calls into modules, and passes the
-//! register arguments to the module's trampoline. Each handle caches its resolved target. An invalid target is resolved again.
+//! Direct calls between plugins, without slots. The host opens the red frame, performs the checks that every call into a module requires,
+//! and passes the register arguments to the module's trampoline. Each handle caches its resolved target. If the cached target is no longer
+//! valid, the target is resolved again.
 #![expect(unsafe_code, reason = "enters modules through cached targets, from the core of its context")]
 
 use std::cell::Cell;
@@ -20,8 +21,8 @@ use crate::handles::ObjectHandle;
 use crate::object::function::Function;
 use crate::zcall::black_code::BlackCode;
 
-/// Context of the code for direct calls. The context exists at least while a red frame is open. The code uses the context only in a red
-/// frame.
+/// Context of the code for direct calls. The code uses the context only while a red frame is open. While a red frame is open, the context
+/// exists.
 pub(crate) struct Context<T> {
     pub fast_paths: FastPaths,
     core: NonNull<Core>,
@@ -55,15 +56,15 @@ pub(crate) struct CodeOf<T>(PhantomData<T>);
 /// Slow path of [`CodeOf`]: resolves the target, then calls it.
 struct Unresolved<T>(PhantomData<T>);
 
-/// Answer on which the caller takes the slow path with slots.
+/// Answer for which the caller takes the slow path with slots.
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target<Bits>> DirectBody<Bits> for CodeOf<T> {
-    /// Context that is stored with the code. The runtime's table owns the context, and the caller promises that the runtime exists.
-    /// Runtime and table exist while a red frame is open, which `run` checks.
+    /// Context that is stored with the code. The runtime's table owns the context, and the caller guarantees that the runtime exists. `run`
+    /// checks that a red frame is open. While a red frame is open, the runtime and the table exist.
     type Context = Context<T>;
 
-    // Slow cases are tail calls of separate functions, so the fast path needs no stack frame.
+    // Handles slow cases by tail calls of separate functions, so that the fast path needs no stack frame.
     #[inline(always)]
     unsafe fn run(found: &Context<T>, object: ObjectHandle, bits: Bits) -> DirectAnswer {
         if !found.fast_paths.in_a_frame() {
@@ -194,7 +195,7 @@ unsafe fn code_of<T: 'static>(core: &Rc<Core>, code: *const (), target: T) -> Bl
     unsafe { BlackCode::new(code, Some(Rc::new(Context::new(core, target)))) }
 }
 
-/// Returns the code by which plugins call an object function directly. Returns `None` if direct calls are impossible.
+/// Returns the code with which plugins call an object function directly. Returns `None` if direct calls are impossible.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let callees = Callees::of_module(function, dispatch)?;
     let code = code::<CodeOf<Callees>>(function.arguments().len())?;
@@ -202,7 +203,7 @@ pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Di
     Some(unsafe { code_of(core, code, callees) })
 }
 
-/// Returns the code by which plugins call a static function of a module directly. Returns `None` if direct calls are impossible.
+/// Returns the code with which plugins call a static function of a module directly. Returns `None` if direct calls are impossible.
 pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
     let count = parameters(export)?;

@@ -1,5 +1,6 @@
-//! Protocols and resolvers that modules register. The resolver chain calls protocols of modules and of the host alike. Each call of a
-//! module's code passes the gate of the module and opens a red frame. A registration ends with the generation of the module.
+//! Protocols and resolvers that modules register. The resolver chain calls the protocols of modules in the same form as protocols of the
+//! host. Each call of a module's code passes the gate of the module and opens a red frame. A registration ends with the generation of the
+//! module.
 #![expect(unsafe_code, reason = "calls the functions that modules have registered")]
 
 use std::rc::{Rc, Weak};
@@ -36,7 +37,7 @@ impl<'a, D> BorrowedDesc<'a, D> {
 }
 
 /// Adds a protocol of a module. Returns an error if the protocol's keyword is used or invalid. Before a commit, only a module that is
-/// starting can add a protocol, because a rollback could not undo the registration of another module.
+/// starting can add a protocol. A rollback could not undo a registration by a module that already runs.
 pub(crate) fn add_protocol(
     core: &Rc<Core>,
     module: ModuleId,
@@ -90,7 +91,7 @@ pub(crate) fn add_resolver(
     core.chain.add(protocol, Origin::Module(module), description.priority, label, Rc::new(resolver))
 }
 
-/// Registered code of a module, with its gate and its name for calls.
+/// Registered code of a module, with the gate of the module, and the name for red frames.
 struct Registered {
     core: Weak<Core>,
     gate: Rc<Gate>,
@@ -151,7 +152,7 @@ impl Resolver for ModuleResolver {
     }
 }
 
-/// Function that a resolver of a module returned.
+/// Function that a resolver of a module has returned.
 struct ModuleFunction {
     code: Rc<Registered>,
     name: String,

@@ -1,5 +1,5 @@
-//! Enters functions of a module. The thunk of a reflected function finds the plugin part, opens a red frame, enters the module's gate, and
-//! passes the parameter block. The dispatcher of a static function passes the slot buffer.
+//! Calls functions of a module. The thunk of a reflected function finds the plugin part, opens a red frame, enters the module's gate, and
+//! passes the parameter block to the module. The dispatcher of a static function passes the slot buffer.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::any::Any;
@@ -27,8 +27,8 @@ pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, wha
     })
 }
 
-/// Creates the thunk by which code outside of a script package calls a function of the package. Each call opens a red frame and passes the
-/// gate of the package.
+/// Creates the thunk of a script function for calls from outside of the script package. Each call opens a red frame and passes the gate of
+/// the package.
 #[cfg(feature = "script")]
 pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what: Rc<str>) -> Thunk {
     Rc::new(move |context, frame| {
@@ -37,7 +37,7 @@ pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what:
     })
 }
 
-/// Enters a thunk that the module provides. The thunk receives a frame number.
+/// Calls a custom thunk that the module provides. The thunk receives a frame number.
 fn enter_custom(
     core: &Core,
     gate: &Gate,
@@ -105,7 +105,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     };
     let called = core.zcalls.watched("method", what, || core.red.call_module(gate, what, run));
     called.map_err(|error| match error {
-        // Adds the object to the error: the name of the frame does not contain the object.
+        // Adds the object to the error, because the name of the frame does not contain the object.
         CallError::TooDeep { what: called, limit } if *called == **what => {
             CallError::TooDeep { what: format!("{what} of {object}"), limit }
         }

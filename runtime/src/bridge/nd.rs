@@ -1,7 +1,7 @@
 //! `nd:/`: calls the delegate whose conjugate is in slot 0. The signature of the delegate determines the remaining slots. Numbers, names
-//! and objects are passed by value. Values of all other types are passed as conjugates. No slot contains an address, so the host can check
-//! every slot. A result that needs a conjugate becomes an owned value of the calling module. For calls by the host, the result is written
-//! to the conjugate in the result slot.
+//! and objects are passed by value. Values of all other types are passed as conjugates. The host can check every slot, because no slot
+//! contains an address. A result that needs a conjugate becomes an owned value of the calling module. For calls by the host, the result is
+//! written to the conjugate in the result slot.
 
 use std::rc::Weak;
 use std::time::Instant;
@@ -38,7 +38,7 @@ pub(super) struct DelegateResolver(pub(super) Weak<Core>);
 impl Resolver for DelegateResolver {
     fn resolve(&self, _: &ZCallName) -> Result<Answer, CallError> {
         let core = Weak::clone(&self.0);
-        // Compares the slots in each call, because delegates have different signatures.
+        // Compares the slots in each call, because each delegate may have a different signature.
         let body = move |call: Call<'_>| self::call(&*alive(&core)?, None, &mut call.into_buffer());
         Ok(Answer::Function(Resolved::new(described("", 0), body).with_slots(Slots::Delegate)))
     }
@@ -64,8 +64,8 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
     let bound = conjugates::copy(core, handle, Instant::now())?.0.read();
     let (bound, dead) = delegates::keep(bound, |binding| core.world.objects.is_alive(binding.object));
     if dead != 0 && !core.world.mode.is_before_commit() {
-        // If the delegate cannot currently be written, bindings to destroyed objects stay in the delegate, and are skipped. Before a
-        // commit, the owner of the delegate is unknown.
+        // If the delegate cannot currently be written, bindings to destroyed objects remain in the delegate, and later calls skip them.
+        // Before a commit, the owner of the delegate is unknown.
         let _may_not = conjugates::write(core, handle, &bound, Instant::now());
     }
     let mark = conjugates::mark_delegate(core, handle, Instant::now())?;

@@ -11,7 +11,7 @@ pub(super) fn script_type(address: &mut Reader<'_>) -> Result<(), NameError> {
     Ok(())
 }
 
-/// Parses `/Script/Package.Type:Member`. Accepts a second leading `/`, which the canonical form does not have.
+/// Parses `/Script/Package.Type:Member`. Accepts a second leading `/`, which the canonical form omits.
 pub(super) fn member_path(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
     if address.rest().starts_with("//") {
         address.fixed("/")?;

@@ -1,5 +1,5 @@
-//! Built-in protocols and their resolvers. Each protocol has its own file, and implements the traits of `alcedo-zcall` like a protocol of a
-//! host.
+//! Built-in protocols and their resolvers. Each protocol has a separate file, and implements the traits of `alcedo-zcall` as a protocol of
+//! a host does.
 
 use std::io;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Rebuilds plugin parts in a reload: builds the part of each object, and restores its kept fields. If code calls an object before its
-//! turn, the object is rebuilt before this call; see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
+//! Rebuilds plugin parts in a reload: builds the part of each object, and restores its kept fields. If code calls an object that is not yet
+//! rebuilt, the object is rebuilt before this call; see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
 
 use std::rc::Rc;
 
@@ -20,11 +20,12 @@ use crate::object::dormant::{FieldAside, KeptField};
 pub(crate) struct KeptFields {
     /// Fields that were saved by name.
     pub named: NamedFields,
-    /// Fields of classes whose kept fields did not change.
+    /// Fields of classes whose kept fields have not changed.
     pub packed: PackedFields,
 }
 
-/// Kept fields by name, with their objects. Indexed by the slot of the object: a hash map of many objects has a cache miss per access.
+/// Kept fields by name, with their objects. The list is indexed by the slot of the object, because a hash map of many objects has a cache
+/// miss per access.
 #[derive(Default)]
 pub(crate) struct NamedFields(Vec<(ObjectHandle, Vec<KeptField>)>);
 
@@ -62,7 +63,7 @@ impl Rebuilt {
 
 #[derive(Default)]
 struct Turns {
-    /// Saved fields of objects that were not rebuilt yet.
+    /// Saved fields of the objects that remain to be rebuilt.
     kept: NamedFields,
     /// Packed fields of all objects.
     packed: Rc<PackedFields>,
@@ -73,9 +74,9 @@ struct Turns {
     kept_classes: FxHashMap<Rc<str>, Rc<KeptClass>>,
 }
 
-/// Rebuilds these objects in order. Objects that were constructed again already have plugin parts. The kept fields of these objects are
-/// restored first. Calls made during the restoration may reach objects whose fields are not yet restored. Returns the result so far, and
-/// the first error of a red constructor with the object.
+/// Rebuilds these objects in order. Objects that were constructed again already have plugin parts, so their kept fields are restored first.
+/// Plugin code that runs during the restoration may call objects whose fields are not yet restored. Returns the result so far. If a red
+/// constructor has failed, also returns the first error, and the object.
 pub(crate) fn rebuild(
     core: &Rc<Core>,
     kept: KeptFields,
@@ -137,7 +138,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     };
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
-    // An object with fields that were put aside has no packed fields.
+    // If earlier fields of an object were put aside, the object has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, &packed)?;
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     if kept.is_empty() && earlier.is_empty() {
@@ -159,7 +160,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             is_loaded(field, &mut lost);
             continue;
         };
-        // If the field was not written since its older value was put aside, the older value takes precedence.
+        // If no code has written the field since its older value was put aside, the older value takes precedence.
         let is_untouched = instead.as_ref() == Some(&field.data);
         let (first, second) = if is_untouched { (&before, field) } else { (field, &before) };
         let mut misfits = Vec::new();

@@ -1,5 +1,5 @@
-//! Stores the code of script packages by module. The code and its functions form a reference cycle. This store breaks the cycle by removing
-//! the code at the end of the module.
+//! Stores the code of script packages by module. The code of a package and its functions form a reference cycle. This store breaks the
+//! cycle by removing the code when the module ends.
 
 use alcedo_script::Compiled;
 use rustc_hash::FxHashMap;

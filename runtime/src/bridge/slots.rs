@@ -1,5 +1,5 @@
-//! Converts between slots and parameters. Numbers, names and references are stored in slots. Values of all other types are deep-copied, and
-//! passed by pointer slots. The safe views of plugin and host code never create pointer slots.
+//! Converts between slots and parameters. Numbers, names and references are stored in slots. Values of all remaining types are deep-copied,
+//! and passed through slots with pointers. The safe views of plugin and host code never create pointer slots.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
 use std::rc::Rc;
@@ -61,8 +61,8 @@ fn read_parameters(
     Ok(())
 }
 
-/// Copies the out parameters, in order, and the result, if present, into the last slots. Returns an error if a slot does not have the type
-/// of its value.
+/// Copies the results of a call into the last slots: first the out parameters in order, then the direct result, if present. Returns an
+/// error if a slot does not have the type of its value.
 fn write_results(buffer: &mut BufferMut<'_>, function: &Function, block: &ParamBlock<'_>) -> Result<(), CallError> {
     let back = function.out_parameters().count() + usize::from(function.result().is_some());
     let first = buffer.len() - back;
@@ -172,14 +172,14 @@ pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Prop
     Err(calls::wrong_class(place, object, class, &property.owner))
 }
 
-/// Value to which a pointer slot refers.
+/// Value to which the pointer in a slot refers.
 pub(crate) enum Source<'a> {
     Text(&'a str),
     Value(Ptr<'a>),
 }
 
-/// Returns the value that the caller lends through a pointer slot. `ty` is the type in the signature. Values of this type do not fit in a
-/// slot. Returns an error if the slot is not a pointer slot, or if its address is invalid for the type.
+/// Returns the value that the caller lends through a pointer in the slot `at`. `ty` is the type in the signature. Values of this type do
+/// not fit in a slot. Returns an error if the slot is not a pointer slot, or if its address is invalid for the type.
 pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType) -> Result<Source<'a>, CallError> {
     let is_text = matches!(ty, PropertyType::Text);
     let address = if is_text { None } else { Some(aligned(buffer, at, ty)?) };
@@ -193,8 +193,8 @@ pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType
     }
 }
 
-/// Returns the address at which the caller expects a value of type `ty`, the type in the signature. Returns an error if the slot is not a
-/// pointer slot, or if its address is invalid for the type.
+/// Returns the address to which the callee must write a value. `ty` is the type of the value in the signature. Returns an error if the slot
+/// is not a pointer slot, or if its address is invalid for the type.
 pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a PropertyType) -> Result<PtrMut<'a>, CallError> {
     let address = aligned(buffer, at, ty)?;
     // SAFETY: the signature requires the caller to provide zeroed memory for a value of the type, which is a valid value. Afterwards the

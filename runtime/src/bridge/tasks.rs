@@ -1,6 +1,6 @@
 //! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. A job belongs to the generation of its module.
-//! The job is suspended and resumed with this generation, and dropped at the end of this generation. A job of an old generation therefore
-//! never runs in a new generation.
+//! The job is suspended and resumed with this generation, and dropped when this generation ends. A job of an old generation therefore never
+//! runs in a new generation.
 //!
 //! A tick first runs due timers, ordered by due time, and then runs each woken task once, in the order of waking. The safe point runs
 //! posted closures, in the order of posting. Jobs requested during a tick wait for the next tick. Each job runs in a separate red frame. No
@@ -154,7 +154,7 @@ impl Tasks {
         self.store.borrow().schedule.now()
     }
 
-    /// Adds a task or a timer. If this succeeds, the host owns `code`. Returns an error if the module has ended or is unloading, or if the
+    /// Adds a task or a timer. After success, the host owns `code`. Returns an error if the module has ended or is unloading, or if the
     /// object is destroyed.
     pub(crate) fn take(
         &self,
@@ -173,8 +173,8 @@ impl Tasks {
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
         if world.objects.is_template(job.object) {
-            // Class default objects run no jobs. The red constructor of a class default object also schedules the jobs that are intended
-            // for instances.
+            // Class default objects run no jobs. A red constructor that schedules jobs for instances also runs for the class default
+            // object.
             return self.end_template_job(red, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();
@@ -207,7 +207,7 @@ impl Tasks {
             Some(due) => store.schedule.put(due, made, key),
             None => store.ready.push_back(key),
         }
-        // A job that a running job schedules waits for the next tick. Otherwise a tick might never return.
+        // During a tick, a new job is scheduled for the next tick. Otherwise a tick might never return.
         if store.is_running {
             store.entries[key].ran_in = store.tick;
         }
@@ -222,7 +222,7 @@ impl Tasks {
         end_all(red, ended);
     }
 
-    /// Checks that the job has neither ended nor been cancelled.
+    /// Returns `true` if the job exists and was not cancelled.
     pub(crate) fn lives(&self, job: JobId) -> bool {
         let store = self.store.borrow();
         store.entries.get(store::key_of(job)).is_some_and(|entry| entry.state != State::Cancelled)
@@ -273,15 +273,16 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs the closures that were posted so far. Called at safe points, and while the game thread waits. A posted closure may call this
-    /// function again, up to a depth of [`MOST_PUMPS`]. The nested call runs the closures that were posted later.
+    /// Runs the closures that were posted before this call. Called at safe points, and while the game thread waits. A posted closure may
+    /// call this function again, up to a depth of [`MOST_PUMPS`]. The nested call runs the closures that were posted later.
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
         if self.pumps.get() == MOST_PUMPS {
             return;
         }
         let _pumping = Counted::in_cell(&self.pumps);
         self.receive(world, red);
-        // A closure that these closures post runs at the next safe point. Otherwise this loop might never end.
+        // Counts the closures before the loop. Closures that are posted during the loop run at the next safe point, because the loop might
+        // otherwise never end.
         let count = self.store.borrow().posted.len();
         for _ in 0..count {
             let next = self.store.borrow_mut().posted.pop_front();
@@ -346,8 +347,8 @@ impl Tasks {
                 Message::Cancel(job) => self.cancel(red, job),
                 Message::Host(job) => self.store.borrow_mut().posted.push_back(Waiting::Host(job)),
                 Message::Post(posted) => {
-                    // Cannot fail: the module existed when the message was sent, and the end of a module processes the inbox before it
-                    // removes the gate.
+                    // Cannot fail: the module existed when the message was sent. When a module ends, the inbox is processed before the gate
+                    // is removed.
                     match self.gate(posted.module) {
                         Ok(gate) => self.store.borrow_mut().take_post(gate, posted, world),
                         Err(error) => tracing::error!(%error, place = %posted.place, "a posted closure is lost"),
@@ -422,8 +423,8 @@ impl Tasks {
     }
 }
 
-/// Returns the timing of jobs that are requested now on the game thread. The timing applies to all modules. Before the commit, code of kept
-/// modules also runs, for plugin parts of derived classes.
+/// Returns the timing of jobs that are requested now on the game thread. The timing applies to all modules, because code of kept modules
+/// may also run before the commit, for plugin parts of derived classes.
 pub(crate) fn timing(world: &World) -> Timing {
     if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
@@ -443,8 +444,8 @@ impl DropFailed {
     }
 }
 
-/// Drops the values that a job owns, and then the job's lease. Returns a failure. The caller logs the failure later: a log listener may
-/// start a reload or unload that waits for this lease.
+/// Drops the values that a job owns, and then the job's lease. If the drop fails, returns the failure. The caller must log the failure
+/// later, because a log subscriber may start a reload or an unload that waits for this lease.
 #[must_use]
 fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;

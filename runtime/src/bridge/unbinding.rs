@@ -1,6 +1,6 @@
-//! Updates delegates after a code change. Bindings follow renamed functions. Bindings to removed functions, or to functions with changed
-//! signatures, are removed from every property. All objects whose class has a delegate property are checked, because objects of kept
-//! modules may contain affected bindings. Objects without delegate properties are not accessed.
+//! Updates delegates after a code change. If a function was renamed, its bindings receive the new name. Bindings to removed functions, or
+//! to functions with changed signatures, are removed from every property. All objects whose class has a delegate property are checked,
+//! because objects of kept modules may contain affected bindings. Objects without delegate properties are not accessed.
 
 use std::collections::BTreeMap;
 

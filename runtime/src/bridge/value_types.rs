@@ -1,5 +1,5 @@
 //! Types to which modules refer by id. An id belongs to one module. The id is invalid while this module is suspended, and is removed with
-//! this module. No id keeps a type of an old generation alive.
+//! this module. An id does not keep a type of an old generation alive.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -27,8 +27,8 @@ struct State {
     /// Type ids of each module, keyed by the type string.
     known: FxHashMap<ModuleId, FxHashMap<Rc<str>, TypeNumber>>,
     statuses: ModuleStatuses,
-    /// Modules that are ending. Values that an ending module drops may use existing ids. An ending module receives no new ids, because a
-    /// type string may now refer to a different type.
+    /// Modules that are ending. An ending module may use existing ids to drop its values. The module receives no new ids, because a type
+    /// string may now refer to a different type.
     ending: BTreeSet<ModuleId>,
 }
 

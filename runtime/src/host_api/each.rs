@@ -98,7 +98,7 @@ pub(super) fn zcall_each(
                 _ => {}
             }
         }
-        // Sets the slot of the object, as a call on one object does.
+        // Sets the object slot and the result slot, as a call on one object does.
         each.slots[0] = Slot::from_bits(ObjectHandle::SLOT, each.objects[at].into_bits());
         each.slots[count] = if count == 0 { each.slots[0] } else { before };
         match core.zcalls.dispatch(core.here(), handle, BufferMut::over(each.slots)).1 {

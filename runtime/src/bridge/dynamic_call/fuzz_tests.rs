@@ -1,5 +1,6 @@
-//! Parses random mutations of external strings: values, types, signatures, paths and ZCall names. Parsing must not panic or take long. The
-//! printed form of a parsed value must parse to an equal value. A failure prints the seed and the round for a replay.
+//! Parses random mutations of strings from external sources: values, types, signatures, paths and ZCall names. Parsing must not panic or
+//! take long. The printed form of a parsed value must parse to an equal value. A failure prints the seed and the round, so that the failure
+//! can be repeated.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;

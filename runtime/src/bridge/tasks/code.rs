@@ -1,4 +1,4 @@
-//! Enters the code of a job, through a red frame and the module's gate. No other code dereferences the addresses in a job.
+//! Calls the code of a job, in a red frame and through the module's gate. Only this file dereferences the addresses in a job.
 #![expect(unsafe_code, reason = "enters module code through the functions that a job brought along")]
 
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub(crate) struct Code {
 unsafe impl Send for Code {}
 
 impl Code {
-    /// Takes ownership of a job of a module.
+    /// Moves a job from a module into the ownership of the host.
     ///
     /// The job must be complete, and the module must neither use nor drop it afterwards.
     pub(crate) unsafe fn of(job: &Job<'_>) -> Self {

@@ -1,4 +1,4 @@
-//! Operations that any thread may request: post, wake, cancel. Each sends a message that the game thread processes later.
+//! Operations that any thread may request: post, wake, cancel. Each operation sends a message. The game thread later processes the message.
 //!
 //! A post holds the read lock of the modules. The end of a module takes the write lock. Therefore either the end of the module processes
 //! the message, or the post fails. No job outlives the code of its module.
@@ -16,7 +16,7 @@ use crate::bridge::tasks::location_text;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind, Leases};
 
-/// Closure that the host has posted. Receives the value that `Runtime` passes for the host.
+/// Closure that the host has posted. Its argument is the `Runtime` of the host.
 pub(crate) type HostJob = Box<dyn FnOnce(&dyn Any) + Send>;
 
 /// Closure that a module has posted to the game thread.
@@ -32,7 +32,7 @@ pub(super) struct Posted {
     pub lease: Lease,
 }
 
-/// Specifies if a job depends on a commit.
+/// Specifies if a job depends on the commit of a reload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timing {
     /// Requested on the game thread before a commit: the job runs after the commit, and a rollback ends the job.
@@ -65,7 +65,7 @@ impl Inbox {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).insert(module, leases);
     }
 
-    /// Rejects further posts of a module. Earlier posts stay in the inbox.
+    /// Rejects further posts of a module. Closures that the module has posted earlier stay in the inbox.
     pub(super) fn expel(&self, module: ModuleId) {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).remove(&module);
     }
@@ -94,7 +94,7 @@ impl Inbox {
     }
 
     pub(crate) fn cancel(&self, job: JobId) {
-        // The send fails only if the runtime was dropped. The drop of the runtime has already ended the job.
+        // The send fails only if the runtime was dropped. Dropping the runtime has already ended the job.
         let _gone = self.sender.send(Message::Cancel(job));
     }
 

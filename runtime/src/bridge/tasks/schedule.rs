@@ -1,5 +1,5 @@
-//! Game time and due times. Only the ticks of the host advance the game time. If a host stops ticking, all timers stop. If a host ticks at
-//! double speed, timers run at double speed. This file only computes due times, and runs no job.
+//! Game time and due times. Only the ticks of the host advance the game time. If a host runs no ticks, no timer runs. If the ticks advance
+//! the game time at double speed, the timers run at double speed. This file only computes due times, and runs no job.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +32,7 @@ impl<K: Copy> Schedule<K> {
         self.due.remove(&(due, made));
     }
 
-    /// Returns the due items, in the order of their due times. The items stay scheduled until they are removed.
+    /// Returns the due items, in the order of their due times. The items remain in the schedule until the caller removes them.
     pub(super) fn due(&self) -> Vec<K> {
         self.due.range(..=(self.now, u64::MAX)).map(|(_, key)| *key).collect()
     }

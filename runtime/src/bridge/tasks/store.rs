@@ -1,4 +1,4 @@
-//! Jobs of [`super::Tasks`] and their state transitions. Runs no module code: the caller drops the returned entries.
+//! Jobs of [`super::Tasks`] and their state transitions. Runs no module code, because the caller drops the returned entries.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -38,12 +38,13 @@ pub(super) fn key_of(job: JobId) -> JobKey {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JobOwner {
     Module,
-    /// An object, with the key of its plugin part at the request of the job. The job ends if the object loses this plugin part.
+    /// An object, and the key of the plugin part that the object had when the job was requested. The job ends if the object loses this
+    /// plugin part.
     Object(ObjectHandle, u64),
 }
 
 impl JobOwner {
-    /// Returns `object` as the owner, or the module if `object` is `NONE`. Returns an error if the object is destroyed.
+    /// Returns the owner of a job: `object`, or the module if `object` is `NONE`. Returns an error if the object is destroyed.
     pub(super) fn of(objects: &Objects, object: ObjectHandle) -> Result<Self, CallError> {
         if object.is_none() {
             return Ok(Self::Module);
@@ -86,7 +87,7 @@ pub(super) struct Entry {
     pub due: Option<Duration>,
     /// Period, for a repeating timer.
     pub repeats: Option<Duration>,
-    /// State that all wakers of a task share, and that holds the task's lease.
+    /// State that all wakers of a task share. This state contains the lease of the task.
     pub waking: Option<Arc<Waking>>,
     pub state: State,
     /// Specifies if the job depends on a commit.
@@ -116,7 +117,7 @@ pub(super) enum Begin {
     Run(Turn),
     /// The job has ended.
     Gone,
-    /// The job has already run in this tick, is running, or its generation is suspended or not committed.
+    /// The job has already run in this tick, is running, or belongs to a generation that is suspended or not committed.
     NotNow,
     Expired(Box<Entry>),
 }
@@ -141,7 +142,7 @@ impl Store {
         self.made
     }
 
-    /// Adds a closure that another thread has posted. If the object of the closure is destroyed, the closure is dropped without a run.
+    /// Adds a closure that another thread has posted. If the object of the closure is destroyed, the closure never runs, and is dropped.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
         let Posted { object, place, code, timing, lease, .. } = posted;
         // Uses the current conjugate of the object, because the sending thread could not look up the conjugate. Class default objects run
@@ -151,7 +152,7 @@ impl Store {
             _ => JobOwner::ended(object),
         };
         let made = self.next_number();
-        // Rollbacks process the inbox, so a message that is received after a reload belongs to a committed reload.
+        // A rollback processes the inbox. A message that is received after a reload therefore belongs to a committed reload.
         let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),
@@ -179,7 +180,7 @@ impl Store {
         }
     }
 
-    /// Checks that a timer is still due: a previous timer may have cancelled or postponed it.
+    /// Checks that a timer is still due, because an earlier timer of this tick may have cancelled or postponed this timer.
     pub(super) fn is_due(&self, key: JobKey) -> bool {
         let due = self.entries.get(key).and_then(|entry| entry.due);
         due.is_some_and(|due| due <= self.schedule.now())
@@ -240,7 +241,7 @@ impl Store {
     }
 
     /// Removes all jobs whose object is destroyed, in order of creation. Checks the jobs only if objects were destroyed since the last
-    /// call. Must not be called during a reload, when objects of a suspended generation have other plugin parts.
+    /// call. Must not be called during a reload, because objects of a suspended generation then have new plugin parts.
     pub(super) fn take_expired(&mut self, world: &World) -> Vec<Entry> {
         let deaths = world.counters.deaths.get();
         if std::mem::replace(&mut self.deaths_seen, deaths) == deaths {

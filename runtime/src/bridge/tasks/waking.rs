@@ -1,5 +1,5 @@
-//! Host part of a task's waker. A waker may be cloned to any thread, and may outlive its task. Therefore a waker refers only to host data:
-//! a reference count, the job id, and the inbox. The lease keeps the module's waker functions mapped until the last waker is dropped.
+//! Host part of a task's waker. A waker may be cloned to any thread, and may outlive its task. Therefore a waker refers only to data of the
+//! host: a reference count, the job id, and the inbox. A lease keeps the module's waker functions mapped until the last waker is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::lease::Lease;
 /// State that all wakers of one task share. Any thread.
 pub(crate) struct Waking {
     job: JobId,
-    /// Set while the inbox contains a wake of this task. Further wakes before the next tick are ignored.
+    /// Set while the inbox contains a wake of this task. Further wakes before the next run of the task are ignored.
     woken: AtomicBool,
     inbox: Sender<Message>,
     _lease: Lease,
@@ -25,7 +25,7 @@ impl Waking {
         Arc::new(Self { job, woken: AtomicBool::new(false), inbox, _lease: lease })
     }
 
-    /// Resets the flag before the task runs. The next wake is then sent.
+    /// Resets the flag before the task runs, so that the next wake is sent again.
     pub(super) fn begin_run(&self) {
         self.woken.store(false, Ordering::Release);
     }

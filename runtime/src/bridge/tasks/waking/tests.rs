@@ -1,4 +1,4 @@
-//! Clones and drops wakers through raw addresses, like a module.
+//! Clones and drops wakers through raw addresses, as a module does.
 #![expect(unsafe_code, reason = "takes the share of a holder back from its address")]
 
 use std::sync::Arc;
