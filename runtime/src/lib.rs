@@ -1,13 +1,13 @@
-//! Host side of Alcedo: reflected objects whose code can be replaced while the objects stay alive.
+//! Host side of Alcedo, which manages reflected objects and can replace their code while the objects stay alive.
 //!
-//! A host builds a [`Runtime`] with its packages and native classes, and loads plugins into the Master load context. The main loop of the
-//! host calls [`Runtime::tick`]. When the libraries change, a reload replaces the code and keeps the objects. If the new code fails to
+//! A host builds a [`Runtime`] with its packages and native classes. It then loads plugins into the Master load context. The main loop of
+//! the host calls [`Runtime::tick`]. When the libraries change, a reload replaces the code and keeps the objects. If the new code fails to
 //! start, the reload is rolled back, and the old code continues.
 //!
 //! The thread that builds the runtime is the game thread. The compiler prevents a move of the runtime to another thread. Plugins are native
-//! code. The ABI boundary limits the effects of mistakes, but does not protect against malicious code.
+//! code. The ABI boundary limits the effects of mistakes in plugins, but does not protect against malicious plugins.
 
-// Modules of the lower-level crates, under the names used in this crate.
+// Modules of the lower-level crates, under the names that this crate uses.
 use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table, panic_guard};
 use alcedo_reflect as object;
 
@@ -140,8 +140,8 @@ pub mod canary {
     pub use crate::load::canary_child::run_if_child;
 }
 
-/// Types for writing custom thunks. A function declared with `custom_thunk` reads the parameters of each call through a
-/// [`Frame`]. Parameters may have any type, and their values are not copied. See `runtime/docs/custom-thunks.md`.
+/// Types for writing custom thunks. A function declared with `custom_thunk` reads the parameters of each call through a [`Frame`].
+/// Parameters may have any type. Their values are not copied. See `runtime/docs/custom-thunks.md`.
 pub mod thunk {
     pub use crate::object::containers::{Keyed, KeyedMut, Rows, RowsMut, array, array_ref, keyed, keyed_mut};
     pub use crate::object::property::{Property, PropertyType};
@@ -177,7 +177,8 @@ pub mod tables {
     pub use crate::runtime::tables::{Offering, signature};
 }
 
-/// C functions that are called by their declarations; see [`native::NativeClass::dll_bind`] and `runtime/docs/dll-bind.md`.
+/// Types for C functions, which are called according to their declarations; see [`native::NativeClass::dll_bind`] and
+/// `runtime/docs/dll-bind.md`.
 #[cfg(feature = "dll-bind")]
 pub mod dll_bind {
     pub use alcedo_dll_bind::{

@@ -367,7 +367,7 @@ impl Delegates {
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
-    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`, but all calls in progress have different marks.
+    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`. The number of calls in progress is always smaller.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());

@@ -107,7 +107,7 @@ impl Words for &[u64] {
 pub(crate) struct HotTrampoline<'a> {
     trampoline: DirectTrampoline,
     count: usize,
-    /// Borrowed slices of host memory. `None` for a module outside of the Master, which cannot borrow slices.
+    /// Borrowed slices of host memory, for a module of the Master. `None` for a module outside of the Master.
     slices: Option<&'a BorrowedSlices>,
 }
 

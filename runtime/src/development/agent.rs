@@ -26,9 +26,9 @@ use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoadReport;
 
 const GLANCE: Duration = Duration::from_millis(200);
-/// Timeout for the greeting. A running tool answers sooner. The timeout limits the wait of a host whose tool has ended.
+/// Timeout for the greeting. A running tool always answers earlier. If the tool has ended, the timeout limits the wait of the host.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time for an orderly end of the host after the tool has ended. When the time has passed, the process exits.
+/// Time that the host has for an orderly shutdown after the tool has ended. When the time has passed, the process exits.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Connection to `alcedo dev` after both sides have exchanged greetings. An environment variable specifies the socket.
@@ -44,7 +44,8 @@ pub(crate) struct Invitation {
 struct Voice(Arc<Mutex<Stream>>);
 
 impl Voice {
-    /// Sends a message to the tool. If sending fails, closes the connection. The reading thread then detects the close and ends.
+    /// Sends a message to the tool. If sending fails, closes the connection. The reading thread then detects the closed connection, and
+    /// ends.
     fn send(&self, message: &FromHost) {
         let mut stream = lock(&self.0);
         if send(&mut *stream, message).is_err() {
@@ -94,7 +95,7 @@ impl Invitation {
         }
     }
 
-    /// Returns an event callback that records the time at which a generation goes live.
+    /// Returns an event callback that records the time at which a new generation starts to run.
     pub(crate) fn on_event(&self) -> impl Fn(&ContextEvent) + 'static {
         let live = Rc::clone(&self.live);
         move |event| {
@@ -128,8 +129,8 @@ impl Invitation {
     }
 }
 
-/// Forwards the requests of the tool. When the tool has ended, requests the end of the host. If the host does not end in time, exits the
-/// process. Without the tool, the user could not stop the host.
+/// Forwards the requests of the tool. When the tool has ended, requests the shutdown of the host, because the user could not stop the host
+/// without the tool. If the host does not end in time, exits the process.
 fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -148,7 +149,7 @@ fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
         // Wakes a sleeping game thread.
         let _woken = poster.post(|_runtime| {});
         if is_last {
-            // Returns without a time limit. The tool limits the time until the host ends.
+            // Returns without starting a time limit, because the tool itself limits the time until the host ends.
             return;
         }
     }
@@ -165,14 +166,14 @@ fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
 pub(crate) struct Agent {
     voice: Voice,
     orders: Receiver<ToHost>,
-    /// Time at which the last generation went live.
+    /// Time at which the last generation started to run.
     live: Rc<Cell<Option<Instant>>>,
     begun: Instant,
     autosave: Option<(PathBuf, Cell<Autosave>)>,
     last_status: Cell<Duration>,
     /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
-    /// Thread that writes the last autosave. Returns the message of an error.
+    /// Thread that writes the last autosave. If the write fails, the thread returns the error message.
     writing: Cell<Option<JoinHandle<Result<(), String>>>>,
     cannot_save: Cell<bool>,
     /// Libraries of the last load request that succeeded.
@@ -186,7 +187,7 @@ impl Agent {
         self.shutdown_requested.get()
     }
 
-    /// Executes requests of the tool until the tool's plugins are loaded. Later calls load these libraries again.
+    /// The first call executes requests of the tool until the plugins of the tool are loaded. Later calls load these libraries again.
     ///
     /// # Errors
     /// [`Error::Ended`] if the tool requests the end of the host before any plugin is loaded.
@@ -237,8 +238,8 @@ impl Agent {
         }
     }
 
-    /// Sends the end of the world to the tool, at most once. `left` describes the contexts and images that could not be unloaded. A process
-    /// that exits without ending the runtime sends no such message.
+    /// Reports the shutdown of the runtime to the tool, at most once. `left` describes the contexts and images that could not be unloaded.
+    /// If a process exits without a shutdown of the runtime, it sends no such message.
     pub(crate) fn send_end(&self, left: Vec<String>) {
         if self.has_sent_end.replace(true) {
             return;
@@ -325,7 +326,7 @@ impl Agent {
         }
     }
 
-    /// Checks if a thread is writing an autosave. Reports the result of a thread that has finished.
+    /// Checks if a thread is writing an autosave. If the thread has finished, reports its result.
     fn is_writing(&self) -> bool {
         let thread = self.writing.take();
         let is_writing = thread.as_ref().is_some_and(|thread| !thread.is_finished());
@@ -351,7 +352,7 @@ impl Agent {
         autosave.set(next);
     }
 
-    /// Reports a failed save to the tool, unless the previous save failed too.
+    /// Reports a failed save to the tool, unless the previous save has also failed.
     fn report_save(&self, saved: Result<(), String>) {
         let has_failed = self.cannot_save.replace(saved.is_err());
         if let Err(error) = saved
@@ -366,13 +367,13 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     let written = std::fs::metadata(world).and_then(|file| file.modified());
     let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
     match runtime.worlds().load(world) {
-        // Omits the number of replaced objects. The host has created these objects during its startup.
+        // Omits the number of replaced objects, because these are only the objects that the host has created during its startup.
         Ok(loaded) => {
             let report = WorldLoadReport { replaced: 0, ..loaded };
             FromHost::Restored { objects: report.objects, age, text: report.to_string() }
         }
         Err(error) => {
-            // The next save replaces the file.
+            // Renames the file, because the next save would replace it.
             let error = match leave_out(world) {
                 Ok(left_out) => format!("{error} · the saved world is kept in {}", left_out.display()),
                 Err(_) => error.to_string(),
@@ -382,8 +383,8 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     }
 }
 
-/// Renames a saved world that is not restored, so that the next save does not replace the file. Returns the new path: `world.left-out`, or
-/// `world.left-out-2` and so on if earlier files exist. Any thread may call the function.
+/// Renames the file of a saved world that could not be restored, so that the next save does not replace this file. Returns the new path:
+/// `world.left-out`, or `world.left-out-2` and so on if earlier files exist. Can be called on any thread.
 ///
 /// # Errors
 /// If the file cannot be renamed.

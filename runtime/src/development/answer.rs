@@ -1,6 +1,7 @@
 //! Declarations of a host for tools. `alcedo glue --host` starts the host with an environment variable that contains the path of a file.
 //! The host writes its native types to this file and exits before it constructs an object. For `alcedo check --host`, the host also checks
-//! script packages. The tool and the host must be built from one checkout. [`VERSION`] detects a mismatch.
+//! script packages, and writes the results. The tool and the host must be built from one checkout. A comparison of [`VERSION`] detects a
+//! mismatch.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::load::declared::{Declared, ScriptCheck};
 pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 
 /// Environment variable with a list of paths, in the format of `PATH`. The paths are the folders of the script packages to check, and the
-/// plugin libraries whose types these packages use.
+/// plugin libraries that declare types for these packages.
 pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
 
 const LARGEST: u64 = 1 << 28;
@@ -58,9 +59,9 @@ pub enum AnswerError {
          checkout"
     )]
     Version {
-        /// Version of the runtime.
+        /// Version of the runtime in the host.
         runtime: String,
-        /// Version of the answer.
+        /// Version of the answer format.
         found: u32,
     },
     /// The host itself rejected its native declarations.
@@ -93,19 +94,19 @@ pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     std::process::exit(code)
 }
 
-/// Writes the answer atomically: a file with the final name is always complete.
+/// Writes the answer atomically, so that a file with the final name is always complete.
 fn write(to: &Path, answer: &Answer) -> io::Result<()> {
     let mut bytes = Vec::new();
     ciborium::into_writer(answer, &mut bytes).map_err(io::Error::other)?;
     plain_file::replace(to, &bytes)
 }
 
-/// Reads the answer of a host; `None` if the host wrote no answer.
+/// Reads the answer of a host. Returns `None` if the host has written no answer.
 ///
 /// # Errors
-/// Returns an error if the file is not an answer of this version, or if it contains an error of the host.
+/// Returns an error if the file is not an answer of this version, or if the host has written an error.
 pub fn read(from: &Path) -> Result<Option<Answered>, AnswerError> {
-    /// Fields of answers of all versions.
+    /// Fields that the answers of all versions contain.
     #[derive(Deserialize)]
     struct Any {
         version: u32,

@@ -1,15 +1,16 @@
 //! Schedule for saving a world under development: after each commit, and then every few seconds. The interval grows with the time that a
-//! save takes on the game thread, to limit the share of the run time that saves take. This file only determines when a save is due.
+//! save takes on the game thread. This limits the share of the run time that is spent on saves. This file only determines when a save is
+//! due.
 //!
-//! A save after a commit is complete before the next tick, because the new code may crash in this tick. For a later save, the game thread
-//! only copies the state of all objects, in the encoding of the file. The copy is made at one safe point, so the saved world is consistent.
-//! During the next ticks, a separate thread writes, syncs and replaces the file.
+//! A save after a commit is complete before the next tick, because the new code may crash in this tick. For a periodic save, the game
+//! thread only copies the state of all objects, in the encoding of the file. The copy is made at one safe point, so the saved world is
+//! consistent. During the next ticks, a separate thread writes, syncs and replaces the file.
 
 use std::time::Duration;
 
 /// Minimum interval between saves.
 const EVERY: Duration = Duration::from_secs(3);
-/// Inverse of the maximum share of the run time that saves take.
+/// Inverse of the maximum share of the run time that is spent on saves.
 const PART: u32 = 50;
 
 /// Kind of a save that is due.

@@ -1,4 +1,4 @@
-//! Reads the build ids of the running modules. `alcedo dev` reports new code as live only after the code itself has returned its build id.
+//! Reads the build ids of the running modules. `alcedo dev` reports that new code is live only after this code has returned its build id.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! Protocol between `alcedo dev` and the host that it runs. The environment variable [`SOCKET`] contains the path of the socket. Each
-//! message is a length followed by CBOR. Both sides must be built from one checkout. [`VERSION`] detects a mismatch.
+//! message is a length followed by CBOR. Both sides must be built from one checkout. A comparison of [`VERSION`] detects a mismatch.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -31,8 +31,8 @@ pub enum ToHost {
         /// File to which the host saves the world after each commit and every few seconds. `None` disables these saves.
         autosave: Option<PathBuf>,
     },
-    /// Loads these libraries as the Master. If a Master exists, reloads the Master with these libraries. Only one load may be in progress
-    /// at a time.
+    /// Loads these libraries as the Master. If a Master exists, replaces its modules by a reload. Only one load may be in progress at a
+    /// time.
     Load {
         /// Paths of the libraries.
         libraries: Vec<PathBuf>,
@@ -79,19 +79,19 @@ pub enum FromHost {
     Reloaded {
         /// Report of the reload.
         report: Box<ReloadReport>,
-        /// Time since the new generation went live.
+        /// Time since the new generation started to run.
         since_live: Duration,
         /// Build ids by module name; see [`running_builds`](crate::development::running_builds).
         builds: BTreeMap<String, String>,
     },
-    /// A load request failed: the libraries were not loaded, or the reload was not started. The previous code continues to run.
+    /// A load request has failed: the libraries were not loaded, or the reload was not started. The previous code continues to run.
     Refused {
         /// Reason why the request was rejected.
         error: String,
         /// True if a plugin uses a type that the host does not declare. The plugin may have been built for a different host.
         lacks_type: bool,
     },
-    /// Status, sent several times a second while the host reaches safe points.
+    /// Status of the world. The host sends the status several times a second, at its safe points.
     Status(Status),
     /// The watchdog has detected a hang.
     Hang {
@@ -109,14 +109,14 @@ pub enum FromHost {
         /// Report of the restore. Lists the values whose declaration has changed since the save.
         text: String,
     },
-    /// The world was not replaced and is unchanged.
+    /// The world was not replaced by the saved world, and is unchanged.
     NotRestored {
         /// Reason why the world was not replaced.
         error: String,
     },
     /// A save requested by [`ToHost::Save`] has finished.
     Saved,
-    /// The world could not be saved. Only the first of several consecutive failures is reported.
+    /// The world could not be saved. If consecutive saves fail, only the first failure is reported.
     NotSaved {
         /// Reason why the world could not be saved.
         error: String,
@@ -133,7 +133,7 @@ pub enum FromHost {
         /// Completed lines.
         lines: Vec<String>,
     },
-    /// The host has shut down its world.
+    /// The host has shut its runtime down.
     Ended {
         /// Descriptions of the contexts and images that could not be unloaded.
         left: Vec<String>,
@@ -145,7 +145,7 @@ pub enum FromHost {
 pub enum HangOf {
     /// Call into a module on the game thread. A hang of this call blocks the world.
     Call,
-    /// Host operation on the game thread. In a large world, a slow reload may be reported as such a hang.
+    /// Host operation on the game thread. In a large world, a slow reload may be reported as a hang of this kind.
     Work,
     /// `Drop` of a module's value, such as a plugin part, on the finalizer thread. The world continues to run.
     Finalizer,
@@ -182,7 +182,7 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
 /// Returns an error if the stream ends inside a message, or if the message is invalid.
 pub fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut len = [0; size_of::<u32>()];
-    // The stream may end only before the first byte of a message.
+    // A stream that ends before the first byte of a message is closed. A stream that ends inside a message is an error.
     if from.read(&mut len[..1])? == 0 {
         return Ok(None);
     }

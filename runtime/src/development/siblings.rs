@@ -9,8 +9,9 @@ use alcedo_sys::plain_file;
 /// Maximum size in bytes of a source list, the `.d` file that cargo writes next to a library.
 const LARGEST_LIST: u64 = 1 << 24;
 
-/// Returns the libraries in the folder of a program, sorted. Cargo keeps the library of a plugin that was removed from its workspace. If a
-/// source folder of a library no longer exists, omits the library and logs a warning. Callable on any thread.
+/// Returns the libraries in the folder of a program, sorted. If a plugin was removed from its workspace, cargo keeps the library of the
+/// plugin. If a source folder of a library no longer exists, this function therefore omits the library and logs a warning. Can be called on
+/// any thread.
 ///
 /// # Examples
 /// ```rust
@@ -41,8 +42,8 @@ fn is_library(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == DLL_EXTENSION)
 }
 
-/// Returns a source folder of the library that no longer exists. Cargo's list of the library's sources names the folders. Returns `None` if
-/// all folders exist, or if the library has no such list.
+/// Returns a source folder of the library if the folder no longer exists. Reads the source folders from the `.d` file that cargo writes
+/// next to the library. Returns `None` if all folders exist, or if the library has no `.d` file.
 fn missing_sources(library: &Path) -> Option<PathBuf> {
     let list = plain_file::read_text(&library.with_extension("d"), LARGEST_LIST).ok()?;
     let (_library, sources) = list.lines().next()?.split_once(": ")?;

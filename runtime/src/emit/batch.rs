@@ -1,6 +1,6 @@
 //! Declares the types of all modules of one load. All libraries are declared in one batch. Each script package is a separate batch, because
-//! its source is checked against types that are already declared. On success, all types are declared, and the cells through which modules
-//! access them are filled. After an error the caller drops the shadow, and no type is declared.
+//! its source is checked against types that are already declared. On success, all types are declared, and the cells that modules use to
+//! access types are filled. After an error, the caller drops the shadow (the set of new types), so that no type is declared.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) struct Declarer<'a> {
 }
 
 impl Declarer<'_> {
-    /// Returns the facts about the module that determine the order of batches.
+    /// Returns the properties of the module that determine its batch.
     fn module_needs(&self) -> ModuleNeeds<'_> {
         #[cfg(feature = "script")]
         let is_script = self.scripts.is_some();
@@ -68,8 +68,8 @@ impl Declarer<'_> {
     }
 }
 
-/// Declares the types of `modules` and fills the cells of `modules`. Returns the classes, base classes first. `all` contains all modules of
-/// the generation, including modules that stay loaded.
+/// Declares the types of `modules`, and fills the cells of these modules. Returns the classes, base classes first. `all` contains all
+/// modules of the generation, including modules that stay loaded.
 ///
 /// # Errors
 /// Returns the first declaration error, or the first import that cannot be resolved.
@@ -131,7 +131,7 @@ fn refused(modules: &[&Declarer<'_>], all: &[Declarer<'_>], source: DeclareError
     if let DeclareError::Duplicate { path } = &source {
         let declaring = all.iter().flat_map(|module| std::iter::repeat_n(&module.title, module.declares(path)));
         let mut declaring: Vec<_> = declaring.cloned().collect();
-        // If only one module declares the path, the second declaration belongs to the host.
+        // If only one module declares the path, the first declaration belongs to the host.
         if declaring.len() == 1 {
             declaring.insert(0, "the host".to_owned());
         }

@@ -1,5 +1,5 @@
-//! Functions of classes that are implemented in a C library. The declaration of a class opens the library and binds each function.
-//! Dropping the class closes the library.
+//! Class functions that a C library implements. The declaration of a class opens the library and binds each function. Dropping the class
+//! closes the library.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub(crate) fn layouts(core: &Core) -> Layouts {
     layouts
 }
 
-/// Returns layouts in which the `f64` fields of these structs are `float` in C.
+/// Returns C layouts that represent the `f64` fields of these structs as `float`.
 #[cfg(any(feature = "dll-bind", feature = "script"))]
 pub(crate) fn floats(structs: &[String]) -> Layouts {
     structs.iter().fold(Layouts::default(), |layouts, path| layouts.floats(path))
@@ -68,8 +68,8 @@ fn library_of(decl: &ClassDecl) -> Option<&str> {
     decl.functions.iter().filter(|known| is_import(known)).find_map(|known| value_of(&known.meta, c_keys::LIBRARY))
 }
 
-/// Binds the functions of a class that a C library implements. If the library is missing, or if the host does not support C libraries, logs
-/// one warning. The functions then have no effect.
+/// Binds the class functions that a C library implements. If the library is missing, or if the host does not support C libraries, logs one
+/// warning. Calls of these functions then have no effect.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) -> Vec<CBody> {
     let Some(name) = library_of(decl) else { return Vec::new() };
@@ -78,8 +78,8 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         return Vec::new();
     };
     let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
-    // The lease keeps the module loaded while the library is open. Reports show the library as the holder of the lease. A module that is
-    // unloading grants no lease.
+    // The lease keeps the module loaded while the library is open. Reports list the library as the holder of the lease. If the module is
+    // already unloading, no lease can be taken.
     let owner = format!("{name} of {}.{}", decl.package, decl.name);
     let lease = leases.and_then(|leases| leases.take_at(LeaseKind::Library, owner, None).ok());
     lease.into_iter().for_each(|lease| library.keep(lease));
@@ -136,8 +136,8 @@ mod bound {
         }
     }
 
-    /// Returns the imported functions of these script classes that cannot be called in C. Each entry contains class, function and
-    /// error. Opens no library.
+    /// Checks the imported functions of these script classes, and returns the functions that cannot be called in C. Each entry contains
+    /// class, function and error. Opens no library.
     #[cfg(feature = "script")]
     pub(crate) fn unreadable(classes: &[Rc<Class>], layouts: &Layouts) -> Vec<(String, String, String)> {
         let mut found = Vec::new();

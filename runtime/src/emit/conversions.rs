@@ -1,6 +1,6 @@
-//! Conversions of plugin authors, declared by `#[migrate(from = "f64", with = Self::of_number)]`. A conversion is a static
-//! function of a class. Its metadata contains the name of the property. This file finds the conversions of a module and checks
-//! them when the module is staged. `reload/conversion.rs` calls the conversions.
+//! Conversions of plugin authors, declared by `#[migrate(from = "f64", with = Self::of_number)]`. A conversion is a static function of a
+//! class. Its metadata contains the name of the converted property. This file finds the conversions of a module and checks them when the
+//! module is staged. `reload/conversion.rs` calls the conversions.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -14,8 +14,8 @@ use crate::object::function::Function;
 use crate::object::meta;
 use crate::object::property::{Property, PropertyType};
 
-/// Returns the name of the property that a conversion sets. Returns an empty string for a conversion of whole objects, and
-/// `None` for a function that is not a conversion.
+/// Returns the name of the property that a conversion sets. Returns an empty string if the conversion converts whole objects. Returns
+/// `None` if the function is not a conversion.
 pub(crate) fn target_of(function: &Function) -> Option<&str> {
     meta::value_of(&function.meta, CONVERTS)
 }
@@ -121,9 +121,8 @@ mod tests {
     /// Target, parameter kind and result kind of a conversion.
     type Conversion<'a> = (&'a str, PropertyKind, PropertyKind);
 
-    /// Declares a class with these conversions, and returns the problem that the check reports. The class has the property
-    /// `level: i32` and the subobject `lid`. Structs have the field `level: i32`, and functions with the kind `u8` take an
-    /// object.
+    /// Declares a class with these conversions, and returns the problem that the check reports. The class has the property `level: i32` and
+    /// the subobject `lid`. Structs have the field `level: i32`. A conversion with the parameter kind `u8` has a parameter for an object.
     fn problem(conversions: &[Conversion<'_>]) -> String {
         let world = World::new();
         world.types.declare_package("Game");

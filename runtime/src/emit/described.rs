@@ -1,5 +1,5 @@
-//! Descriptions of a module: its types, imports and exports. The image of a library contains the descriptions. Modules without a library
-//! create their descriptions at runtime.
+//! Descriptions of a module: its types, imports and exports. The image of a library contains its descriptions. For modules without a
+//! library, the descriptions are created at run time.
 
 use std::collections::HashSet;
 
@@ -15,13 +15,13 @@ pub(crate) struct Described {
     pub interfaces: &'static [&'static InterfaceDesc],
     /// Declared enums.
     pub enums: &'static [&'static EnumDesc],
-    /// Declared delegates that have a name.
+    /// Declared named delegates.
     pub delegates: &'static [&'static DelegateDesc],
     /// Declared structs.
     pub structs: &'static [&'static StructDesc],
     /// Declared classes.
     pub classes: &'static [&'static ClassDesc],
-    /// Imports. A member may occur several times, once per call site.
+    /// Imports. A member may be listed several times, once per call site.
     pub imports: &'static [&'static ImportDesc],
     /// Exported functions.
     pub exports: &'static [&'static ExportDesc],

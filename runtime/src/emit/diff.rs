@@ -1,5 +1,5 @@
-//! Compares two builds of a class. Determines the source of each value, the subobjects to create and to destroy, and the change of the
-//! native ancestor. Compares only the declarations of the class, not the values of objects.
+//! Compares two builds of a class. Determines the source of each property value, the subobjects to create and to destroy, and the change of
+//! the native ancestor. Compares only class declarations, and reads no values of objects.
 //!
 //! Type redirects are already applied to the paths and type names of the old build.
 
@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::object::types::OldNames;
 
-/// Identity of a property type. Types with equal keys represent their values by the same bytes.
+/// Identity of a property type. Types with equal keys have equal representations of their values in memory.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TypeKey {
     /// Type as written in signatures, with the path of its struct or class.
@@ -17,7 +17,7 @@ pub(crate) struct TypeKey {
     pub layout: u64,
 }
 
-/// Parts of a property's declaration that the comparison needs.
+/// Name and type of a property, for the comparison of two builds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PropertyShape {
     /// Name of the property, unique in the class and its bases.
@@ -25,7 +25,7 @@ pub(crate) struct PropertyShape {
     pub key: TypeKey,
 }
 
-/// Parts of a class declaration in one build that the comparison needs.
+/// Declaration of a class in one build, reduced to the data that the comparison needs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ClassShape {
     /// Properties of the class and its bases.
@@ -44,22 +44,22 @@ pub(crate) struct ClassShape {
 /// Source of a property's values in the new build. All names in the variants are names of the old build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PropertyDiff {
-    /// Property of the same name and type.
+    /// Property whose name and type are unchanged.
     Carried {
         /// Name in both builds.
         from: String,
     },
-    /// Property with an unchanged type and an old name that a redirect maps to the new name.
+    /// Property with an unchanged type. A redirect maps the old name to the new name.
     Renamed {
         /// Old name.
         from: String,
     },
-    /// Property of another type. The value is converted if possible.
+    /// Property whose type has changed. The value is converted if possible.
     Retyped {
         /// Old name.
         from: String,
     },
-    /// Default of the new property.
+    /// Property without a predecessor. Receives its default.
     Added,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct KeptSubobject {
     pub name: String,
 }
 
-/// Comparison of the native ancestors. Decides if the native part of an object is kept.
+/// Result of the comparison of native ancestors. Determines if the native part of an object is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum NativeAncestor {
     /// The native part is kept.
@@ -90,10 +90,10 @@ pub(crate) enum NativeAncestor {
 pub(crate) struct Difference {
     /// Source of each property of the new build, in the order of that build.
     pub properties: Vec<PropertyDiff>,
-    /// Old properties that have no successor, in the order of the old build.
+    /// Properties of the old build without a successor, in the order of that build.
     pub removed: Vec<String>,
-    /// Default subobjects that are kept, in the order of the new build. A subobject whose class has changed is listed as both
-    /// removed and added.
+    /// Default subobjects that are kept, in the order of the new build. If the class of a subobject has changed, the subobject is listed as
+    /// removed and as added.
     pub kept_subobjects: Vec<KeptSubobject>,
     /// Name and class path of each default subobject to create, in the order of the new build.
     pub added_subobjects: Vec<(String, String)>,
@@ -103,16 +103,16 @@ pub(crate) struct Difference {
     pub inserted_bases: Vec<String>,
     /// Change of the nearest native class.
     pub native_ancestor: NativeAncestor,
-    /// Paths of interfaces that the class no longer implements, in the order of the old build.
+    /// Paths of the interfaces that the class implemented in the old build only, in the order of that build.
     pub lost_interfaces: Vec<String>,
 }
 
 /// Compares two builds of one class. `redirects` map old member names to new names. The author declares redirects, because a
 /// comparison cannot distinguish a renamed member from a removed and an added member.
 ///
-/// A member with an unchanged name takes precedence over a redirect. Redirects are followed in both directions to the nearest name in use,
-/// because an undone rename restores the old name of a member. If several old members resolve to one name, the member with the fewest
-/// redirects is used. For equal numbers of redirects, the order of `redirects` decides.
+/// A member with an unchanged name takes precedence over a redirect. Redirects are followed in both directions to the nearest name that the
+/// new build uses, because an author who undoes a rename restores the old name. If several old members resolve to one name, the member with
+/// the fewest redirects is used. If the numbers of redirects are equal, the order of `redirects` decides.
 pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
     let (properties, removed) = property_diffs(&old.properties, &new.properties, redirects);
     let (kept_subobjects, added_subobjects, removed_subobjects) =
@@ -182,7 +182,7 @@ fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
     members.iter().map(|member| name(member).as_str()).collect()
 }
 
-/// Maps each new name to the index of the old name from which redirects lead. Omits new names without an old name.
+/// Maps each new name to the index of the old name that redirects map to this new name. Omits new names without an old name.
 fn origins<'n>(old: &[&'n str], new: &[&'n str], redirects: &'n [(String, String)]) -> HashMap<&'n str, usize> {
     let indexes: HashMap<&str, usize> = old.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let names = OldNames::new(redirects).resolve(new);
@@ -261,13 +261,13 @@ mod tests {
         check("c:f64", "a:f64", "a:b b:c", "a<c");
         check("c:f64", "a:f64 b:f64", "a:b b:c", "a+ b<c");
         check("c:f64", "a:f64 b:f64", "b:c a:c", "a+ b<c");
-        // Two names that were merged into one name do not resolve to each other, unless another redirect connects them.
+        // If redirects map two names to one name, the two names do not resolve to each other without a further redirect.
         check("b:f64", "a:f64", "a:c b:c", "a+ b-");
         check("b:f64", "a:f64", "a:c b:c a:b", "a<b");
         check("a:f64 b:f64", "b:f64 c:f64", "a:c a:b", "b= c<a");
     }
 
-    /// Each redirect continues the chain of the previous redirect. Following the chain for each name would take quadratic time.
+    /// Each redirect continues the chain of the previous redirect. Following the chain separately for each name would take quadratic time.
     #[test]
     fn a_chain_of_redirects_is_followed_once() {
         const ROW: usize = 100_000;

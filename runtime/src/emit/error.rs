@@ -42,7 +42,7 @@ pub enum EmitError {
         path: String,
         /// First owner: `the host`, or name, version and build of a module.
         first: String,
-        /// Second owner. Equals the first owner if one module declares the path twice.
+        /// Second owner. If one module declares the path twice, equals the first owner.
         second: String,
     },
     /// A string in a description violates its grammar.
@@ -50,7 +50,7 @@ pub enum EmitError {
     Text {
         /// Name of the module.
         module: String,
-        /// Item that contains the string, such as `a property of Game.Cube named`.
+        /// Description of the item that contains the string, such as `a property of Game.Cube named`.
         what: String,
         /// Invalid string, escaped and truncated.
         found: String,
@@ -66,7 +66,8 @@ pub enum EmitError {
         path: String,
         /// Reason why the import cannot be resolved.
         why: String,
-        /// Help for the plugin author. If a comparison of the members shows whether host or glue is older, names the older of the two.
+        /// Help for the plugin author. If a comparison of the members determines that the host or the glue is older, the help names the
+        /// older side.
         help: String,
     },
     /// The function in an attribute `#[migrate]` is not a valid conversion for the class with the attribute.

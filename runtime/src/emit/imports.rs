@@ -1,5 +1,5 @@
-//! Fills the cells of a module: the static cells in which a module finds its own declarations, and its imports from the host and other
-//! modules. Reports missing members and different signatures before any hook of the module runs.
+//! Fills the cells of a module: static variables from which the module reads its own declarations, and its imports from the host and from
+//! other modules. Reports missing members and different signatures before any hook of the module runs.
 #![expect(unsafe_code, reason = "the module trusts the filled cells")]
 
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::object::type_text::TypeText;
 /// Fills the cells of a class that the module declares.
 ///
 /// # Errors
-/// Returns an error if a parameter block has different layouts in module and host.
+/// Returns an error if the layout of a parameter block differs between module and host.
 pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), EmitError> {
     fill(described.cell, u64::from(class.id.0));
     for property in described.properties.iter() {
@@ -54,7 +54,7 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
 /// Checks that a struct has the same layout in the host and in the module that declares it.
 ///
 /// # Errors
-/// Returns an error if the size, the alignment, an offset or the fingerprint differs. A zero fingerprint is compared as well.
+/// Returns an error if the size, the alignment, an offset or the fingerprint differs. A zero fingerprint is also compared.
 pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType) -> Result<(), EmitError> {
     let disagree = |why: String| disagree(module, &found.path, why);
     if (found.size(), found.align()) != (described.size as usize, described.align as usize) {
@@ -95,7 +95,7 @@ pub(crate) fn fill_import(
     let number = match import.kind {
         ImportKind::CLASS => {
             let class = types.class_by_path(path).ok_or_else(missing)?;
-            // Module code accesses members of a base class through the derived class. The offsets are the offsets in the base class.
+            // Module code may access members of a base class through the derived class. The offsets are then the offsets in the base class.
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
                 let base = class.base.as_ref().map_or("nothing", |base| &*base.path);
@@ -105,8 +105,8 @@ pub(crate) fn fill_import(
         }
         ImportKind::PROPERTY => {
             let property = types.property_by_path(path).ok_or_else(missing)?;
-            // A redirect may resolve to a member of another class. The module would then use the offset of that member on objects of the
-            // class in the path.
+            // Rejects a redirect to a member of an unrelated class. The module would use the offset of that member on objects of the class
+            // in the path.
             let class = path.split_once(':').and_then(|(class, _)| types.class_by_path(class)).ok_or_else(missing)?;
             if !class.chain().iter().any(|class| class.path == property.owner) {
                 return Err(wrong(format!("which is a member of {} here", property.owner)));
@@ -163,14 +163,14 @@ pub(crate) fn fill_import(
     Ok(())
 }
 
-/// Creates the error for a layout that differs between two sides that one macro generates.
+/// Creates the error for a layout that differs between host and module, although one macro has generated both sides.
 fn disagree(module: &str, path: &str, why: String) -> EmitError {
     let help = "rebuild the module with the alcedo-plugin-api of this host".to_owned();
     EmitError::Import { module: module.to_owned(), path: path.to_owned(), why, help }
 }
 
-/// Compares the members of the imported type in this host with the members for which the module was built. Returns the help. The help names
-/// the older side and a fix.
+/// Compares the members of the imported type in this host with the members for which the module was built. Returns a help text with the
+/// older side and a fix.
 fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     let types = &core.world.types;
     let path = import.path.as_str();
@@ -180,7 +180,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
         let here = found.own_fields().iter().map(|field| Rc::clone(&field.text));
         (here.collect(), there.map(|field| field.name.as_str()).collect(), Some(found.origin))
     } else {
-        // The module imports only functions that it uses. A function without an import may still exist in the glue.
+        // The module imports only the functions that it uses. A function without an import may therefore exist in the glue.
         let found = types.class_by_path(path);
         let here = found.iter().flat_map(|class| class.own_properties.iter().map(|member| Rc::clone(&member.text)));
         let glue = all.iter().filter(|import| import.kind == ImportKind::CLASS && import.path.as_str() == path);
@@ -193,7 +193,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     help(origin, &here, &there)
 }
 
-/// Determines the older side from the member names in this host and in the module, and returns the help.
+/// Determines the older side from the member names in this host and in the module, and returns the help text.
 fn help(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
     let (owner, renew) = match origin {
         Some(Origin::Native) => ("the host", "build the host again and restart it"),
@@ -212,14 +212,15 @@ fn help(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
     }
 }
 
-/// Fills a cell. Called only in this file, after declaration and description were compared.
+/// Fills a cell. Called only in this file, after the declaration in the host was compared with the description in the module.
 fn fill(cell: &Cell, number: u64) {
     // SAFETY: the callers take cell and number from one description, and have already compared the description with the
     // declaration.
     unsafe { cell.fill(number) };
 }
 
-/// Checks that the path of an import fits its kind. Later code compares and formats the path, and embeds it in other strings.
+/// Checks that the path of an import has the form that its kind requires. Later code compares the path, formats the path, and embeds the
+/// path in strings.
 fn check_path(kind: ImportKind, path: &str) -> Result<(), PathError> {
     match kind {
         ImportKind::PROPERTY | ImportKind::FUNCTION | ImportKind::FUNCTION_FINAL => {

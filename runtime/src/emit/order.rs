@@ -1,25 +1,25 @@
-//! Groups modules into batches that are declared together, and orders the batches. Two libraries may refer to each other's types. Each
-//! batch therefore contains as many libraries as possible. A script package is a separate batch after its dependencies, because its source
-//! is checked against declared types.
+//! Groups modules into batches that are declared together, and orders the batches. Two libraries may each refer to types of the other
+//! library. Each batch therefore contains as many libraries as possible. A script package is a separate batch after its dependencies,
+//! because its source is checked against declared types.
 
-/// Facts about a module that determine its batch.
+/// Properties of a module that determine its batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModuleNeeds<'a> {
     pub name: &'a str,
     pub is_script: bool,
-    /// Names of required modules. Modules outside of the input are already declared.
+    /// Names of the required modules. The types of a required module outside of the input are already declared.
     pub needs: &'a [&'a str],
 }
 
-/// Returns the indices of the modules, batch by batch. Modules with cyclic dependencies are the last batch. Most callers have already
-/// rejected cycles. All other callers declare the modules of a cycle as if they were independent.
+/// Returns the indices of the modules, batch by batch. The last batch contains the modules with cyclic dependencies, if any. Most callers
+/// have already rejected cycles. The remaining callers declare the modules of a cycle in one batch.
 pub(crate) fn batches(modules: &[ModuleNeeds<'_>]) -> Vec<Vec<usize>> {
     let mut batches = Vec::new();
     let mut left: Vec<usize> = (0..modules.len()).collect();
     while !left.is_empty() {
         let is_left = |name: &str| left.iter().any(|at| modules[*at].name == name);
         let waits = |at: usize| modules[at].needs.iter().any(|need| *need != modules[at].name && is_left(need));
-        // A library waits only for the script packages that it requires, directly or indirectly.
+        // A library must follow only the script packages that it requires, directly or indirectly.
         let mut waiting: Vec<usize> = left.iter().copied().filter(|at| modules[*at].is_script).collect();
         let mut at = 0;
         while at < waiting.len() {

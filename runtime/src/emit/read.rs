@@ -1,8 +1,8 @@
-//! Copies the descriptions of one module into declarations of the host. The host owns all data of a declaration except function pointers.
-//! Function pointers of a module are called through the module's gate.
+//! Copies the descriptions of one module into declarations of the host. A declaration contains no pointer into the module, except function
+//! pointers. The host calls these functions through the module's gate.
 //!
-//! [`Copied`] lists the fields of each description once, for mapped modules and for library files whose code never runs. The caller has
-//! compared the layout hash in the manifest: the descriptions in the file have the layout of this build.
+//! The implementations of [`Copied`] list the fields of each description once. They read mapped modules, and also library files whose code
+//! never runs. The caller has compared the layout hash in the manifest, so the descriptions in the file have the layout of this build.
 
 use std::mem::offset_of;
 use std::rc::{Rc, Weak};
@@ -30,19 +30,19 @@ use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 
-/// Maximum length of a string and of a list. A larger number shows that the data is damaged.
+/// Maximum length of a string and of a list. A larger length means that the descriptions are damaged.
 pub(crate) const MOST: u64 = 1 << 20;
 
 /// Size of a machine word of the target, in bytes.
 pub(crate) const WORD: u64 = 8;
 
-/// Constant of a description that the host copies.
+/// Constant in a description. The host copies this constant.
 pub(crate) trait Copied {
     /// Type of the copy.
     type Own;
     /// Copies the constant of a mapped module.
     fn copied(&self) -> Self::Own;
-    /// Copies the constant at an address in a library file. Returns `None` if the file has no such constant at this address.
+    /// Copies the constant at an address in a library file. Returns `None` if the file contains no valid constant at this address.
     fn read(from: &Constants<'_>, at: u64) -> Option<Self::Own>;
 }
 
@@ -166,7 +166,7 @@ descriptions! {
         EnumDecl { package, name, origin: Origin::Dynamic, underlying, is_flags, entries, fingerprint, doc }
     };
     DelegateDesc { package, class, name, kind, params, fingerprint, doc } => DelegateDecl: {
-        // Accepts an invalid path. The later check of the declaration rejects such a path.
+        // Accepts an invalid path here. The later check of the declaration rejects the path.
         let package = class.parse::<TypePath>().map_or(package, |path| path.package);
         DelegateDecl { package, class, name, origin: Origin::Dynamic, kind, params, fingerprint, doc }
     };
@@ -202,7 +202,7 @@ fn signed(underlying: PropertyKind, mut entries: Vec<EnumEntry>) -> Vec<EnumEntr
     entries
 }
 
-/// Removes the base struct from the fields, and returns its path. A module lists the base struct as the first field.
+/// Removes the base struct from the fields, and returns the path of the base struct. A module lists the base struct as the first field.
 fn based(mut fields: Vec<PropertyDecl>) -> (String, Vec<PropertyDecl>) {
     let extends = |first: &PropertyDecl| first.flags & property_flags::BASE != 0 && first.kind == PropertyKind::STRUCT;
     let base = if fields.first().is_some_and(extends) { fields.remove(0).type_path } else { String::new() };
@@ -238,7 +238,7 @@ pub(crate) fn add(
     for (class, described) in own.classes.iter_mut().zip(described.classes) {
         bind(class, described, core, gate);
     }
-    // Sorts the classes. The arbitrary order of the linker must not affect the result.
+    // Sorts the classes, because the order in the linked library is arbitrary, and must not affect the result.
     own.classes.sort_by(|one, other| (&one.package, &one.name).cmp(&(&other.package, &other.name)));
     batch.append(own);
     Ok(())

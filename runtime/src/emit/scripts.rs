@@ -1,6 +1,6 @@
-//! Compiles the source of a script package into classes. The package is checked against the types declared so far, and declared as a
-//! separate batch. Then its function bodies are compiled and linked. A call from code outside of the package enters the gate of the
-//! package's module and opens a red frame, like a call into a library.
+//! Compiles the source of a script package into classes. The package is checked against the types that are already declared, and is
+//! declared as a separate batch. Then its function bodies are compiled and linked. A call from outside of the package enters the gate of
+//! the package's module and opens a red frame, as a call into a library does.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -41,7 +41,7 @@ pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, 
     check_without(types, package, &HashMap::new())
 }
 
-/// Checks a package against `types`. `refused` lists the names that modules with errors declare, each with a description of its module.
+/// Checks a package against `types`. `refused` maps each name that a module with errors declares to a description of the module.
 fn check_without(
     types: &Types,
     package: &Package,
@@ -54,7 +54,7 @@ fn check_without(
 /// Checks the sources of a package.
 ///
 /// # Errors
-/// Returns all errors, and the warnings.
+/// Returns all errors and warnings of the sources.
 pub(crate) fn check_sources(
     types: &Types,
     package: &str,
@@ -110,7 +110,7 @@ fn wrong(package: &Package, diagnostics: String) -> EmitError {
 /// Declares the types of a package. `refused` creates the error for a batch that reflection rejects.
 ///
 /// # Errors
-/// Returns the errors of the source, a declaration error, or a body that cannot be linked.
+/// Returns the errors of the source, a declaration error, or the error of a body that cannot be linked.
 pub(super) fn declare(
     core: &Rc<Core>,
     (gate, leases): (&Rc<Gate>, &Arc<Leases>),
@@ -147,7 +147,7 @@ pub(super) fn declare(
     Ok(declared.classes)
 }
 
-/// Sets thunks that pass calls from other code through the gate.
+/// Replaces the thunks of a class. The new thunks pass calls from outside of the package through the gate.
 fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
     for function in &mut class.functions {
         let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
@@ -168,7 +168,7 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     }
 }
 
-/// Returns the classes of the script library. Scripts can call the static functions of these classes without a class name.
+/// Returns the classes of the script library. Scripts can call static functions of these classes without a class name.
 pub(crate) fn libraries() -> Vec<String> {
     library::PATHS.iter().map(|path| (*path).to_owned()).collect()
 }

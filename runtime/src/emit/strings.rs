@@ -1,6 +1,6 @@
 //! Checks the strings in the descriptions of a mapped module: member names, paths, defaults and signatures. Paths and ZCall names contain
-//! these strings. Errors and logs print them. Therefore each string is checked before its first use. Every load runs this check: loads of
-//! the Master, a Slim and the Default, reloads, and canaries.
+//! these strings, and errors and logs print these strings. Each string is therefore checked before its first use. Every load runs this
+//! check: loads of the Master, of a Slim and of the Default, reloads, and loads in a canary.
 
 use std::collections::HashSet;
 
@@ -173,7 +173,8 @@ impl Check<'_> {
         self.properties(path, &import.fields)
     }
 
-    /// Returns the call name of an export. The name must parse to its original parts. This check rejects a part that contains a separator.
+    /// Returns the call name of an export. Parsing the name must return its original parts. This check rejects a part that contains a
+    /// separator.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let expected = Method { module: self.module, type_path, method };
