@@ -30,7 +30,7 @@ impl Stores<'_> {
         Some(self.0.world.types.class_by_path(path)?.id.0)
     }
 
-    /// Returns all registered types of a package as text, without their origins. Includes the class data that [`Declared`] omits.
+    /// Returns all registered types of a package as text, without their origins. The text includes class data that [`Declared`] omits.
     ///
     /// [`Declared`]: crate::Declared
     pub fn types_of(&self, package: &str) -> String {

@@ -327,12 +327,12 @@ impl Builder {
         self
     }
 
-    /// Sets the number of stack bytes that calls into modules and calls of host functions leave free: 256 KiB by default, at most three
-    /// quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or the Default. A
-    /// call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep). Unbounded recursion therefore
-    /// returns an error, and the process continues. Calls that destroy objects may use three quarters of this reserve. Two kinds of calls
-    /// into a Slim, a pinned context or the Default are not checked: calls through function pointers, and calls on the stack of a
-    /// coroutine. The size of a coroutine's stack is unknown.
+    /// Sets the stack reserve: the number of stack bytes that calls into modules and calls of host functions leave free. The default is 256
+    /// KiB. The maximum is three quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned
+    /// context or the Default. A call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep).
+    /// Unbounded recursion therefore returns an error, and the process continues. Calls that destroy objects may use three quarters of this
+    /// reserve. The runtime does not check two kinds of calls into a Slim, a pinned context or the Default: calls through function
+    /// pointers, and calls on the stack of a coroutine, whose size is unknown.
     ///
     /// # Examples
     /// ```rust

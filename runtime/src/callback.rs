@@ -1,8 +1,8 @@
 //! Callbacks that a host has registered. Each callback has a kind, and a location in the source of the host.
 //!
-//! A callback that owns a handle of its own host creates a reference cycle. The reference count of the host does not show that a callback
-//! owns a handle. When a runtime or context ends, it therefore drops its callbacks one by one, and counts the handles that each drop
-//! releases. Dropping the callbacks breaks every cycle. The log lists the callbacks that owned a handle.
+//! If a callback owns a handle of the host that owns the callback, both form a reference cycle. The reference count of the host does not
+//! show that a callback owns a handle. When a runtime or context ends, it therefore drops its callbacks one by one, and counts the handles
+//! that each drop releases. Dropping the callbacks breaks every cycle. The log lists the callbacks that owned a handle.
 
 use std::cell::Cell;
 use std::fmt;

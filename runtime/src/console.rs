@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn every_listed_command_works_and_others_return_the_list() {
         let runtime = runtime();
-        // Skips commands with uppercase letters, which are placeholders for arguments.
+        // Skips commands with uppercase letters, because uppercase words are placeholders for arguments.
         for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
             for line in [command.replace("|off", ""), command.replace("on|", "")] {
                 let answer = runtime.console(&line);

@@ -60,7 +60,7 @@ listed! {
         Wake,
         /// A conversion function of a plugin was called for one object.
         Conversion,
-        /// An object was reconstructed on another native class.
+        /// An object was constructed again, because the native base of its class has changed.
         Reconstruction,
         /// A subobject was added to an existing object.
         AddSubobject,

@@ -291,8 +291,8 @@ impl Leases {
         self.take_at(kind, owner, Some(location_text(Location::caller())))
     }
 
-    /// Takes a lease for `owner` inside a public function. Records the call site of this public function in the host, which the innermost
-    /// [`host_verb`] on this thread has stored. Records no location outside of public functions.
+    /// Takes a lease for `owner` inside a public function. Records the host's call site of this public function. The innermost
+    /// [`host_verb`] on this thread has stored this call site. Records no location outside of public functions.
     ///
     /// # Errors
     /// [`Sealed`] if the unload has begun.

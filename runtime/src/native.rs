@@ -100,7 +100,7 @@ pub struct Natives {
 }
 
 impl Natives {
-    /// Returns a set without native types, which declares the package `name`.
+    /// Returns a set that declares the package `name`, and contains no native types yet.
     pub fn in_package(name: &str) -> Self {
         Self { packages: vec![name.to_owned()], ..Self::default() }
     }

@@ -153,7 +153,7 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// A host: its objects, its classes and its loaded modules. A clone is another handle of this host. The host ends when its last handle is
+/// A host: its objects, its classes and its loaded modules. A clone is a further handle of this host. The host ends when its last handle is
 /// dropped. Callbacks of the host should therefore own a weak handle; see [`Runtime::downgrade`]. Game thread only, enforced by the
 /// compiler.
 ///
@@ -336,11 +336,12 @@ impl Runtime {
 
     /// Returns a weak handle of the host. A callback may own a weak handle.
     ///
-    /// A callback that owns a [`Runtime`] creates a reference cycle. The runtime then stays alive after all other handles were dropped. In
-    /// this case no module is unloaded, and no listener is called. The folder with the library copies remains until this user starts a host
-    /// again. The runtime detects the cycle only when the thread ends. A warning in the log then lists the callbacks that may own a handle.
-    /// [`Runtime::shutdown`] breaks these cycles by dropping the callbacks. For each callback that owned a handle, the shutdown logs a
-    /// warning with the kind and location of the callback. Most callbacks receive a handle as an argument and need no own handle.
+    /// A callback that owns a [`Runtime`] creates a reference cycle. The runtime then stays alive after all handles outside of the callback
+    /// were dropped. In this case no module is unloaded, and no listener is called. The folder with the library copies remains until this
+    /// user starts a host again. The runtime detects the cycle only when the thread ends. A warning in the log then lists the callbacks
+    /// that may own a handle. [`Runtime::shutdown`] breaks these cycles by dropping the callbacks. For each callback that owned a handle,
+    /// the shutdown logs a warning with the kind and location of the callback. Most callbacks receive a handle as an argument, and need not
+    /// own a handle.
     ///
     /// ```
     /// use alcedo_runtime::Runtime;
@@ -406,8 +407,8 @@ impl Runtime {
         Collection(self)
     }
 
-    /// Returns the load contexts of this runtime: the Default, the Slims and the pinned contexts. The result also contains the Master data
-    /// that any thread may read, and can be sent to any thread. See `runtime/docs/load-contexts.md`.
+    /// Returns the load contexts of this runtime: the Default, the Slims and the pinned contexts. The result also provides the information
+    /// about the Master that any thread may read. The result can be sent to any thread. See `runtime/docs/load-contexts.md`.
     #[must_use]
     pub fn contexts(&self) -> Contexts {
         Contexts::of(&self.inner.loads.registry)

@@ -8,7 +8,7 @@ use tracing::dispatcher;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::NoSubscriber;
 
-/// Prints a message, which was also logged, if this process has no subscriber. Can be called on any thread.
+/// Prints a message if this process has no subscriber. The caller also logs the message. Can be called on any thread.
 pub(crate) fn print(message: &dyn Display) {
     let is_lost = LevelFilter::current() == LevelFilter::OFF
         && dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>());

@@ -22,7 +22,7 @@ struct Group {
     fast_path: Option<MethodFastPath>,
     condition: Option<WordOffset<bool>>,
     items: Vec<BatchItem>,
-    /// Set if every object of the group has a plugin part.
+    /// Set if each object of the group has a plugin part.
     is_whole: bool,
     /// Index of each object in the caller's list.
     indexes: Vec<u32>,

@@ -70,8 +70,8 @@ fn call_of(
     }
 }
 
-/// Returns the kind of the result of a call through a handle; zero for no result. Returns an error if the handle is invalid, or the callee
-/// has no parsed signature.
+/// Returns the kind of the result of a call through a handle. Returns zero if the callee has no result. Returns an error if the handle is
+/// invalid, or the callee has no parsed signature.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
         // The handle is invalid. This dynamic call returns the error.
@@ -87,7 +87,7 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
     Ok(value.map_or(PropertyKind(0), TypeText::kind))
 }
 
-/// Assigns the slots in this order: the receiver, if the function has a receiver; the parameters; the result.
+/// Assigns the slots in order: first the receiver, if the function has a receiver, then the parameters, and then the result.
 fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));
     let receivers = slots.checked_sub(parameters + results).filter(|receivers| *receivers <= 1)?;

@@ -1,5 +1,5 @@
-//! Looks up conjugates by handle: their state, validity and address. A handle may refer to a red or a black conjugate. The functions of
-//! this file accept both colors.
+//! Looks up conjugates by handle, and returns their color, kind, validity and address. A handle may refer to a red or a black conjugate.
+//! The functions of this file accept both colors.
 #![expect(unsafe_code, reason = "reads and writes the values that conjugates refer to")]
 
 use std::rc::Rc;

@@ -41,7 +41,7 @@ pub(crate) struct Core {
     /// Id of the game thread.
     pub game_thread: GameThreadId,
     pub world: World,
-    /// State of the fast paths. Callers can hold this state without a reference to the `Core`.
+    /// State of the fast paths. A caller can own a clone of this value without a reference to the `Core`.
     pub fast_paths: Rc<FastPaths>,
     /// Objects and their plugin parts.
     pub pairs: Rc<Pairs>,
@@ -202,7 +202,7 @@ impl Core {
     pub(crate) fn watch(&self, limit: Duration, listeners: Arc<Callbacks<Listener>>) -> std::io::Result<()> {
         let activities = Arc::clone(self.red.activities());
         activities.turn_on();
-        // Disables the fast paths, which do not report calls to the watchdog.
+        // Disables the fast paths, because calls through fast paths are not reported to the watchdog.
         self.zcalls.epoch().shut();
         let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
@@ -329,7 +329,7 @@ mod scripts {
             args: ConstructionArgs,
         ) -> Result<ObjectHandle, CallError> {
             let core = super::alive(&self.0)?;
-            // Performs the same checks as a spawn by a plugin; see `host_api`.
+            // Performs the checks of a spawn by a plugin; see `host_api`.
             world.mode.may_act("spawning an object")?;
             world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
             if !args.outer.is_none() && !world.objects.is_alive(args.outer) {

@@ -42,7 +42,7 @@ pub(crate) struct Delegates {
 }
 
 impl Delegates {
-    /// Returns the signature of a delegate type, or [`CallError::Signature`] for another type.
+    /// Returns the signature of a delegate type. Returns [`CallError::Signature`] if the type is not a delegate.
     pub(super) fn signature(&self, ty: &PropertyType) -> Result<Rc<SignatureText>, CallError> {
         let words = signature_of(ty)?;
         if let Some(known) = self.signatures.borrow().get(words) {
@@ -90,7 +90,7 @@ pub(crate) fn types_of(signature: &SignatureText, world: &World) -> Result<Types
     Ok((params, signature.result.as_deref().map(of).transpose()?))
 }
 
-/// Returns the signature string of a delegate type, or [`CallError::Signature`] for another type.
+/// Returns the signature string of a delegate type. Returns [`CallError::Signature`] if the type is not a delegate.
 pub(crate) fn signature_of(ty: &PropertyType) -> Result<&str, CallError> {
     ty.signature().ok_or_else(|| mismatch(&"the value", ty, &"a delegate"))
 }
@@ -344,7 +344,8 @@ impl Delegates {
         if !matches!(ty, PropertyType::Delegate(_)) {
             let (left, dead) = keep(now, |binding| world.is_alive(binding.object));
             if dead != 0 {
-                // If the property cannot currently be written, bindings to destroyed objects stay in the property, and are skipped.
+                // If the property cannot currently be written, bindings to destroyed objects remain in the property, and later calls skip
+                // them.
                 let _may_not = world.write(object, property, &left);
             }
             now = left;

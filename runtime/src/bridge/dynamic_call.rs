@@ -221,8 +221,8 @@ fn await_result(
     }
 }
 
-/// Checks that objects in the result of a host function match the registered signature. Returns [`CallError::WrongClass`] for an object of
-/// another class.
+/// Checks that objects in the result of a host function match the registered signature. Returns [`CallError::WrongClass`] if an object is
+/// not of the class in the signature.
 pub(crate) fn check_result(core: &Core, name: &str, signature: &Signature, value: &Value) -> Result<(), CallError> {
     match signature.0.result.as_deref() {
         Some(word) if value.kind() == word.kind() && may_name_objects(word) => {
@@ -510,8 +510,9 @@ mod tests {
         assert!("i32, potato".parse::<Signature>().is_err());
     }
 
-    /// Creates a host with `/Script/Game.Thing`, which has a property `notes: Map(String, Array(String))` and a function
-    /// `shout(words: Array(String), counts: Map(String, u32)) -> Label`, where a label is `(text: String, of: Array(u32))`.
+    /// Creates a host with the class `/Script/Game.Thing`. The class has a property `notes: Map(String, Array(String))` and a function
+    /// `shout(words: Array(String), counts: Map(String, u32)) -> Label`. The struct `Label` has the fields `(text: String, of:
+    /// Array(u32))`.
     fn host() -> (Rc<Core>, ObjectHandle) {
         let core = Core::new().expect("a finalizer thread");
         core.world.types.declare_package("Game");

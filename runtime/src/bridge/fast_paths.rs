@@ -74,7 +74,7 @@ pub(crate) type Called = Option<Result<u64, Box<CallError>>>;
 pub(crate) trait Words: Copy {
     fn count(self) -> usize;
 
-    /// Returns the word at an index, which must be in bounds.
+    /// Returns the word at the index `at`. The index must be in bounds.
     fn word(self, at: usize) -> u64;
 }
 
@@ -102,8 +102,8 @@ impl Words for &[u64] {
     }
 }
 
-/// Static function whose module stays loaded while this value exists: a red frame is open, or the calling thread has entered the gate of
-/// the module's context.
+/// Static function of a module. The module stays loaded while this value exists, because a red frame is open, or because the calling thread
+/// has entered the gate of the module's context.
 pub(crate) struct HotTrampoline<'a> {
     trampoline: DirectTrampoline,
     count: usize,
@@ -284,7 +284,7 @@ impl FastPaths {
         unsafe { self.enter_on(fast_path, (object, entry.memory), words, clean_up) }
     }
 
-    /// Checks if plugins can currently make direct calls of targets that were resolved at `version`, which must not be [`CLOSED`]. The
+    /// Checks if plugins can currently make direct calls of targets that were resolved at `version`. `version` must not be [`CLOSED`]. The
     /// version changes with the epoch and the mode. A plugin that has borrowed a slice makes no direct calls.
     #[inline]
     pub(super) fn is_version(&self, version: u64) -> bool {
@@ -303,8 +303,8 @@ impl FastPaths {
         self.version().filter(|_| self.epoch().get() != Epoch::SHUT)
     }
 
-    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs, so objects,
-    /// generations and the runtime persist. Returns `false` in a coroutine, because the coroutine may outlive the frame.
+    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs. Objects, generations
+    /// and the runtime therefore persist. Returns `false` in a coroutine, because the coroutine may outlive the frame.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
         self.hot.depth() != 0 && self.hot.stack().is_here()
@@ -412,7 +412,7 @@ fn result(answer: DirectAnswer, failure: &MaybeUninit<Failure>) -> Result<u64, B
 }
 
 /// Reads the failure that a trampoline has written. Takes a reference, because a failure is large. Passing the failure by value would copy
-/// it before each check of the answer.
+/// the failure before each check of the status.
 #[cold]
 #[inline(never)]
 fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {

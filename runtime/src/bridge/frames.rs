@@ -1,4 +1,4 @@
-//! Frames of calls whose thunk is plugin code. The plugin accesses the frame, which is stored in the host, by a number. This number is
+//! Frames of calls whose thunk is plugin code. The host stores the frame, and the plugin accesses the frame by a number. This number is
 //! valid until the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, and therefore also
 //! finds values that have moved.
 #![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]

@@ -23,7 +23,7 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameError, NameErrorKind, Reader};
 
-/// Borrowed description from a module, whose functions match their declared types.
+/// Description that a module lends. The functions in the description match their declared types.
 pub(crate) struct BorrowedDesc<'a, D>(&'a D);
 
 impl<'a, D> BorrowedDesc<'a, D> {

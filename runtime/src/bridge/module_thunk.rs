@@ -86,7 +86,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let find = || core.pairs.find_part(&core.world.objects, object, function_of(frame).owner);
         let part = match find() {
             None => {
-                // Checks the stack space for this call before the part is built, because the red constructor also runs on this stack.
+                // Checks the stack space before the plugin part is built, because the red constructor also runs on this stack.
                 core.red.hot().may_open(&format_args!("{what} of {object}"))?;
                 core.pairs.late(object)?;
                 find()

@@ -44,8 +44,8 @@ impl Resolver for DelegateResolver {
     }
 }
 
-/// Returns the kind of the delegate's result; zero if the delegate has no result. Returns an error if the conjugate has expired
-/// or is not a delegate.
+/// Returns the kind of the delegate's result. Returns zero if the delegate has no result. Returns an error if the conjugate has expired or
+/// is not a delegate.
 pub(crate) fn result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
     let opened = conjugates::open(core, delegate, Instant::now())?;
     let signature = core.delegates.signature(&opened.ty)?;

@@ -93,7 +93,7 @@ impl ValueTypes {
         state.ending.insert(module);
     }
 
-    /// Records that the modules between `after` and `before` have no ids in this store.
+    /// Records that the modules with ids between `after` and `before` have no type ids in this store.
     pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }

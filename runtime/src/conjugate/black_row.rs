@@ -27,7 +27,7 @@ impl BlackRow {
         Self { entries: Row::new(NOTHING), head: Rc::new(Cell::new(head)) }
     }
 
-    /// Returns the address of the head, which is valid while `self` exists.
+    /// Returns the address of the head. The address is valid while `self` exists.
     pub(super) fn head(&self) -> *const BlackDirectory {
         self.head.as_ptr()
     }

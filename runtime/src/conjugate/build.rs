@@ -172,7 +172,7 @@ impl Plugins<'_> {
             share.equal.insert(of, Rc::clone(&equal));
             equal
         });
-        // If earlier fields of an object were put aside, packs no fields of this object: fields that were put aside are compared with the
+        // Packs no fields of an object with fields that an earlier reload has put aside. Fields that were put aside are compared with the
         // saved fields by name.
         let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
         let has_aside =
@@ -302,7 +302,7 @@ impl Plugins<'_> {
         self.world.objects.memory(object).ok_or(CallError::Stale { handle: object })
     }
 
-    /// Runs a hook of `class`, whose module has this gate.
+    /// Runs a hook of `class`. `gate` is the gate of the class's module.
     fn hook(
         &self,
         object: ObjectHandle,
@@ -440,7 +440,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool {
-        // Returns `true` for a class whose module has ended, so that the step runs and reports the error.
+        // Returns `true` if the module of the class has ended. The step then runs, and reports the error.
         self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
     }
 

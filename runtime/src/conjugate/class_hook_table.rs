@@ -1,5 +1,5 @@
-//! Entry points of dynamic classes, by class id. Every construction looks up these entry points. Class ids are small and dense, so the
-//! table is an array.
+//! Entry points of dynamic classes, by class id. Every construction looks up these entry points. The table is an array, because class ids
+//! are small and dense.
 
 use std::rc::Rc;
 use std::sync::Arc;

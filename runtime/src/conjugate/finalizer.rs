@@ -2,7 +2,7 @@
 //! functions reject calls of this thread.
 //!
 //! A finalizer that never returns blocks the thread permanently. Waits for the thread are bounded, and report the running finalizer and its
-//! age. When the module of this finalizer is abandoned, another thread continues with the other modules.
+//! age. When the module of this finalizer is abandoned, a new thread continues with the remaining modules.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -114,8 +114,8 @@ struct Desk {
     skipped: u64,
     /// Number of the current finalizer thread. A thread with a different number was replaced.
     turn: u64,
-    /// Abandoned modules, whose finalizers no longer run. The images of these modules stay mapped, so their plugin parts may stay in
-    /// memory.
+    /// Abandoned modules, whose finalizers no longer run. The images of these modules stay mapped, so the remaining plugin parts stay
+    /// valid.
     abandoned: BTreeSet<ModuleId>,
 }
 

@@ -69,7 +69,7 @@ impl HotFrames {
     /// Default number of bytes of the game thread's stack that calls leave free.
     pub(crate) const RESERVE: usize = 256 << 10;
 
-    /// Creates a state without open frames. The calling thread becomes the game thread.
+    /// Creates a value without open frames. The calling thread becomes the game thread.
     pub(crate) fn new(epoch: Rc<Epoch>) -> Self {
         let numbers = [const { Cell::new(FrameNumber::NONE) }; FAST_FRAMES];
         let stack = thread_stack::span();

@@ -192,7 +192,7 @@ impl OwnedValues {
         Some(Opened { owner: ObjectHandle::NONE, at, ty, number: counters.number })
     }
 
-    /// Returns the facts about an owned value, even if it is suspended. Returns `None` for a handle that was never assigned.
+    /// Returns kind and age of an owned value, even if the value is suspended. Returns `None` for a handle that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.stock.borrow().entries.facts(handle, now)
     }

@@ -46,7 +46,7 @@ impl ConjugateKey {
 pub(crate) struct Part {
     /// Address of the part. Only the module may dereference this address.
     pub ptr: PartPtr,
-    /// Class data.
+    /// Id, hooks and gate of the class.
     pub of: Rc<ClassHooks>,
 }
 

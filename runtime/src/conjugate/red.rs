@@ -49,7 +49,7 @@ impl std::fmt::Debug for RedStack {
 }
 
 impl RedStack {
-    /// Creates an empty stack that uses the state in `hot`.
+    /// Creates an empty stack that counts its frames in `hot`.
     pub(crate) fn new(hot: Rc<HotFrames>) -> Self {
         let reds = Reds::new(Rc::clone(&hot));
         Self { hot, frames: RefCell::default(), reds, activities: Arc::default(), afterwards: RefCell::default() }
@@ -121,7 +121,7 @@ impl RedStack {
         }
     }
 
-    /// Defers `work` until the outermost frame has closed.
+    /// Defers the call of `work` to the time after the outermost frame has closed.
     pub(crate) fn afterwards(&self, work: Afterwards) {
         self.hot.set_waits(true);
         self.afterwards.borrow_mut().push(work);

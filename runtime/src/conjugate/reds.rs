@@ -24,7 +24,7 @@ pub(crate) struct Reds {
     values: RefCell<Serials<Opened>>,
     /// Lent values, oldest first.
     row: RefCell<Vec<ConjugateHandle>>,
-    /// Stores the height of the stack, which every call reads.
+    /// Frame counters, which also store the height of this stack, because every call reads the height.
     hot: Rc<HotFrames>,
 }
 
@@ -35,7 +35,7 @@ impl Default for Reds {
 }
 
 impl Reds {
-    /// Creates an empty stack, whose height is stored in `hot`.
+    /// Creates an empty stack. `hot` stores the height of the stack.
     pub(super) fn new(hot: Rc<HotFrames>) -> Self {
         let values = RefCell::new(Serials::new(FIRST, last_serial()));
         Self { values, row: RefCell::default(), hot }
@@ -74,7 +74,7 @@ impl Reds {
         self.values.borrow().get(handle).cloned()
     }
 
-    /// Returns the facts about a red conjugate. Returns `None` for a handle that was never assigned.
+    /// Returns kind and age of a red conjugate. Returns `None` for a handle that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.values.borrow().facts(handle, now)
     }

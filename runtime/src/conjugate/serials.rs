@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
 
-/// Facts about the conjugate of a handle.
+/// Kind and age of the conjugate of a handle, and a flag that is true while the conjugate exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Facts {
     pub kind: PropertyKind,
@@ -109,7 +109,7 @@ impl<T> Serials<T> {
         self.slot_mut(handle)?.1.tenant.as_mut()
     }
 
-    /// Returns the facts about the conjugate of a handle. Returns `None` for a handle that was never assigned.
+    /// Returns kind and age of the conjugate of a handle. Returns `None` for a handle that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         let (index, serial) = self.split(handle)?;
         let slot = self.slots.get(index as usize).filter(|slot| (1..=slot.assigned).contains(&serial))?;

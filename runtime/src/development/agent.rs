@@ -55,8 +55,8 @@ impl Voice {
 }
 
 impl Invitation {
-    /// Connects to the tool and exchanges greetings. Returns `None` if the environment specifies no socket. Returns an error if the
-    /// tool cannot be reached or has another version.
+    /// Connects to the tool and exchanges greetings. Returns `None` if the environment specifies no socket. Returns an error if the tool
+    /// cannot be reached, or if its protocol version differs.
     pub(crate) fn from_environment() -> Result<Option<Self>, Error> {
         let Some(socket) = std::env::var_os(SOCKET) else { return Ok(None) };
         let socket = PathBuf::from(socket);

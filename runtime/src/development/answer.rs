@@ -43,7 +43,7 @@ pub struct Answered {
     pub scripts: Option<Vec<ScriptCheck>>,
 }
 
-/// Error of reading an answer.
+/// Reason why an answer file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswerError {
@@ -53,7 +53,7 @@ pub enum AnswerError {
     /// The file is not a complete answer.
     #[error("its answer is broken ({0}): build the host and `alcedo` from one checkout")]
     Broken(String),
-    /// The answer has a different version than this reader.
+    /// The version of the answer differs from the version of this reader.
     #[error(
         "it uses alcedo-runtime {runtime}, whose answers have version {found}, and this `alcedo` reads version {VERSION}: build both from one \
          checkout"
@@ -69,7 +69,7 @@ pub enum AnswerError {
     Refused(String),
 }
 
-/// Returns the path of the answer file, if the environment requests an answer.
+/// Returns the path of the answer file. Returns `None` if the environment requests no answer.
 pub(crate) fn requested() -> Option<PathBuf> {
     std::env::var_os(REQUEST).filter(|path| !path.is_empty()).map(PathBuf::from)
 }

@@ -124,7 +124,7 @@ mod bound {
     }
 
     impl CBody {
-        /// Creates the body of `function`, which belongs to the class with the path `class`.
+        /// Creates the body of `function`. `class` is the path of the class that declares the function.
         pub(crate) fn attach(class: &str, library: &Library, function: &mut FunctionDecl, of_script: bool) -> Self {
             let body = Body::new(library, of_script);
             function.thunk = body.thunk();

@@ -273,7 +273,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     }
 }
 
-/// Converts the arguments to slots. Must run before objects are looked up, because a conversion is user code, which may destroy objects or
+/// Converts the arguments to slots. Must run before objects are looked up, because a conversion is user code, and may destroy objects or
 /// start a reload.
 fn slots_of<A: ValueParams>(arguments: A) -> [Slot; MOST_WORDS] {
     let mut slots = [Slot::EMPTY; MOST_WORDS];

@@ -57,7 +57,8 @@ macro_rules! host_class {
         #[doc = ::core::concat!("Members of a [`", stringify!($class), "`] for the host.")]
         ///
         /// # Errors
-        /// Each member fails if the object is destroyed, dormant or of another class, or if the class has no such member of this type.
+        /// Each member fails if the object is destroyed or dormant, or is not of this class. Each member also fails if the loaded class has
+        /// no member with this name and type.
         #[allow(dead_code, clippy::missing_errors_doc, clippy::too_many_arguments, reason = "as the module declares it")]
         pub trait $members: $crate::host::Reference {
             $(

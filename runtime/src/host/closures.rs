@@ -59,8 +59,8 @@ impl Listener {
     /// …)?.delegate()`.
     ///
     /// # Errors
-    /// Returns [`CallError::Signature`] if the closure has a different signature, [`CallError::Stale`] if another world was loaded, and
-    /// [`CallError::Unavailable`] if the runtime was dropped.
+    /// Returns [`CallError::Signature`] if the closure has a different signature. Returns [`CallError::Stale`] if a saved world was loaded
+    /// after the binding, and [`CallError::Unavailable`] if the runtime was dropped.
     pub fn delegate<F: Signature>(&self) -> Result<Delegate<F>, Error> {
         let ended = || CallError::Unavailable { what: "the runtime of the closure".to_owned() };
         self.runtime.upgrade().ok_or_else(ended)?.links().delegate(self.object, CALL)
@@ -79,7 +79,7 @@ impl Listener {
         made(runtime, &signature, closure)
     }
 
-    /// Returns `true` while the closure can be called. Dropping the runtime or loading another world ends the binding.
+    /// Returns `true` while the closure can be called. Dropping the runtime or loading a saved world ends the binding.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.runtime.upgrade().is_some_and(|runtime| runtime.objects().is_alive(self.object))

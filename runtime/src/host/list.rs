@@ -8,7 +8,7 @@ use crate::load::context::handle::WeakContexts;
 use crate::object::objects::ListEdit;
 use crate::runtime::Runtime;
 
-/// Counter for the versions of lists. Shared by all threads, because one thread may fill a list that another thread uses.
+/// Counter for the versions of lists. All threads share this counter, because one thread may fill a list that a different thread uses.
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
 fn next_version() -> u64 {

@@ -90,7 +90,8 @@ impl PropertyOf {
     /// Reads the property.
     ///
     /// # Errors
-    /// Fails if the object is destroyed, dormant or of another class, or if the class has no such property of this type.
+    /// Fails if the object is destroyed or dormant, or is not of the expected class. Fails if the class has no property with this name and
+    /// type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
         // The property reference caches only classes that have passed `Meant::check`.
         let raw = match runtime.core().world.get_cached(object, &self.key) {
@@ -157,8 +158,8 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
     /// Calls the function, or its override in the class of the object.
     ///
     /// # Errors
-    /// Fails if the object is destroyed, dormant or of another class, if the class has no such function with this signature, or if the
-    /// function returns an error.
+    /// Fails if the object is destroyed or dormant, or is not of the expected class. Fails if the class has no function with this name and
+    /// signature, or if the function returns an error.
     #[inline]
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: A) -> Result<R, Error> {
         let core = runtime.core();

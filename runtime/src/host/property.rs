@@ -120,8 +120,8 @@ impl<T: HostValue> TypedProperty<T> {
     /// Reads the property.
     ///
     /// # Errors
-    /// Fails if the object is destroyed, dormant or of another class, or if the class no longer has such a property of this type. Returns
-    /// [`CallError::Unavailable`] if the runtime was dropped.
+    /// Fails if the object is destroyed or dormant, or is not of the named class. Fails if the class no longer has a property with this
+    /// name and type. Returns [`CallError::Unavailable`] if the runtime was dropped.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
         if self.fast_paths.may_read(self.locations.epoch())

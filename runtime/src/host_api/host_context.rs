@@ -157,7 +157,7 @@ pub(crate) struct LastingContext {
 }
 
 impl LastingContext {
-    /// Returns the ABI context, and the shared host context, which must be stored together with the code of the module.
+    /// Returns the ABI context and the shared host context. The shared host context must be stored together with the code of the module.
     pub(crate) fn into_parts(self) -> (ModuleContext, Option<Arc<SharedHostContext>>) {
         (self.context, self.kept)
     }

@@ -22,7 +22,7 @@ pub(super) fn job_take(host: CallerContext<'_>, module: ModuleId, job: OwnedJob<
 
 pub(super) fn job_cancel(host: CallerContext<'_>, job: JobId) -> Result<(), CallError> {
     let ended = host.enter(|core| {
-        // Dropping the data of the job requires a red frame. No red frame can open on the stack of a coroutine.
+        // Dropping the captures of the job requires a red frame. No red frame can be opened on the stack of a coroutine.
         if !core.red.hot().stack().is_here() {
             return Err(CallError::WrongStack { action: "canceling a job".to_owned() });
         }

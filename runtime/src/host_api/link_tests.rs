@@ -86,7 +86,7 @@ impl Host {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// Creates a value of the type `words`, which the module owns.
+    /// Creates a value of the type `words`. The module owns the value.
     fn black(&self, words: &str) -> (ConjugateHandle, RawLocation) {
         let ty = self.core.value_types.get(self.ty(words)).expect("a type");
         let made = self.core.owned_values.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());

@@ -102,8 +102,8 @@ impl<C: Class> Body<C> {
         }
     }
 
-    /// Adds the destruction hook and the reference hook, which only native classes support. `has_red_constructor` is true if the author has
-    /// written a red constructor.
+    /// Adds the destruction hook and the reference hook. Only native classes support these hooks. `has_red_constructor` is true if the
+    /// author has written a red constructor.
     #[must_use]
     pub const fn with_ends(
         self,

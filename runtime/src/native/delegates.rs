@@ -201,8 +201,8 @@ impl<F: Signature> Delegate<F> {
     /// Calls the bound function. Pass `this.world()` in native code, and `runtime.world()` outside of calls.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the delegate is unbound, or if its object or function no longer exists. [`CallError::Signature`] if the
-    /// function now has a different signature. If the function fails, returns the error of the function.
+    /// [`CallError::NotFound`] if the delegate is unbound, or if the bound object or function no longer exists. [`CallError::Signature`] if
+    /// the function now has a different signature. If the function fails, returns the error of the function.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
         let nothing = |why: &str| CallError::NotFound {
             message: format!("a delegate ({}) {why}: bind it first", F::signature_text()),
@@ -282,7 +282,7 @@ of_several! {
     /// Native property type of a delegate with any number of bindings: `MulticastDelegate<fn(f64)>`. The type has no values. The accessor
     /// of the property returns a [`MulticastRef`].
     MulticastDelegate;
-    /// Native property type like [`MulticastDelegate`], which saves memory if the delegate is usually unbound.
+    /// Native property type like [`MulticastDelegate`]. Saves memory if the delegate is usually unbound.
     SparseDelegate;
 }
 

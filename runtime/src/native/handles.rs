@@ -90,7 +90,8 @@ impl<T: NativeValue> PropertyHandle<T> {
     /// Reads the property.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if the object is of another class.
+    /// [`CallError::Stale`] if the object is destroyed, and [`CallError::WrongClass`] if the object is not of the class that declares the
+    /// property.
     #[inline]
     pub fn get(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
         let raw = self.of.get(world, object)?;
@@ -154,16 +155,16 @@ impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
     /// Calls the most-derived body of the function.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed. [`CallError::WrongClass`] if the object is of another class. If the function fails,
-    /// returns the error of the function.
+    /// [`CallError::Stale`] if the object is destroyed. [`CallError::WrongClass`] if the object is not of the class that declares the
+    /// function. If the function fails, returns the error of the function.
     pub fn call(&self, world: &World, object: ObjectHandle, arguments: A) -> Result<R, CallError> {
         let called = failing(|| core_of(world).call_typed(object, &self.key, None, arguments));
         called.map_err(|error| explained(world, object, &self.class, (&self.key).name(), error))
     }
 }
 
-/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is of another class. Returns all remaining errors
-/// unchanged.
+/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is not of the class `class`. Returns all remaining
+/// errors unchanged.
 fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, error: CallError) -> CallError {
     let is_foreign = matches!(error, CallError::NotFound { .. }) && !world.is_a(object, class);
     match world.class_of(object).filter(|_| is_foreign) {

@@ -121,7 +121,7 @@ pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 /// Type of the receiver reference of the method `M`: `&C` or `&mut C`.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
-/// Returns the part of an object, which contains the Rust fields. The first use builds the part.
+/// Returns the part of an object, which is the struct with its Rust fields. The first use builds the part.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
     let At { world, object } = this.view.at();
     parts.get(object, || world.is_alive(object), || C::red_constructor(this))

@@ -240,8 +240,8 @@ impl Runtime {
         self.inner.core.tasks.now()
     }
 
-    /// Returns pending tasks, timers and posted closures of modules, in scheduling order. The list includes a closure that another thread
-    /// has posted only after the next safe point.
+    /// Returns pending tasks, timers and posted closures of modules, in scheduling order. If a different thread has posted a closure, the
+    /// list includes the closure only after the next safe point.
     ///
     /// # Examples
     /// ```rust

@@ -25,8 +25,9 @@ mod paths;
 
 /// Time between attempts to write the status file.
 const RETRY: Duration = Duration::from_secs(1);
-/// Time before another attempt to return to the last healthy library, or to copy a new library. An attempt fails, for example, while the
-/// disk is full. The time doubles after each failed return, up to [`MOST_DOUBLINGS`] times, because each attempt may interrupt the host.
+/// Time before a failed attempt is repeated. Applies to the return to the last healthy library, and to the copy of a new library. An
+/// attempt fails, for example, while the disk is full. The time doubles after each failed return, up to [`MOST_DOUBLINGS`] times, because
+/// each attempt may interrupt the host.
 const LONG_RETRY: Duration = Duration::from_secs(5);
 const MOST_DOUBLINGS: u32 = 6;
 
@@ -149,12 +150,12 @@ impl Runtime {
         }
     }
 
-    /// Checks if the host has ended or another watch was started. Called after a step of a health watch, which may have caused either.
+    /// Checks if the host has ended, or if a new watch was started. Called after each step of a health watch that runs code of the host.
     fn has_other_watch(&self) -> bool {
         self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some()
     }
 
-    /// Ends the health watch, because another watch replaces it.
+    /// Ends the health watch, because a new watch replaces it.
     pub(super) fn end_health_watch(&self) {
         if let Some(watching) = self.inner.health.take() {
             watching.withdraw(None);
@@ -343,8 +344,8 @@ impl Watching {
         }
         let is_whole = |at: &usize| is_complete(&self.files[*at], &bytes[*at], largest(runtime));
         if !changed.iter().all(is_whole) {
-            // A program still writes the file. On some systems the end of the write is not reported as a change, so another attempt is
-            // scheduled.
+            // A program still writes the file. Schedules a further attempt, because some systems do not report the end of the write as a
+            // change.
             self.next_copy = self.next_copy.or(Some(self.start.elapsed() + LONG_RETRY));
             return;
         }
@@ -492,7 +493,7 @@ impl Watching {
                     let file = self.files[at].display();
                     return Err(format!("no copy of {digest} was kept, so no return is possible: replace {file}"));
                 }
-                // Without a copy, the module is loaded from its path, which may contain new code now.
+                // Without a copy, the module is loaded from its path. The file at this path may contain new code now.
                 is_known = false;
                 continue;
             };
@@ -552,13 +553,13 @@ impl Watching {
         let_go(host, [self.check]);
     }
 
-    /// Ends this watch, because another watch replaces it. Removes the status file of this watch, which would no longer be updated. `next`
-    /// is the status file of the next watch.
+    /// Ends this watch, because a new watch replaces it. Removes the status file of this watch, which would no longer be updated. `next` is
+    /// the status file of the next watch.
     fn withdraw(self, next: Option<&Path>) {
         drop_caught(self.check);
         let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };
-        // The next process of this host may already have replaced the file. In another container, that process may have the id of this
-        // process.
+        // The next process of this host may already have replaced the file. If that process runs in a different container, it may have the
+        // id of this process.
         let id = std::process::id();
         let own = (id, process::started(id).unwrap_or_default());
         let is_of_another = |status: HostStatus| (status.process, status.started) != own;

@@ -1,4 +1,4 @@
-//! Persistent links: paths and ids of objects, and references and delegates, which store a path or an id.
+//! Persistent links: the paths and ids of objects, and the references and delegates that store a path or an id.
 
 use alcedo_abi::value::LazyRaw;
 

@@ -1,6 +1,6 @@
 //! Network serialization of structs. A struct of the host or of a module can define its network format with a `net_serialize` function.
 //! Structs without this function are sent field by field as text. If `net_serialize` returns `NotHandled`, the struct is also sent field by
-//! field. The first byte of the data specifies the format.
+//! field. The first byte of the serialized struct specifies the format.
 
 use alcedo_abi::net::{NetOutcome, joined, split};
 

@@ -16,7 +16,7 @@ impl Runtime {
     /// Loads libraries into a new Master. With the feature `script`, also loads folders of script packages. All paths must be absolute.
     ///
     /// # Errors
-    /// If a path is relative, a file is unreadable, a check fails, the `main` of a module panics, or the construction of a class default
+    /// If a path is relative, a file is unreadable, or a check fails. If the `main` of a module or the construction of a class default
     /// object panics. After an error, no module of the new Master stays loaded.
     ///
     /// # Examples

@@ -352,11 +352,12 @@ pub trait TableContext: sealed::Sealed + 'static {
     ) -> Result<Self::Entry<A, R>, Error>;
 }
 
-/// Marks tables of modules of the Master, which can be used on the game thread only; see [`Tables::of_module`].
+/// Marks tables that modules of the Master implement. Such tables can be used only on the game thread; see [`Tables::of_module`].
 #[derive(Debug)]
 pub enum OfMaster {}
 
-/// Marks tables of modules of Slims, pinned contexts and the Default, which any thread may use; see [`LoadContext::table`].
+/// Marks tables that modules of Slims, pinned contexts and the Default implement. Any thread may use such tables; see
+/// [`LoadContext::table`].
 ///
 /// # Examples
 /// ```rust
@@ -462,9 +463,9 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     }
 }
 
-/// Declares a table of functions that a host and a module exchange: `host struct` for a table of the host, `module struct` for a table of a
-/// module. The host and the module must contain equal declarations. A module declares the table with the macro `entry_table!` of
-/// `alcedo_plugin_api`. Parameters and results of entries are numbers, `bool` and names. See `runtime/docs/calls.md`.
+/// Declares a function table that a host and a module exchange. The keyword `host struct` declares a table of the host, and `module struct`
+/// declares a table of a module. The host and the module must contain equal declarations. A module declares the table with the macro
+/// `entry_table!` of `alcedo_plugin_api`. Parameters and results of entries are numbers, `bool` and names. See `runtime/docs/calls.md`.
 ///
 /// In a host, a `host struct` contains a function or closure for each entry. The host passes this struct to
 /// [`Tables::offer`](crate::Tables::offer). [`Tables::of_module`](crate::Tables::of_module) and

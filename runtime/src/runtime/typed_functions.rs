@@ -60,9 +60,9 @@ impl Calls<'_> {
     }
 
     /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` must be a `fn` item or a
-    /// closure without captures. Plugins call a leaf by its address, which is the fastest call into the host. The caller guarantees that a
-    /// leaf has no side effects. During a reload, new code can therefore call the leaf before the commit; see [`Calls::register_pure`].
-    /// Modules of Slims, pinned contexts and the Default can also call the leaf, on any thread.
+    /// closure without captures. Plugins call a leaf by its address. No call into the host is faster. The caller guarantees that a leaf has
+    /// no side effects. During a reload, new code can therefore call the leaf before the commit; see [`Calls::register_pure`]. Modules of
+    /// Slims, pinned contexts and the Default can also call the leaf, on any thread.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -339,7 +339,7 @@ bodies! {
     (A a, B b, C c, D d, E e, G g, H h) (A a, B b, C c, D d, E e, G g, H h, I i)
 }
 
-/// A function without captures, which is never dropped.
+/// A function without captures. The end of the host does not drop this function.
 struct Stateless<F>(PhantomData<fn() -> F>);
 
 alcedo_abi::copies! { impl[F] Stateless<F>; }

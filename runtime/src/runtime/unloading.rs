@@ -75,7 +75,7 @@ impl Unloads<'_> {
         let site = Site::new("unloading callback", &callback);
         let weak = self.0.downgrade();
         let code: UnloadingCallback = Rc::new(move |generation| {
-            // Always succeeds: a handle exists until the last generation has ended; see the `Drop` of `Runtime`.
+            // Always succeeds, because a handle exists until the last generation has ended; see the `Drop` of `Runtime`.
             weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
         });
         self.0.inner.loads.unloads.callbacks.add(priority, Registered { code, site });

@@ -153,7 +153,7 @@ fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
     });
 }
 
-/// Returns the report for the activity at index `at`, which has run for `since`.
+/// Returns the report for the activity at index `at`. The activity has run for `since`.
 fn hang(thread: &'static str, activity: &[Published], at: usize, since: Duration) -> Hang {
     let standing = activity.get(..=at).unwrap_or(activity);
     let phase = standing.iter().filter_map(|published| match &published.activity {

@@ -103,7 +103,7 @@ impl<'a> Bringing<'a> {
         Self { core, file, kept, plans, report, objects, roots, doomed, to_own, conversions, own, is_default }
     }
 
-    /// Creates memory, values and subobjects of all objects. Plugin code runs only if a class has a new subobject, has another native
+    /// Creates memory, values and subobjects of all objects. Plugin code runs only if a class has a new subobject, has a changed native
     /// base class, or converts a value.
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
         let has_parts = self.allocate()?;

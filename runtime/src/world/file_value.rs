@@ -1,5 +1,5 @@
-//! Value in a world file. Contains strings instead of interned names, and file indices instead of object handles, so the value is valid in
-//! any process. If the type of a property has changed, its saved value can be converted.
+//! Value in a world file. The value is valid in any process, because it contains strings instead of interned names, and file indices
+//! instead of object handles. If the type of a property has changed, its saved value can be converted.
 
 use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
@@ -95,8 +95,8 @@ pub(crate) enum FileReference {
     /// Reference to the object with this index in the file.
     #[serde(rename = "in")]
     In(u32),
-    /// Path of an object that is not in the file because code creates the object: a class default object, or an object inside a class
-    /// default object.
+    /// Path of an object that is not saved, because code creates the object. Such an object is a class default object, or an object inside
+    /// a class default object.
     #[serde(rename = "path")]
     Path(String),
 }

@@ -140,9 +140,9 @@ pub(super) fn gather(core: &Core, path: &Path, to: &mut dyn Write) -> Result<u64
 }
 
 /// Makes names unique within each outer. Duplicates have two causes. First, an object whose outer was destroyed (an orphan) is saved
-/// without an outer, and an existing object without an outer may have the name of the orphan. Second, a class may have gained a subobject
-/// with the name of an existing object. In both cases the orphan or the existing object receives a new name in the file. Subobjects are
-/// named first, and orphans last, because no saved reference uses the path of an orphan.
+/// without an outer. Another object without an outer may have the name of the orphan. Second, a class may have gained a subobject with the
+/// name of an existing object. In both cases the orphan or the existing object receives a new name in the file. Subobjects are named first,
+/// and orphans last, because no saved reference uses the path of an orphan.
 fn name_apart(world: &World, entries: &mut [Entry]) {
     let mut used_names: FxHashSet<(Option<u32>, Name)> = FxHashSet::default();
     used_names.reserve(entries.len());

@@ -34,11 +34,11 @@ pub struct WorldLoadReport {
     pub conjugates_built: u64,
     /// Number of kept fields that were restored.
     pub fields_kept: u64,
-    /// Kept fields that no longer fit their plugin parts: class, field, reason and number of objects.
+    /// Kept fields that could not be restored to plugin parts. Each line contains class, field, reason and number of objects.
     pub fields_lost: Vec<String>,
     /// Properties whose declaration has changed, each with counts of its values.
     pub properties: Vec<PropertyChange>,
-    /// Classes that are missing or have another native base class, each with the number of objects.
+    /// Classes that are missing or have a changed native base class, each with the number of objects.
     pub classes: Vec<ClassChange>,
     /// Added and removed default subobjects, and renamed members.
     pub structure: Vec<String>,

@@ -25,9 +25,9 @@ impl FastPaths {
     ///
     /// # Safety
     /// Each item must have the memory of an object of the fast path's class, and the object's part for the class that declares the target.
-    /// Each item must have been resolved since the last safe point, or the slot of its object must be unchanged since then, which an equal
-    /// [`FastPaths::population`] guarantees. All objects must have been alive when the directory had counted `ends` destroyed objects.
-    /// `condition`, if present, must be the offset of a byte in objects of the class.
+    /// Each item must have been resolved after the last safe point, or the slot of its object must be unchanged since the resolution. An
+    /// equal [`FastPaths::population`] guarantees that the slot is unchanged. All objects must have been alive when the directory had
+    /// counted `ends` destroyed objects. `condition`, if present, must be the offset of a byte in objects of the class.
     pub(in crate::bridge) unsafe fn call_batch(
         &self,
         fast_path: &MethodFastPath,

@@ -103,7 +103,7 @@ impl Inbox {
     }
 }
 
-/// Takes a lease with the location in the module, not a location in this file.
+/// Takes a lease with the source location of the request in the module.
 fn take(leases: Option<&Arc<Leases>>, kind: LeaseKind, place: &Arc<str>) -> Result<Lease, CallError> {
     let leases = leases.ok_or_else(|| CallError::Unavailable { what: format!("the module of a {kind}") })?;
     leases

@@ -20,7 +20,7 @@ pub(crate) struct Waking {
 }
 
 impl Waking {
-    /// Creates the state of a task. The state holds `lease` while the task or a waker exists.
+    /// Creates the shared waker state of a task. This state owns `lease`, and exists while the task or a waker exists.
     pub(super) fn new(job: JobId, inbox: Sender<Message>, lease: Lease) -> Arc<Self> {
         Arc::new(Self { job, woken: AtomicBool::new(false), inbox, _lease: lease })
     }

@@ -1,4 +1,4 @@
-//! Memory of the conjugates: slots in chunks, which are freed after the end of a module.
+//! Memory of the conjugates. The slots are allocated in chunks. Empty chunks are freed after the end of a module.
 
 use std::rc::Rc;
 
