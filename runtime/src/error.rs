@@ -37,7 +37,7 @@ pub enum Error {
     #[cfg(feature = "dll-bind")]
     #[error(transparent)]
     Bind(#[from] alcedo_dll_bind::BindError),
-    /// The system failed to create a thread, a folder or a watch.
+    /// A system operation has failed, such as the creation of a thread, a folder or a file.
     #[error("{doing}: {source}")]
     System {
         /// Attempted operation.
@@ -63,7 +63,7 @@ pub enum Error {
         /// Name of the member.
         name: String,
     },
-    /// The operation was requested while plugin code or a hook of a native class is on the stack.
+    /// The operation requires a safe point, but plugin code or a hook of a native class is on the stack.
     #[error("{action} is for a safe point, and `{frame}` has not returned: {}", later(action))]
     NotASafePoint {
         /// Name of the operation.
@@ -89,7 +89,7 @@ pub enum Error {
     /// A file watch cannot be started.
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),
-    /// `alcedo dev` runs this host and has requested its shutdown.
+    /// `alcedo dev` runs this host, and has requested the shutdown of the host.
     #[error("the end of this host was requested before any plugin was loaded: return from `main`")]
     Ended,
     /// A world was not saved or loaded.

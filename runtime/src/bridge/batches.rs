@@ -200,7 +200,7 @@ impl Groups {
                 results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
-                // The slow path reports a missing plugin part.
+                // An object without a plugin part takes the slow path, which returns the error.
                 let Some(fast_path) = group.fast_path.filter(|_| is_right && !group.items[at].part.is_null()) else {
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
@@ -256,7 +256,7 @@ impl Group {
     fn insert(&mut self, core: &Core, at: usize, (object, memory): (ObjectHandle, *mut u8), index: u32) {
         let part =
             self.fast_path.and_then(|fast_path| core.pairs.find_part(&core.world.objects, object, fast_path.owner()));
-        // Objects without a plugin part take the slow path. The slow path reports the reason.
+        // Objects without a plugin part take the slow path. The slow path then returns the error.
         let part = part.map_or(std::ptr::null_mut(), |part| part.0);
         self.is_whole &= !part.is_null();
         self.items.insert(at, BatchItem { object, memory, part });

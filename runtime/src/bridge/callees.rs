@@ -209,7 +209,7 @@ mod tests {
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
         let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });
         let version = |class| known.of(ClassId(class)).map(|known| known.version);
-        // A class receives a new id in each of many reloads. The ids of the class are far apart.
+        // Simulates many reloads. In each reload, the class receives a new id, which is far from the previous id.
         for reload in 1..=1000_u32 {
             keep(reload.into(), reload * 1000);
             assert_eq!(version(reload * 1000), Some(reload.into()));

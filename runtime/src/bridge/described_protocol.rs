@@ -3,7 +3,7 @@
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// Protocol with fixed strings. `read` parses the address after the keyword.
+/// Protocol with fixed strings. `read` parses the part of a name after the keyword.
 pub(crate) struct DescribedProtocol<S, R> {
     pub word: S,
     pub form: S,

@@ -28,7 +28,7 @@ pub(crate) fn attempted<T>(code: impl FnOnce() -> T) -> Result<T, DirectAnswer> 
     catch_unwind(AssertUnwindSafe(code)).map_err(thrown)
 }
 
-/// Converts a panic payload to an answer. Accessors panic with a `CallError` as payload.
+/// Converts a panic payload to the answer of a failed call. Accessors panic with a `CallError` as payload.
 #[cold]
 #[inline(never)]
 fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
@@ -42,7 +42,7 @@ fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
     })
 }
 
-/// Converts a result to an answer.
+/// Converts the result of a function to the answer of a direct call.
 #[inline]
 pub(crate) fn to_answer<R: NativeResult>(result: Result<R, CallError>) -> DirectAnswer {
     match result {

@@ -189,7 +189,8 @@ where
 /// Creates the code with a context for `target`.
 ///
 /// # Safety
-/// `code` is the code for contexts of `T` and the number of arguments of the target. Its arguments and result fit in slots.
+/// `code` must be the code for contexts of `T`, and for the number of arguments of the target. The arguments and the result of the target
+/// must fit in slots.
 unsafe fn code_of<T: 'static>(core: &Rc<Core>, code: *const (), target: T) -> BlackCode {
     // SAFETY: the caller ensures the form of the code. The core that the context refers to also stores the context in its table.
     unsafe { BlackCode::new(code, Some(Rc::new(Context::new(core, target)))) }

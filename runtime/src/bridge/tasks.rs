@@ -108,7 +108,7 @@ impl fmt::Display for JobCount {
 /// Maximum depth of nested calls of [`Tasks::pump_posted`].
 const MOST_PUMPS: u32 = 8;
 
-/// All jobs. Game thread only, except for [`Tasks::inbox`].
+/// Store of all jobs. Game thread only, except for [`Tasks::inbox`].
 pub(crate) struct Tasks {
     inbox: Arc<Inbox>,
     messages: Receiver<Message>,

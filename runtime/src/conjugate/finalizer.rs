@@ -320,7 +320,7 @@ impl Drop for Batches<'_> {
     }
 }
 
-/// Barrier in the queue of the finalizer thread. Any thread.
+/// Barrier in the queue of the finalizer thread. Can be used on any thread.
 pub(crate) struct Barrier {
     passed: Receiver<()>,
     desk: Shared,

@@ -59,7 +59,7 @@ struct Stock {
     members: FxHashMap<ModuleId, Member>,
     type_counters: SlotMap<CountersKey, TypeCounters>,
     by_type: FxHashMap<(ModuleId, TypeNumber), CountersKey>,
-    /// Values of ended generations that were released before the plugin dropped them.
+    /// Values that were released at the end of their generation, before the plugin dropped these values.
     orphans: FxHashMap<BlackHandle, (CountersKey, SiteNumber)>,
     /// Values that unloaded modules never dropped.
     left: Vec<BlackCount>,

@@ -24,7 +24,7 @@ pub(crate) struct Reds {
     values: RefCell<Serials<Opened>>,
     /// Lent values, oldest first.
     row: RefCell<Vec<ConjugateHandle>>,
-    /// Frame counters, which also store the height of this stack, because every call reads the height.
+    /// Frame counters. They also store the height of this stack, because every call reads the height.
     hot: Rc<HotFrames>,
 }
 

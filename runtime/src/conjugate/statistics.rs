@@ -62,8 +62,8 @@ pub struct BlackCount {
 pub struct BlackReport {
     /// Live conjugates, by owning module and type. Includes conjugates of the host, and of modules that a reload has suspended.
     pub live: Vec<BlackCount>,
-    /// Conjugates of ended generations that were released before the plugin dropped them. A pending finalizer of the plugin may still drop
-    /// these conjugates.
+    /// Conjugates that were released at the end of their generation, before the plugin dropped these conjugates. A pending finalizer of the
+    /// plugin may still drop these conjugates.
     pub undropped: Vec<BlackCount>,
     /// Number of drops on other threads that the game thread has not yet processed.
     pub queued: u64,

@@ -50,7 +50,7 @@ impl Meant {
         *self.seen.borrow_mut() = Rc::downgrade(class);
     }
 
-    /// Checks the class of the object, and remembers a class that passed.
+    /// Checks the class of the object. After a successful check, caches the class.
     fn check(&self, runtime: &Runtime, object: ObjectHandle) -> Result<(), CallError> {
         let (class, is_new) = self.of(&runtime.core().world, object)?;
         if is_new {

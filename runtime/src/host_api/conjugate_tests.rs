@@ -322,7 +322,7 @@ fn an_untyped_call_passes_conjugates_and_receives_owned_values() {
         let returned = ConjugateHandle(slots[2].bits());
         assert_eq!(host.state(returned).map(|state| state.color), Ok(color::BLACK));
         assert_eq!(host.read(returned), array(&[3.0, 6.0, 12.0]));
-        // A result can be passed as an argument of the next call.
+        // Passes the result of the first call as an argument of the next call.
         let mut slots = [slot(returned), three, Slot::EMPTY];
         assert_eq!(call(&host, "ex:/scale", &mut slots).0, ZCallStatus::SUCCESS);
         assert_eq!(host.read(ConjugateHandle(slots[2].bits())), array(&[9.0, 18.0, 36.0]));

@@ -40,7 +40,7 @@ pub struct Drained {
     pub failures: Vec<String>,
     /// Finalizer that was still running at the deadline.
     pub running: Option<Blocker>,
-    /// Set if all plugin parts were dropped that were queued at the start of the wait.
+    /// Set if the wait has dropped all plugin parts that were in the queue at the start of the wait.
     pub is_complete: bool,
     /// Duration of the wait.
     pub duration: Duration,
@@ -65,8 +65,8 @@ pub struct Drained {
 pub struct ShutdownReport {
     /// Images that stay mapped, and Slims that are still unloading, each with the reason.
     pub left: Vec<String>,
-    /// Black conjugates that still existed at the end of the shutdown, or that the owner has not released before the shutdown. Typical
-    /// owners are the host, static variables of plugins, and memory that a plugin has leaked.
+    /// Black conjugates that their owners did not release before the end of the shutdown. Typical owners are the host, static variables of
+    /// plugins, and memory that a plugin has leaked.
     pub owned_values: Vec<BlackCount>,
     /// Number of plugin parts that remain, because their finalizers did not run or have not returned.
     pub plugin_parts: u64,
@@ -75,8 +75,8 @@ pub struct ShutdownReport {
     /// Tasks, timers and posted closures of modules that were pending at the start of the shutdown. Each of these jobs was dropped with its
     /// module.
     pub jobs: Vec<JobInfo>,
-    /// Leases that blocked the unload of a Master, which was then parked. Also contains the leases that blocked the unload of Slims at the
-    /// end of the wait.
+    /// Leases that blocked the unload of a Master. After the wait, this Master was parked. Also contains the leases that blocked the unload
+    /// of Slims at the end of the wait.
     pub leases: Vec<Blocker>,
     /// Number of objects of native classes that existed after the unload of all modules.
     pub objects: u64,

@@ -314,8 +314,8 @@ impl Runtime {
     }
 }
 
-/// Wraps a protocol of the host for the resolver chain, and caches the strings that describe the protocol. After the host has ended, all
-/// names of the protocol are invalid.
+/// Wraps a protocol of the host for the resolver chain, and caches the strings that describe the protocol. After the host has ended,
+/// parsing a name of the protocol fails.
 fn described(code: Rc<KeptBody<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
     let protocol = code.share()?;
     let read = move |address: &mut Reader<'_>| {

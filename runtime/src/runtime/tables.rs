@@ -190,8 +190,8 @@ impl LoadContext {
     /// ```
     ///
     /// # Errors
-    /// If the context has no such module, or if the context unloads. If the module does not implement the table, or implements a different
-    /// definition.
+    /// If the context has no such module, or if the context unloads. If the module does not implement the table, or if its definition of
+    /// the table differs.
     pub fn table<T: ModuleEntries<Context = OfContext>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         T::bind(&self.table_module(module, &table)?)

@@ -186,7 +186,7 @@ impl<'a> Bringing<'a> {
                 later.push(index);
             }
             let flags = if record.part.is_some() { object_flags::SUBOBJECT } else { 0 };
-            // If the property of a subobject was renamed, a subobject named like this property receives the new name.
+            // A subobject may be named after its property. If the property was renamed, such a subobject receives the new name.
             let part = self.part_of(record);
             let name = match &part {
                 Some((part, current)) if *part == record.name => names.intern(current),

@@ -37,7 +37,7 @@ pub(super) struct Posted {
 pub(crate) enum Timing {
     /// Requested on the game thread before a commit: the job runs after the commit, and a rollback ends the job.
     Staged,
-    /// Independent of any commit.
+    /// The job does not depend on a commit.
     Certain,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Message {
     Host(HostJob),
 }
 
-/// Sending side of the message queue, and the modules that may post. Any thread.
+/// Sending side of the message queue, and the modules that may post. Can be used on any thread.
 pub(crate) struct Inbox {
     sender: Sender<Message>,
     modules: RwLock<BTreeMap<ModuleId, Arc<Leases>>>,

@@ -53,7 +53,7 @@ impl JobOwner {
         Ok(Self::Object(object, conjugate))
     }
 
-    /// Returns an owner whose job never runs, because no plugin part has this number.
+    /// Returns an owner for a job that never runs. No plugin part has the part number of this owner.
     fn ended(object: ObjectHandle) -> Self {
         Self::Object(object, u64::MAX)
     }
@@ -70,7 +70,7 @@ impl JobOwner {
 pub(super) enum State {
     Waiting,
     Running,
-    /// Cancelled while running. The job ends when its code returns.
+    /// The job was cancelled while its code was running. The job ends when its code returns.
     Cancelled,
 }
 
@@ -104,7 +104,7 @@ pub(super) enum Waiting {
     Host(HostJob),
 }
 
-/// Data for running a job while the store is not borrowed.
+/// Copy of the job fields that a run of the job needs. The store is not borrowed during the run.
 pub(super) struct Turn {
     pub code: Code,
     pub gate: Rc<Gate>,
@@ -250,7 +250,7 @@ impl Store {
         self.take(|entry| entry.life.is_over(&world.objects))
     }
 
-    /// Makes all jobs independent of the commit.
+    /// Marks all jobs as independent of a commit.
     pub(super) fn commit(&mut self) {
         self.entries.values_mut().for_each(|entry| entry.timing = Timing::Certain);
     }

@@ -10,7 +10,7 @@ use crossbeam_channel::Sender;
 use crate::bridge::tasks::inbox::Message;
 use crate::lease::Lease;
 
-/// State that all wakers of one task share. Any thread.
+/// State that all wakers of one task share. Can be used on any thread.
 pub(crate) struct Waking {
     job: JobId,
     /// Set while the inbox contains a wake of this task. Further wakes before the next run of the task are ignored.

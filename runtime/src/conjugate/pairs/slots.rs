@@ -39,7 +39,7 @@ pub(super) const CHUNK: usize = 4096;
 /// Slots with consecutive indices.
 #[derive(Debug)]
 pub(super) struct Chunk {
-    /// Slots of the chunk. Freed if all slots are empty after the end of a module.
+    /// Slots of the chunk. If all slots are empty after the end of a module, the memory of the slots is freed.
     pub slots: Vec<PairSlot>,
     /// First serial number of the slots of a freed chunk.
     first_serial: u32,
