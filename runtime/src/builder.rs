@@ -1,4 +1,4 @@
-//! Configures a host before it starts: packages, native classes, listeners. [`Builder::build`] starts the host. Plugin code runs only after
+//! Configures a host before its start: packages, native classes, listeners. [`Builder::build`] starts the host. Plugin code runs only after
 //! the start.
 
 #[cfg(feature = "script")]
@@ -177,7 +177,8 @@ impl Builder {
 
     /// Sets the policy for modules that use resources of the process without a permission in their `module!`. Such resources are the
     /// network, files, threads, signals and C libraries. The default policy only reports such uses. A module that declares no permissions
-    /// is not checked. The check finds mistakes of authors and restricts no code; `runtime/docs/trusting-files.md` lists what it detects.
+    /// is not checked. The check finds mistakes of authors, but does not restrict code. `runtime/docs/trusting-files.md` lists the uses
+    /// that the check detects.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -433,7 +434,7 @@ impl Builder {
     /// `alcedo dev` starts this program again, and the new process restores a world that was saved a few seconds earlier. The first safe
     /// point after plugins were loaded calls [`Worlds::load`](crate::Worlds::load). This call makes all earlier object handles stale.
     ///
-    /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. If the process exits without one of these steps, `alcedo dev`
+    /// A host ends when it calls [`Runtime::shutdown`] or drops its runtime. If the process exits without one of these steps, `alcedo dev`
     /// assumes that a plugin has crashed, and restarts the host.
     ///
     /// Enables [`UnloadPolicy::search_references`](crate::UnloadPolicy::search_references): before an image is unmapped, the runtime

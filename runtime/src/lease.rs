@@ -64,13 +64,13 @@ pub enum LeaseKind {
     Handler,
     /// An open stream of the C library that writes into memory of the module.
     Stream,
-    /// An address in the module that is stored in longer-lived memory, such as a callback in a library's table.
+    /// An address in the module. The address is stored in memory that outlives the module, such as a callback table of a library.
     Reference,
     /// An io_uring of the module. The kernel may write to memory of the module through this io_uring.
     Ring,
     /// An alternate signal stack that the module has set for a thread. Only this thread can restore the previous stack.
     SignalStack,
-    /// An asynchronous request of the module that a thread of the C library is processing.
+    /// An asynchronous request of the module. A thread of the C library is processing this request.
     Request,
     /// A C library that is bound to a class of the module. The C library stays open while one of its functions is in use.
     Library,
@@ -241,8 +241,8 @@ thread_local! {
 /// Records that a public function of the runtime is running on this thread. Dropping this value restores the previous record.
 pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*const ()>);
 
-/// Records that the calling public function is running. Leases that this function takes record the location of its caller. Must be called
-/// directly in the public function.
+/// Records that the calling public function is running. Leases that the public function takes contain the location of the caller of this
+/// public function. Must be called directly in the public function.
 #[track_caller]
 pub(crate) fn host_verb() -> HostVerb {
     // Reads the location outside of the closure, because in the closure `Location::caller` would return a line of this function.

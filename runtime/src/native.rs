@@ -273,12 +273,12 @@ impl NativeEnum {
 pub struct NativeDelegate(DelegateDecl);
 
 impl NativeDelegate {
-    /// Declares a delegate of `package` that has at most one binding.
+    /// Declares a single delegate of `package`, which has at most one binding.
     pub fn single(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::DELEGATE, Origin::Native))
     }
 
-    /// Declares a delegate of `package` that has any number of bindings.
+    /// Declares a multicast delegate of `package`, which has any number of bindings.
     pub fn multicast(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::MULTICAST_DELEGATE, Origin::Native))
     }

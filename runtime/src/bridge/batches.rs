@@ -119,7 +119,7 @@ impl Groups {
         Ok(made)
     }
 
-    /// Applies a change of the list to its groups. Returns `false` if the caller must create the groups again, for example because a
+    /// Applies a change of the list to the groups. Returns `false` if the caller must create the groups again, for example because a
     /// different host has filled the list.
     pub(crate) fn follow(&mut self, core: &Core, change: &ListChange) -> bool {
         let ListChange { before, after, classes, ref edits } = *change;

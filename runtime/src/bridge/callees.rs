@@ -158,7 +158,7 @@ type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
 pub(crate) type OwnBody = dyn Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError>;
 
 impl DirectMaker {
-    /// Creates the support of a function, with its type erased.
+    /// Creates the direct-call support of a function, as a type-erased value.
     pub(crate) fn kept(
         make: impl Fn(&Rc<Core>, Option<Callees>) -> BlackCode + 'static,
         body: impl Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError> + 'static,
@@ -172,7 +172,7 @@ impl DirectMaker {
     }
 }
 
-/// Returns the code for direct calls of a native function, if the function supports them.
+/// Returns the code for direct calls of a native function. Returns `None` if the function does not support direct calls.
 pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
     Some((maker.make)(core, Callees::of_event(function, dispatch)))

@@ -71,7 +71,8 @@ pub(crate) fn open_as(
 /// an error if no frame is open, the object is destroyed, or the object has no value of this type at this address.
 ///
 /// # Safety
-/// The caller ensures that a value without an owner is valid for its type, and does not move until the innermost frame closes.
+/// If the value has no owner, the caller ensures that the value is valid for its type. The caller also ensures that this value does not
+/// move before the innermost frame closes.
 pub(crate) unsafe fn borrow_red(core: &Core, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
     let owner = value.owner;
     if !owner.is_none() {
@@ -114,8 +115,8 @@ pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     with_value(core, handle, now, may, |value, number| (OwnedValue::copy_of(value.as_ptr()), number))
 }
 
-/// Overwrites the value of a conjugate. Returns an error if the conjugate has expired, its owner cannot currently be written, or the new
-/// value does not fit.
+/// Overwrites the value of a conjugate. Returns an error if the conjugate has expired, if the owner of the conjugate cannot currently be
+/// written, or if the new value has a different type.
 pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: Instant) -> Result<(), CallError> {
     core.world.slices.allow_change(&"writing to a conjugate")?;
     let may = |opened: &Opened| {
@@ -134,7 +135,7 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
         return get_plain(buffer, at, word.kind());
     }
     let (value, _number) = copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
-    // Compares only the kinds here. Type paths are compared later, when the value is written to its parameter.
+    // Compares only the kinds here. Type paths are compared later, when the value is written to the parameter.
     if value.ty().kind() != word.kind() {
         let message = format!("slot {at} holds a conjugate of {}, the call wants {word}", value.ty());
         return Err(CallError::Buffer { message });
@@ -142,7 +143,8 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
     Ok(value.read())
 }
 
-/// Writes a value to a slot. If the type does not fit in a slot, stores an owned value of the module, and writes its handle to the slot.
+/// Writes a value to a slot. If the type does not fit in a slot, creates an owned value of the module, and writes the handle of this owned
+/// value to the slot.
 pub(super) fn give(
     core: &Core,
     module: ModuleId,
@@ -205,7 +207,7 @@ fn extends(of: &StructType, ty: &PropertyType) -> bool {
 fn find(core: &Core, handle: ConjugateHandle) -> Option<Opened> {
     core.owned_values.open(handle).or_else(|| {
         let opened = core.red.reds().open(handle)?;
-        // Values of an object expire with the object, even if its memory still exists.
+        // Values of an object expire with the object, even if the memory of the object still exists.
         (opened.owner.is_none() || core.world.objects.is_alive(opened.owner)).then_some(opened)
     })
 }

@@ -80,7 +80,8 @@ pub(crate) struct Core {
     machine: RefCell<Rc<alcedo_script::Machine>>,
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
-    /// C layouts of structs, from the host and from its library folder. Used to check script functions, and to open libraries of modules.
+    /// C layouts of structs. The host and its library folder specify these layouts. Used to check script functions, and to open libraries
+    /// of modules.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
     /// C libraries to which classes of modules can be bound. Empty if the host has no library folder.
@@ -281,7 +282,7 @@ impl Core {
         }
     }
 
-    /// Removes all names that this module offers, and frees its frame numbers.
+    /// Removes all names that this module offers, and frees the frame numbers of the module.
     pub(crate) fn end_names(&self, module: ModuleId) {
         self.zcalls.end_module(module);
         self.red.hot().forget(module);

@@ -37,7 +37,7 @@ const MOST_SIGNATURES: usize = 1024;
 pub(crate) struct Delegates {
     running: RefCell<Vec<Running>>,
     marked: Cell<u32>,
-    /// Parsed signatures of calls by name, keyed by their text.
+    /// Parsed signatures of calls by name. The key is the signature string.
     signatures: RefCell<BTreeMap<String, Rc<SignatureText>>>,
 }
 

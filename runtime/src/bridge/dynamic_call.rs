@@ -421,8 +421,8 @@ fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value
 /// Host function for any thread. Reads its arguments from slots, and writes its result to the slot after the arguments.
 pub(crate) type PlainBody = dyn Fn(&mut BufferMut<'_>) -> Result<(), CallError> + Send + Sync;
 
-/// Creates a host function that any thread can call without a runtime. The function reads strings and plain values from slots, and writes
-/// its result to a slot. Returns an error if a value of the signature does not fit in a slot.
+/// Creates a host function that any thread can call without a runtime. The returned function reads strings and plain values from slots, and
+/// writes its result to a slot. Returns an error if a value of the signature does not fit in a slot.
 pub(crate) fn plain_body(
     name: &str,
     signature: &Signature,

@@ -335,8 +335,8 @@ impl FastPaths {
 
     /// Calls a method on an object in a new red frame. Returns `None` if the call must take the slow path.
     ///
-    /// The requirements of [`FastPaths::enter`] apply. The object must be alive, its class must be that of the fast path, and `memory` must
-    /// be its memory.
+    /// The requirements of [`FastPaths::enter`] apply. The object must be alive, the class of the object must be the class of the fast
+    /// path, and `memory` must be the memory of the object.
     #[inline(always)]
     pub(crate) unsafe fn enter_on(
         &self,
@@ -421,7 +421,7 @@ fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
     Box::new(CallError::from_failure(&failure))
 }
 
-/// Casts a trampoline to the function type of these parameters, and calls it.
+/// Casts a trampoline to the function type with these parameters, and calls the trampoline.
 macro_rules! enter {
     ($trampoline:ident, $failure:ident $(, $value:expr => $ty:ty)*) => {{
         type Trampoline = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> DirectAnswer;

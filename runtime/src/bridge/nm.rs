@@ -1,4 +1,4 @@
-//! `nm:/module:type:name`: static functions that modules offer, and static functions of their classes.
+//! `nm:/module:type:name`: static functions that modules offer, and static functions of the classes that modules declare.
 
 use std::rc::Weak;
 

@@ -19,8 +19,8 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::owned::DynBuffer;
 
-/// Calls this function on an object, ignoring overrides. The slots from `first` on are the function's parameters, and the last slot is its
-/// result. Returns an error if the slots do not match, and the error of the function body.
+/// Calls this function on an object, ignoring overrides. The slots from `first` on are the parameters of the function, and the last slot is
+/// the result. Returns an error if the slots do not match, and the error of the function body.
 pub(crate) fn call(
     world: &World,
     function: &Function,
@@ -179,7 +179,7 @@ pub(crate) enum Source<'a> {
 }
 
 /// Returns the value that the caller lends through a pointer in the slot `at`. `ty` is the type in the signature. Values of this type do
-/// not fit in a slot. Returns an error if the slot is not a pointer slot, or if its address is invalid for the type.
+/// not fit in a slot. Returns an error if the slot is not a pointer slot, or if the address in the slot is invalid for the type.
 pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType) -> Result<Source<'a>, CallError> {
     let is_text = matches!(ty, PropertyType::Text);
     let address = if is_text { None } else { Some(aligned(buffer, at, ty)?) };
@@ -194,7 +194,7 @@ pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType
 }
 
 /// Returns the address to which the callee must write a value. `ty` is the type of the value in the signature. Returns an error if the slot
-/// is not a pointer slot, or if its address is invalid for the type.
+/// is not a pointer slot, or if the address in the slot is invalid for the type.
 pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a PropertyType) -> Result<PtrMut<'a>, CallError> {
     let address = aligned(buffer, at, ty)?;
     // SAFETY: the signature requires the caller to provide zeroed memory for a value of the type, which is a valid value. Afterwards the
@@ -215,7 +215,7 @@ pub(crate) fn pass_value(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedVal
     unsafe { buffer.value_at(at, value.at()) }
 }
 
-/// Returns the address in a pointer slot, and checks that it is aligned for the type.
+/// Returns the address in a pointer slot. Checks that the address is aligned for the type.
 fn aligned(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<*mut u8, CallError> {
     let address = buffer.pointer(at)?;
     if address.addr().is_multiple_of(ty.align()) {

@@ -73,7 +73,7 @@ pub struct JobInfo {
     pub due: Option<Duration>,
 }
 
-/// Number of jobs of one kind and location that were dropped with their module.
+/// Number of jobs that were dropped with their module. All counted jobs have one kind and one source location.
 ///
 /// # Examples
 /// ```rust
@@ -298,7 +298,7 @@ impl Tasks {
         }
     }
 
-    /// Ends all jobs whose object is destroyed or has lost its plugin part.
+    /// Ends each job whose object is destroyed or has lost its plugin part.
     pub(crate) fn end_expired(&self, world: &World, red: &RedStack) {
         let expired = self.store.borrow_mut().take_expired(world);
         end_all(red, expired);
@@ -334,7 +334,7 @@ impl Tasks {
         self.store.borrow().infos()
     }
 
-    /// Returns the gate of a module that can schedule jobs. Returns an error if the module's jobs have ended.
+    /// Returns the gate of a module if the module can still schedule jobs. Returns an error if the module's jobs have ended.
     pub(crate) fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
         let gates = self.gates.borrow();
         gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the calling module".into() })

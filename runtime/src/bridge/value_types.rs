@@ -56,7 +56,8 @@ impl ValueTypes {
         Ok(number)
     }
 
-    /// Returns the type of an id. Returns [`CallError::NotFound`] if the id was never assigned, or if its module has ended or is suspended.
+    /// Returns the type of an id. Returns [`CallError::NotFound`] if the id was never assigned, or if the module of the id has ended or is
+    /// suspended.
     pub(crate) fn get(&self, number: TypeNumber) -> Result<PropertyType, CallError> {
         let state = self.state.borrow();
         match state.types.get(&number) {

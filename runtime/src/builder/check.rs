@@ -19,7 +19,7 @@ use crate::object::decl::Batch;
 use crate::object::path::TypePath;
 use crate::script::package::Package;
 
-/// Script package, with the index of its path among the arguments.
+/// Script package, and the index of its path in the argument list.
 struct Script {
     at: usize,
     folder: PathBuf,

@@ -239,7 +239,8 @@ impl Plugins<'_> {
         Ok(())
     }
 
-    /// Restores the packed fields of one object, and returns their number. Returns an error if a part cannot read its bytes.
+    /// Restores the packed fields of one object, and returns the number of restored fields. Returns an error if a plugin part cannot read
+    /// the packed bytes.
     pub(crate) fn unpack_kept(&self, object: ObjectHandle, packed: &PackedFields) -> Result<u64, CallError> {
         let mut fields = 0;
         for (class, data) in packed.of(object) {
@@ -360,7 +361,8 @@ pub(crate) enum Misfit {
 }
 
 /// # Safety
-/// `context` must be the list that the host lends to `save_kept` with its sink. `name` and `data` must be readable during the call.
+/// `context` must be the list that the host passes to `save_kept` together with this sink. `name` and `data` must be readable during the
+/// call.
 unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
     // SAFETY: the caller promises that `context` is the list of the sink, and that `name` and `data` have this many readable bytes. No
     // other code uses the list.
@@ -379,7 +381,7 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
 }
 
 /// # Safety
-/// `context` must be the buffer that the host lends to `pack_kept` with its sink. `data` must be readable during the call.
+/// `context` must be the buffer that the host passes to `pack_kept` together with this sink. `data` must be readable during the call.
 unsafe extern "C" fn put_packed(context: *mut (), _name: TextView, data: *const u8, len: usize) {
     // SAFETY: the caller promises that `context` is the buffer of the sink, and that `data` has this many readable bytes. No other code
     // uses the buffer.

@@ -173,8 +173,8 @@ impl Finalizer {
         self.finalize(waiting);
     }
 
-    /// Collects the parts of the objects that end until the guard is dropped, and sends them in full batches. The caller must be at a safe
-    /// point.
+    /// Until the returned guard is dropped, collects the parts of objects that end, and sends these parts in full batches. The caller must
+    /// be at a safe point.
     pub(crate) fn batches(&self) -> Batches<'_> {
         self.fills_batches.set(true);
         Batches(self)
@@ -207,8 +207,8 @@ impl Finalizer {
         }
     }
 
-    /// Queues a barrier after all parts of `modules` that were sent so far. The modules are unloaded in `generation`. The thread runs
-    /// `last` just before it passes the barrier.
+    /// Queues a barrier after the parts of `modules` that were sent before this call. The modules are unloaded in `generation`. The thread
+    /// runs `last` just before it passes the barrier.
     pub(crate) fn barrier(
         &self,
         generation: Generation,

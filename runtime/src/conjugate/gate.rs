@@ -44,7 +44,7 @@ impl Gate {
         Self::among(tag, &Rc::default())
     }
 
-    /// Creates an open gate that invalidates fast calls of `hot` when it closes.
+    /// Creates an open gate. Closing this gate invalidates the fast calls of `hot`.
     pub(crate) fn among(tag: ModuleTag, hot: &Rc<HotFrames>) -> Rc<Self> {
         Rc::new(Self { tag, state: Cell::new(State::Open), inside: Cell::new(0), hot: Rc::clone(hot) })
     }

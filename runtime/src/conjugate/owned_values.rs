@@ -406,7 +406,7 @@ impl Stock {
         sites.get(&key).map(|sites| self.sites.count(sites.iter().copied())).unwrap_or_default()
     }
 
-    /// Removes these unloaded modules, and returns the values that they never dropped.
+    /// Removes these unloaded modules, and returns the values that the modules never dropped.
     fn forget(&mut self, modules: &[ModuleId]) -> Vec<BlackCount> {
         let gone = self.undropped(|counters| modules.contains(&counters.module));
         gone.iter().for_each(|count| self.leave(count));

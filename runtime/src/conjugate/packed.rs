@@ -1,6 +1,6 @@
-//! Packed kept fields of the objects in a reload. The old plugin part writes all fields of its class as bytes in one call, and the new part
-//! reads the bytes in one call. Used for classes whose kept fields have equal names and types in both builds. The fields of other classes
-//! are saved by name.
+//! Packed kept fields of the objects in a reload. One call of the old plugin part writes all fields of its class as bytes. One call of the
+//! new plugin part reads the bytes. Used for classes whose kept fields have equal names and types in both builds. The fields of other
+//! classes are saved by name.
 
 use std::ops::Range;
 

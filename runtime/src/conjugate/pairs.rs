@@ -190,7 +190,7 @@ impl Pairs {
         parts
     }
 
-    /// Ends a complete or incomplete red conjugate. Returns its parts for the finalizer thread, derived before base.
+    /// Ends a complete or incomplete red conjugate. Returns the parts of the conjugate for the finalizer thread, derived before base.
     pub(crate) fn release(&self, key: ConjugateKey) -> Vec<Part> {
         let mut parts = Vec::new();
         let ended = self.entries.borrow_mut().remove(key, &mut parts);

@@ -31,7 +31,7 @@ pub(crate) struct RedStack {
     /// Names of the frames that other calls have opened.
     frames: RefCell<Vec<RedFrame>>,
     reds: Reds,
-    /// Calls that the watchdog can read, if the watchdog is enabled.
+    /// Published calls. The watchdog reads these calls, if it is enabled.
     activities: Arc<Activities>,
     afterwards: RefCell<Vec<Afterwards>>,
 }

@@ -24,7 +24,7 @@ pub(crate) enum Age {
 }
 
 impl Age {
-    /// Returns the age or its lower bound.
+    /// Returns the age, or the lower bound of the age.
     pub(crate) fn at_least(self) -> Duration {
         match self {
             Self::Exactly(age) | Self::Over(age) => age,

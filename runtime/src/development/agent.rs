@@ -239,7 +239,7 @@ impl Agent {
     }
 
     /// Reports the shutdown of the runtime to the tool, at most once. `left` describes the contexts and images that could not be unloaded.
-    /// If a process exits without a shutdown of the runtime, it sends no such message.
+    /// A process that exits without a shutdown of the runtime does not send this message.
     pub(crate) fn send_end(&self, left: Vec<String>) {
         if self.has_sent_end.replace(true) {
             return;

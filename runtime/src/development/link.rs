@@ -1,5 +1,6 @@
-//! Protocol between `alcedo dev` and the host that it runs. The environment variable [`SOCKET`] contains the path of the socket. Each
-//! message is a length followed by CBOR. Both sides must be built from one checkout. A comparison of [`VERSION`] detects a mismatch.
+//! Protocol between `alcedo dev` and the host process that `alcedo dev` runs. The environment variable [`SOCKET`] contains the path of the
+//! socket. Each message is a length followed by CBOR. Both sides must be built from one checkout. A comparison of [`VERSION`] detects a
+//! mismatch.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -176,7 +177,7 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads one message. Returns `None` if the other side has closed its end.
+/// Reads one message. Returns `None` if the other side has closed the connection.
 ///
 /// # Errors
 /// Returns an error if the stream ends inside a message, or if the message is invalid.

@@ -34,7 +34,7 @@ impl Layouts {
     }
 }
 
-/// Returns the C layouts of structs that the host has specified.
+/// Returns the C layouts that the host has specified for structs.
 #[cfg(feature = "script")]
 pub(crate) fn layouts(core: &Core) -> Layouts {
     #[cfg(feature = "dll-bind")]

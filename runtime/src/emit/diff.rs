@@ -88,9 +88,9 @@ pub(crate) enum NativeAncestor {
 /// All changes of a class between two builds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
-    /// Source of each property of the new build, in the order of that build.
+    /// Source of each property of the new build, in the order of the new build.
     pub properties: Vec<PropertyDiff>,
-    /// Properties of the old build without a successor, in the order of that build.
+    /// Properties of the old build that have no successor, in the order of the old build.
     pub removed: Vec<String>,
     /// Default subobjects that are kept, in the order of the new build. If the class of a subobject has changed, the subobject is listed as
     /// removed and as added.
@@ -103,7 +103,7 @@ pub(crate) struct Difference {
     pub inserted_bases: Vec<String>,
     /// Change of the nearest native class.
     pub native_ancestor: NativeAncestor,
-    /// Paths of the interfaces that the class implemented in the old build only, in the order of that build.
+    /// Paths of the interfaces that the class implements only in the old build, in the order of the old build.
     pub lost_interfaces: Vec<String>,
 }
 

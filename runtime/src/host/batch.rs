@@ -79,7 +79,7 @@ impl<A, R> fmt::Debug for BatchFunction<A, R> {
 pub struct BatchReport {
     /// Number of calls, including failed calls.
     pub called: usize,
-    /// Number of objects that were destroyed before the batch reached them.
+    /// Number of objects that were destroyed before their call.
     pub ended: usize,
     /// Number of objects that the condition of [`BatchFunction::when`] excluded.
     pub unmet: usize,
@@ -147,7 +147,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
 
     /// Calls the method on all objects, grouped by class. The class of the first object in `objects` is called first. The objects of a
     /// class are called in the order of `objects`. After a failed call, the batch continues with the next object. The batch skips objects
-    /// that are destroyed before their turn.
+    /// that are destroyed before their call.
     ///
     /// # Errors
     /// Returns an error and makes no call if the name cannot be resolved, if the name now refers to a different method, or while a slice of

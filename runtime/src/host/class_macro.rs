@@ -42,7 +42,7 @@ macro_rules! host_class {
         $(impl $crate::host::Extends<$extends> for $class {})*
 
         impl $class {
-            /// Creates an object of the class. The object exists until it is destroyed.
+            /// Creates an object of the class. The object is in the root set, so no collection destroys the object.
             ///
             /// # Errors
             /// Fails if no module currently declares the class, or if the construction fails.

@@ -66,7 +66,7 @@ impl Listener {
         self.runtime.upgrade().ok_or_else(ended)?.links().delegate(self.object, CALL)
     }
 
-    /// Creates a closure without binding it to a delegate. See [`DelegateOf::listen`](super::DelegateOf::listen).
+    /// Creates a listener for a closure, without a binding to a delegate. See [`DelegateOf::listen`](super::DelegateOf::listen).
     ///
     /// # Errors
     /// Returns [`Error::NotASafePoint`] if plugin code is on the stack and no closure with this signature exists yet.
@@ -93,7 +93,7 @@ impl Drop for Listener {
         let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
         let object = self.object;
         if runtime.core().world.objects.predates_shadow(object) {
-            // Defers the destruction during a reload, because a rollback could not undo it.
+            // Defers the destruction during a reload, because a rollback could not undo the destruction.
             let _posted = runtime.post_handle().post(move |runtime| runtime.objects().destroy(object));
         } else {
             runtime.objects().destroy(object);

@@ -1,6 +1,6 @@
 //! Argument types for calls by modules. Each type represents the guarantees of the module for one argument. The function lists document
-//! these guarantees, and only the implementations of [`IntoArgument`] rely on them. The function bodies have parameters of these types, and
-//! access addresses only through the safe methods of these types.
+//! these guarantees. Only the implementations of [`IntoArgument`] rely on these guarantees. The function bodies have parameters of these
+//! types, and access addresses only through the safe methods of these types.
 //!
 //! An argument with the lifetime `'c` belongs to one call. Addresses in the argument refer to values of the type that this call specifies.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for a call")]
@@ -242,7 +242,7 @@ addresses! {
     FieldPathAddress of *const u8;
     /// Address of a string in host memory. No other code accesses the string while the body runs.
     TextTarget of *mut TextRaw;
-    /// Address of readable bytes. The call specifies their number as [`BytesLen`].
+    /// Address of readable bytes. The call specifies the number of bytes as [`BytesLen`].
     BytesAt of *const u8;
     /// Number of bytes at the [`BytesAt`] of the call.
     BytesLen of usize;
@@ -367,7 +367,7 @@ impl HeldWaker {
     }
 }
 
-/// Callback of a module that receives a string.
+/// Callback that a module provides for receiving a string.
 pub(super) struct Sink<'c>(&'c TextSink);
 
 impl<'c, Host> IntoArgument<Host, Sink<'c>> for &'c TextSink {

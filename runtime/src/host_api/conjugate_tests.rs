@@ -36,7 +36,7 @@ struct Host {
     object: ObjectHandle,
 }
 
-/// Fields of a failure that these tests check.
+/// Fields that these tests check in a failure.
 #[derive(PartialEq, Debug)]
 struct Failed {
     kind: FailureKind,

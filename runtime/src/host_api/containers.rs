@@ -1,4 +1,4 @@
-//! Operations on arrays, sets and maps in host memory that move or drop elements.
+//! Operations that move or drop elements of arrays, sets and maps in host memory.
 
 use super::arguments::{KeyAddress, ValueLocation, wrong_kind};
 use crate::boundary::CallError;

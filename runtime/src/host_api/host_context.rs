@@ -107,7 +107,7 @@ impl SharedHostContext {
         Arc::new(Self::of(core, false))
     }
 
-    /// Creates a copy of the host context for one module, with the implementation of its calls by name.
+    /// Creates a copy of the host context for one module. `calls` implements the calls by name that this module makes.
     pub(crate) fn with_calls(&self, calls: Arc<dyn FreeCalls>) -> Arc<Self> {
         let (logs, inbox, drops) = (Arc::clone(&self.logs), Arc::clone(&self.inbox), self.drops.clone());
         Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls: Some(calls), has_core: false })

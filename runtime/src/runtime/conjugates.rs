@@ -17,8 +17,8 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
-/// Handle of a value that is red (owned by the host and lent for a call) or black (owned by the side that created it). Any use of an
-/// expired conjugate returns an error with the kind and age of the conjugate. Handles are never reused.
+/// Handle of a red or a black value. A red value is owned by the host and lent for a call. A black value is owned by the side that created
+/// the value. Any use of an expired conjugate returns an error with the kind and age of the conjugate. Handles are never reused.
 ///
 /// # Examples
 /// ```rust
@@ -109,8 +109,8 @@ impl Conjugates<'_> {
         self.0.inner.core.owned_values.report()
     }
 
-    /// Enables or disables recording of the source location that creates each black conjugate. Recording costs one lookup per creation, and
-    /// is off by default.
+    /// Enables or disables recording of source locations: for each black conjugate, the location that creates the conjugate. Recording
+    /// costs one lookup per creation, and is off by default.
     pub fn keep_sites(&self, keeps: bool) {
         self.0.inner.core.owned_values.keep_sites(keeps);
     }

@@ -70,15 +70,14 @@ pub struct ShutdownReport {
     pub owned_values: Vec<BlackCount>,
     /// Number of plugin parts that remain, because their finalizers did not run or have not returned.
     pub plugin_parts: u64,
-    /// Non-fatal problems of the unload of the Master, such as exit hooks that ran before finalizers.
+    /// Non-fatal problems during the unload of the Master, such as exit hooks that ran before finalizers.
     pub problems: Vec<String>,
-    /// Tasks, timers and posted closures of modules that were pending at the start of the shutdown. Each of these jobs was dropped with its
-    /// module.
+    /// Pending tasks, timers and posted closures of modules at the start of the shutdown. Each of these jobs was dropped with its module.
     pub jobs: Vec<JobInfo>,
     /// Leases that blocked the unload of a Master. After the wait, this Master was parked. Also contains the leases that blocked the unload
     /// of Slims at the end of the wait.
     pub leases: Vec<Blocker>,
-    /// Number of objects of native classes that existed after the unload of all modules.
+    /// Number of objects that still existed after the unload of all modules. All these objects are of native classes.
     pub objects: u64,
 }
 

@@ -150,7 +150,7 @@ impl Runtime {
         }
     }
 
-    /// Checks if the host has ended, or if a new watch was started. Called after each step of a health watch that runs code of the host.
+    /// Checks if the host has ended, or if a new watch was started. Called after each step in which the health watch runs code of the host.
     fn has_other_watch(&self) -> bool {
         self.inner.has_ended.get() || self.inner.watch.borrow().is_some() || self.inner.health.borrow().is_some()
     }
@@ -599,7 +599,7 @@ fn stage_dir(runtime: &Runtime) -> &StageDir {
     &runtime.inner.loads.registry.stage_dir
 }
 
-/// Returns the size limit of libraries that the host has set.
+/// Returns the size limit that the host has set for libraries.
 fn largest(runtime: &Runtime) -> u64 {
     stage_dir(runtime).demands().largest
 }

@@ -155,8 +155,7 @@ impl Runtime {
         self.inner.requests.borrow_mut().push(Request::Reload { libraries, scope });
     }
 
-    /// Removes and returns the reports of the reloads that safe points have performed, oldest first. The runtime stores the last 64
-    /// reports.
+    /// Removes and returns the reports of reloads at safe points, oldest first. The runtime stores the last 64 reports.
     ///
     /// # Examples
     /// ```rust,no_run

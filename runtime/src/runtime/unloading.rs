@@ -217,7 +217,7 @@ impl Runtime {
         self.inner.requests.borrow_mut().push(Request::Unload);
     }
 
-    /// Removes and returns the unloads that safe points have performed, oldest first. The runtime stores the last 64 unloads.
+    /// Removes and returns the results of unloads at safe points, oldest first. The runtime stores the last 64 unloads.
     pub fn take_unloads(&self) -> Vec<Unload> {
         self.inner.unloads.take()
     }

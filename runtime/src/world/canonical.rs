@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
         (0..self.length(ARRAY)?).map(|_| item(self)).collect()
     }
 
-    /// Reads an item with the general reader, for types that this reader does not support.
+    /// Reads an item with the general reader. Used for types that the canonical reader does not support.
     fn other<T: DeserializeOwned>(&mut self) -> Option<T> {
         ciborium::de::from_reader_with_buffer(&mut self.rest, &mut self.scratch).ok()
     }

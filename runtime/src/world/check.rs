@@ -136,7 +136,7 @@ fn object<'a>(
     Ok(())
 }
 
-/// Returns the first struct field name in the value that is invalid or occurs twice in one struct.
+/// Searches the structs in the value for a field name that is invalid or occurs twice in its struct. Returns the first such name.
 fn bad_field(value: &FileValue) -> Option<&str> {
     match value {
         FileValue::Struct(fields) => {

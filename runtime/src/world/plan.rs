@@ -46,7 +46,7 @@ pub(super) struct ClassPlan {
     pub(super) targets: Vec<Target>,
     /// Initial value of each property of the new class, except properties of default subobjects.
     pub(super) defaults: Vec<(Rc<Property>, PropertyDefault)>,
-    /// Indices in the report of properties that were added since the save.
+    /// Report indices of the properties that were added to the class since the save.
     pub(super) added: Vec<usize>,
     /// Default subobjects that the class and its base classes declare.
     pub(super) subobjects: Vec<Subobject>,

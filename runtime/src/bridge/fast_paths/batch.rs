@@ -24,10 +24,11 @@ impl FastPaths {
     /// take the slow path.
     ///
     /// # Safety
-    /// Each item must have the memory of an object of the fast path's class, and the object's part for the class that declares the target.
-    /// Each item must have been resolved after the last safe point, or the slot of its object must be unchanged since the resolution. An
-    /// equal [`FastPaths::population`] guarantees that the slot is unchanged. All objects must have been alive when the directory had
-    /// counted `ends` destroyed objects. `condition`, if present, must be the offset of a byte in objects of the class.
+    /// Each item must contain the memory address of an object whose class is the class of the fast path. Each item must also contain the
+    /// address of the plugin part that the object has for the class that declares the target. Each item must have been resolved after the
+    /// last safe point, or the slot of its object must be unchanged since the resolution. An equal [`FastPaths::population`] guarantees
+    /// that the slot is unchanged. All objects must have been alive when the directory had counted `ends` destroyed objects. `condition`,
+    /// if present, must be the offset of a byte in objects of the class.
     pub(in crate::bridge) unsafe fn call_batch(
         &self,
         fast_path: &MethodFastPath,

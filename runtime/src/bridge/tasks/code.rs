@@ -27,7 +27,7 @@ unsafe impl Send for Code {}
 impl Code {
     /// Moves a job from a module into the ownership of the host.
     ///
-    /// The job must be complete, and the module must neither use nor drop it afterwards.
+    /// All fields of the job must be set. After this call, the module must not use or drop the job.
     pub(crate) unsafe fn of(job: &Job<'_>) -> Self {
         Self { data: job.data, run: job.run, drop: job.drop }
     }

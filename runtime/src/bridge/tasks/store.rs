@@ -186,7 +186,8 @@ impl Store {
         due.is_some_and(|due| due <= self.schedule.now())
     }
 
-    /// Cancels a job, and returns its entry if the entry can be dropped now. The entry of a running job is dropped when the job returns.
+    /// Cancels a job. Returns the entry of the job if the entry can be dropped now. The entry of a running job is dropped when the job
+    /// returns.
     pub(super) fn cancel(&mut self, key: JobKey) -> Option<Entry> {
         let entry = self.entries.get_mut(key)?;
         if entry.state == State::Waiting {

@@ -177,8 +177,8 @@ impl PairSlots {
         Ok(())
     }
 
-    /// Ends a conjugate. Returns its previous state, and appends its parts to `ended`, derived before base. The slots are reused unless
-    /// their serial numbers are exhausted.
+    /// Ends a conjugate. Returns the previous state of the conjugate, and appends the parts of the conjugate to `ended`, derived before
+    /// base. The slots are reused unless their serial numbers are exhausted.
     pub(super) fn remove(&mut self, key: ConjugateKey, ended: &mut Vec<Part>) -> Option<(Color, Life)> {
         let conjugate = self.get(key)?;
         let state = (conjugate.color, conjugate.life);
