@@ -28,7 +28,7 @@ listed! {
         Shadow,
         /// Types are declared. The import cells are still empty.
         Declare,
-        /// Classes, exports and own cells of a module are registered.
+        /// The classes and exports of a module are registered, and the cells for its own declarations are filled.
         Enroll,
         /// Imported types and functions of a module are stored in its cells.
         FillCells,
@@ -66,7 +66,7 @@ listed! {
         AddSubobject,
         /// Before the plugin part of one object is rebuilt.
         RebuildObject,
-        /// The values of an object whose body stays in place were copied. The first write follows.
+        /// The reload keeps the body of an object in place, and has copied its values for a rollback. The first write to the body follows.
         UndoCopy,
         /// Before the kept fields of one object are restored.
         LoadKept,

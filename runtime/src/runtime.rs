@@ -167,8 +167,8 @@ impl Drop for Busy<'_> {
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
 /// Both [`Runtime::shutdown`] and dropping the last handle wait for unloads in progress, at most for
-/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). [`Runtime::shutdown`] also waits for finalizers. A runtime in a thread-local
-/// variable ends with its thread. The platform determines if thread-local variables of the main thread are dropped.
+/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). [`Runtime::shutdown`] also waits for finalizers. If a thread-local variable
+/// contains a runtime, the runtime ends with the thread. The platform determines if thread-local variables of the main thread are dropped.
 ///
 /// # Examples
 /// ```rust
@@ -491,8 +491,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns `true` if `alcedo dev` runs this host and has requested its shutdown. The host should then return from `main`. Otherwise
-    /// `alcedo dev` kills the host a few seconds later. Always `false` without `alcedo dev`.
+    /// Returns `true` if `alcedo dev` runs this host and has requested the shutdown of the host. The host should then return from `main`.
+    /// Otherwise `alcedo dev` kills the host a few seconds later. Always `false` without `alcedo dev`.
     ///
     /// # Examples
     /// ```rust,no_run

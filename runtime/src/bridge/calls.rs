@@ -91,7 +91,7 @@ pub(crate) fn invoke(
 }
 
 /// Calls a function with dynamic values, for hosts, tools and tests. Returns `None` for a function without a result. Returns an error if
-/// the arguments do not match the signature, and errors of the function body.
+/// the arguments do not match the signature. If the function body fails, returns its error.
 pub(crate) fn call_with_values(
     world: &World,
     function: &Rc<Function>,

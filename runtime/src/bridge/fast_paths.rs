@@ -284,8 +284,8 @@ impl FastPaths {
         unsafe { self.enter_on(fast_path, (object, entry.memory), words, clean_up) }
     }
 
-    /// Checks if plugins can currently make direct calls of targets that were resolved at `version`. `version` must not be [`CLOSED`]. The
-    /// version changes with the epoch and the mode. A plugin that has borrowed a slice makes no direct calls.
+    /// Checks if plugins can currently make direct calls of targets that were resolved at `version`. `version` must not be [`CLOSED`]. A
+    /// change of the epoch or of the world's mode also changes the version. A plugin that has borrowed a slice makes no direct calls.
     #[inline]
     pub(super) fn is_version(&self, version: u64) -> bool {
         version == self.mode.direct_version()

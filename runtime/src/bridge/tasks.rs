@@ -308,7 +308,7 @@ impl Tasks {
     /// location.
     pub(crate) fn end_module(&self, world: &World, red: &RedStack, module: ModuleId) -> Vec<JobCount> {
         self.inbox.expel(module);
-        // First moves the closures that threads of the module have posted from the inbox to the store. These closures then end with the
+        // Threads of the module may have posted closures. First moves these closures from the inbox to the store, so that they end with the
         // module's jobs.
         self.receive(world, red);
         let ended = self.store.borrow_mut().take_module(module);

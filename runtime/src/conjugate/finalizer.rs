@@ -335,8 +335,8 @@ impl Barrier {
         self.passed.try_recv().is_ok()
     }
 
-    /// Checks that the thread makes progress: the current finalizer began less than `grace` ago. Without a running finalizer, checks that
-    /// the last finalizer returned, or the barrier was queued, less than `grace` ago.
+    /// Checks that the thread makes progress: the current finalizer began less than `grace` ago. If no finalizer is running, checks that
+    /// the last finalizer returned less than `grace` ago, or that the barrier was queued less than `grace` ago.
     pub(crate) fn is_moving(&self, grace: Duration) -> bool {
         let desk = lock(&self.desk);
         let idle_since = || desk.last_end.map_or(self.begun, |end| end.max(self.begun));

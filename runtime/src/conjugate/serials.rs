@@ -211,7 +211,7 @@ mod tests {
             let handle = serials.insert(ARRAY, now, tenant);
             assert!(assigned.insert(handle), "{handle:?} again");
             living.push((handle, tenant));
-            // Keeps about a hundred values alive, and removes values that are not always the oldest.
+            // Keeps about a hundred values alive. The removed value is not always the oldest value.
             if living.len() > 100 {
                 let (handle, tenant) = living.swap_remove(tenant as usize * 7 % 100);
                 assert_eq!(serials.remove(handle), Some(tenant));

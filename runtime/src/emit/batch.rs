@@ -146,7 +146,7 @@ fn names(modules: &[&Declarer<'_>]) -> String {
     modules.iter().map(|module| module.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Registers the classes and exports of a module.
+/// Registers the classes and exports of a module, checks its structs, and fills the cells of its own classes.
 fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
     for described in module.described.structs {
         let path = format!("/Script/{}.{}", described.package, described.name);

@@ -95,9 +95,9 @@ pub(crate) struct Difference {
     /// Default subobjects that are kept, in the order of the new build. If the class of a subobject has changed, the subobject is listed as
     /// removed and as added.
     pub kept_subobjects: Vec<KeptSubobject>,
-    /// Name and class path of each default subobject to create, in the order of the new build.
+    /// Default subobjects that a reload must create, in the order of the new build. Each entry contains name and class path.
     pub added_subobjects: Vec<(String, String)>,
-    /// Name and class path of each default subobject to destroy, in the order of the old build.
+    /// Default subobjects that a reload must destroy, in the order of the old build. Each entry contains name and class path.
     pub removed_subobjects: Vec<(String, String)>,
     /// Paths of dynamic classes that were inserted into the base chain, root first.
     pub inserted_bases: Vec<String>,
@@ -111,8 +111,8 @@ pub(crate) struct Difference {
 /// comparison cannot distinguish a renamed member from a removed and an added member.
 ///
 /// A member with an unchanged name takes precedence over a redirect. Redirects are followed in both directions to the nearest name that the
-/// new build uses, because an author who undoes a rename restores the old name. If several old members resolve to one name, the member with
-/// the fewest redirects is used. If the numbers of redirects are equal, the order of `redirects` decides.
+/// new build uses. The reverse direction is necessary because an author may undo a rename. If several old members resolve to one name, the
+/// member with the fewest redirects is used. If the numbers of redirects are equal, the order of `redirects` decides.
 pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
     let (properties, removed) = property_diffs(&old.properties, &new.properties, redirects);
     let (kept_subobjects, added_subobjects, removed_subobjects) =

@@ -110,7 +110,7 @@ impl Runtime {
     ///
     /// # Errors
     /// Returns the errors of [`Calls::resolve`](crate::Calls::resolve). Returns [`CallError::Signature`] if the name does not refer to a
-    /// method, the signatures differ, or the signature contains types of other kinds.
+    /// method, if the signatures differ, or if the signature contains a type that is not allowed.
     pub fn batch<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<BatchFunction<A, R>, Error> {
         let batch = BatchFunction {
             runtime: self.downgrade(),

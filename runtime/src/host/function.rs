@@ -149,8 +149,8 @@ fn other_result<E: From<CallError>>(function: &str) -> E {
     CallError::Buffer { message: format!("{function} returned another result than its signature states") }.into()
 }
 
-/// Returns `true` if the Rust types have the value kinds that the signature declares. Slots can then hold the values. The kind that a
-/// user-defined type declares may differ from the kind of its slots.
+/// Returns `true` if the Rust types have the value kinds that the signature declares. In this case, slots can contain the values. The kind
+/// that a user-defined type declares may differ from the kind of its slots.
 pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &SignatureText) -> bool {
     let result = signature.result.as_ref().map(|word| word.kind());
     signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied())
@@ -305,7 +305,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
     }
 
-    /// Returns the current callee. Resolves the name again if necessary.
+    /// Returns the current callee. If the cached callee is outdated, resolves the name again.
     fn callee(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
         let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
         match known {

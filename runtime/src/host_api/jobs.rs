@@ -1,4 +1,4 @@
-//! Deferred jobs of modules: tasks, timers and posted closures. Also the wakers that tasks borrow.
+//! Deferred jobs of modules (tasks, timers and posted closures), and the wakers that tasks borrow.
 
 use alcedo_abi::task::{JobId, JobKind};
 

@@ -196,9 +196,9 @@ macro_rules! __alcedo_native_property {
     };
 }
 
-/// Declares two methods of a view for each function. `$try_name` returns an error of the call. `$ending` ends the running call with the
-/// error. `$what` is a path with the class and function name. If `$name` differs from this function name, the methods call the body of this
-/// class even if an override exists.
+/// Declares two methods of a view for each function. If the call fails, `$try_name` returns the error, and `$ending` ends the running call
+/// with the error. `$what` is a path with the class and function name. If `$name` differs from this function name, the methods call the
+/// body of this class even if an override exists.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_calls {

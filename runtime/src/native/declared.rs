@@ -2,9 +2,9 @@
 //! names. In a host, the attributes expand to declarations of [`super`]. The declarations are separate for each runtime.
 //!
 //! Fields with `#[uproperty]` become properties of the object. All remaining fields form a Rust struct. Each object has one value of this
-//! struct. The red constructor builds this value at its first use, and at the latest before the class constructor runs. If the struct has
-//! no fields, no destructor and no hooks, the value is only built at its first use. The value is dropped on the game thread after
-//! `begin_destroy`. Reloads do not change the value.
+//! struct. The red constructor builds this value when the value is first used, and at the latest before the class constructor runs. If the
+//! struct has no fields, no destructor and no hooks, the value is built only when it is first used. The value is dropped on the game thread
+//! after `begin_destroy`. Reloads do not change the value.
 
 use std::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -90,8 +90,8 @@ signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E 
 pub trait NamedSignature: 'static {
     /// Signature as a function type.
     type Function: Signature;
-    /// Package of the delegate and path of its class. For a delegate of a class, the package is empty. For a delegate of a package, the
-    /// class path is empty.
+    /// Package of the delegate and path of its class. For a delegate that belongs to a class, the package is empty. For a delegate of a
+    /// package, the class path is empty.
     const SCOPE: (&'static str, &'static str);
     /// Name in the package or in the class.
     const NAME: &'static str;

@@ -69,8 +69,8 @@ impl<C> Parts<C> {
         Self { class, row, addresses: PartRow::new(), in_use, has_ended }
     }
 
-    /// Returns the part of an object. `build` creates the part at its first use. `lives` returns `true` if the object is alive. The
-    /// destruction of an object calls [`Parts::end`], so only live objects have a part.
+    /// Returns the part of an object. `build` creates the part when the part is first used. `lives` returns `true` if the object is alive.
+    /// The destruction of an object calls [`Parts::end`], so only live objects have a part.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object is destroyed, or if `build` destroys the object. [`CallError::Unavailable`] if the part is being

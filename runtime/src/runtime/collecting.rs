@@ -62,8 +62,8 @@ impl Collection<'_> {
     ///
     /// # Errors
     /// Returns an error if plugin code is on the stack. The next safe point then runs the collection. Returns an error if an
-    /// `add_references` hook of a native class panics. Also returns an error while an object with this hook runs a method with `&mut self`
-    /// that has not lent its `self`. After these errors, no object was destroyed.
+    /// `add_references` hook of a native class panics. Also returns an error while an object with this hook runs a `&mut self` method,
+    /// unless the method has lent its `self`. After these errors, no object was destroyed.
     ///
     /// # Examples
     /// ```rust
@@ -89,11 +89,11 @@ impl Collection<'_> {
         })
     }
 
-    /// Requests an incremental collection. From the next safe point on, each tick continues the mark within its [`Budget`](crate::Budget).
-    /// After the mark, each tick destroys unreachable objects within its budget, in order of creation. The world runs normally between
-    /// these ticks, and code may find an unreachable object, for example by its name. If the code makes the object reachable again through
-    /// a property or the root set, the collection keeps the object. A reload aborts the collection. The collection restarts after the
-    /// reload. [`Collection::take_done`] returns the result of the collection.
+    /// Requests an incremental collection. From the next safe point on, each tick continues the mark within the [`Budget`](crate::Budget)
+    /// of the tick. After the mark, each tick destroys unreachable objects within this budget, in order of creation. The world runs
+    /// normally between these ticks, and code may find an unreachable object, for example by its name. If the code makes the object
+    /// reachable again through a property or the root set, the collection keeps the object. A reload aborts the collection. The collection
+    /// restarts after the reload. [`Collection::take_done`] returns the result of the collection.
     pub fn begin_in_slices(&self) {
         self.0.inner.core.collection.request(Requested::InSlices);
     }
@@ -138,7 +138,7 @@ impl Runtime {
                 Err(Error::Call(CallError::ReentrantBorrow { .. })) => core.collection.request(Requested::Whole),
                 Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
-            // Starts another collection after the current sweep, because this sweep keeps objects that became unreachable after its mark.
+            // Starts another collection after the current sweep, because this sweep keeps objects that became unreachable after the mark.
             Some(Requested::InSlices) if core.world.objects.is_sweeping() => {
                 core.collection.request(Requested::InSlices);
             }

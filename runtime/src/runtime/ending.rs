@@ -273,7 +273,7 @@ impl Runtime {
         let slims = inner.loads.registry.close(inner.loads.policy().shutdown);
         leases.extend(slims.blockers);
         // Waits for plugin parts of objects that a collection destroyed earlier. The unload of the Master has already waited for the plugin
-        // parts of its generation.
+        // parts of the Master's generation.
         let drained = inner.drain(inner.loads.policy().shutdown);
         let (masters, problems) = match unloaded {
             Ok(ticket) => {

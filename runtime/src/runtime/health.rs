@@ -473,9 +473,9 @@ impl Watching {
         self.copies.retain(|copy| health.needs(&copy.digest));
     }
 
-    /// Reloads the current libraries of the Master from private copies. `digests` identifies the copy for each library. The modules in
-    /// `replaced` receive the path of their watched file in the Master. The report contains the paths of the watched files, and no path of
-    /// a copy. `back` contains the library names and the reason if the reload is a return to healthy libraries.
+    /// Reloads the current libraries of the Master from private copies. `digests` identifies the copy for each library. After the reload,
+    /// the Master lists the watched file as the path of each module in `replaced`. The report contains the paths of the watched files, and
+    /// no path of a copy. `back` contains the library names and the reason if the reload is a return to healthy libraries.
     fn reload(
         &mut self,
         runtime: &Runtime,

@@ -57,7 +57,7 @@ impl Objects<'_> {
     }
 
     /// Runs `code` with a view of the object. The view has the accessors and functions of class `C`, like `this` in a method. If an
-    /// accessor fails, the error unwinds `code`. This method then returns the error.
+    /// accessor fails, the accessor unwinds out of `code`, and this method returns the error.
     ///
     /// ```
     /// use alcedo_runtime::native::{This, uclass};

@@ -325,7 +325,7 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// If the object is destroyed or has no such function, the arguments do not match, or the function body fails.
-    /// [`CallError::WrongClass`] if an argument is an object that its parameter does not accept.
+    /// [`CallError::WrongClass`] if an argument is an object that the parameter does not accept.
     ///
     /// # Examples
     /// ```rust
@@ -391,7 +391,7 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// If the object is destroyed or has no such function, a Rust type differs from the signature, or the function body fails.
-    /// [`CallError::WrongClass`] if an argument is an object that its parameter does not accept.
+    /// [`CallError::WrongClass`] if an argument is an object that the parameter does not accept.
     ///
     /// # Examples
     /// ```rust

@@ -93,8 +93,8 @@ impl Tables<'_> {
         self.offer_as(table, Effect::Any)
     }
 
-    /// Offers a table whose entries have no side effects. During a reload, new code can call these entries before the commit, in its entry
-    /// method and its main. See [`Calls::register_pure`](crate::Calls::register_pure).
+    /// Offers a table whose entries have no side effects. During a reload, new code can call these entries before the commit: in its entry
+    /// method and in its main. See [`Calls::register_pure`](crate::Calls::register_pure).
     ///
     /// # Errors
     /// Returns the errors of [`Tables::offer`].

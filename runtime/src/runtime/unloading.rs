@@ -54,8 +54,9 @@ impl Unloads<'_> {
     /// Callbacks with equal priorities run in the order of registration. A panic of a callback is recorded in the ticket of the unload, and
     /// the remaining callbacks run.
     ///
-    /// The callback stays registered until the host calls [`LocalRegistration::remove`] or [`Runtime::shutdown`], or until the runtime
-    /// ends. The callback should use its `&Runtime` argument and own no handle of the runtime; see [`Runtime::downgrade`].
+    /// The callback stays registered until the host calls [`Registration::remove`](crate::Registration::remove) or [`Runtime::shutdown`],
+    /// or until the runtime ends. The callback should use its `&Runtime` argument and own no handle of the runtime; see
+    /// [`Runtime::downgrade`].
     ///
     /// # Examples
     /// ```rust

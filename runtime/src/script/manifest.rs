@@ -1,5 +1,5 @@
 //! Reads `package.toml`: the version of a script package, and the required modules with their versions. A package without this file has
-//! version 0.0.0. Its dependencies are determined from its source.
+//! version 0.0.0. The dependencies of such a package are determined from its source.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -39,7 +39,7 @@ pub(crate) struct Package {
     pub digest: Digest,
     /// Declarations and identifiers of the package, which do not depend on other packages.
     pub outline: Outline,
-    /// Syntax trees of the files. Dropped after the check, because they need several times the memory of the source.
+    /// Syntax trees of the files. Dropped after the check, because syntax trees need several times the memory of the source.
     parsed: Arc<Mutex<Option<Parsed>>>,
 }
 

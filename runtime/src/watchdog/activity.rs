@@ -18,7 +18,7 @@ pub(crate) enum Activity {
     },
 }
 
-/// Activity with its number. The numbers on each thread are unique and increase.
+/// Activity and its number. The numbers of the activities on one thread are unique, and increase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Published {
     pub id: u64,
@@ -37,7 +37,7 @@ impl Published {
     }
 }
 
-/// Published activities of one thread. Only that thread adds and removes activities. Any thread may read them.
+/// Published activities of one thread. Only that thread adds and removes activities. Any thread may read the activities.
 #[derive(Debug, Default)]
 pub(crate) struct Activities {
     on: AtomicBool,

@@ -38,7 +38,7 @@ use crate::world::report::WorldLoadReport;
 pub(super) struct Bringing<'a> {
     core: &'a Rc<Core>,
     file: &'a WorldFile,
-    /// Kept fields of each record. Empty after the object has received them.
+    /// Kept fields of each record. The entry of a record is empty after the object has received its fields.
     kept: Vec<Vec<KeptRecord>>,
     plans: &'a [ClassPlan],
     report: &'a mut WorldLoadReport,
@@ -125,7 +125,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Builds the plugin parts in the original construction order of the objects, and restores their kept fields.
+    /// Builds the plugin parts in the original construction order of the objects, and restores the kept fields of these parts.
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         let saved = std::mem::take(&mut self.kept);
@@ -366,7 +366,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Constructs an object again if the native base class of its class has changed, and then writes its values.
+    /// If the native base class of an object's class has changed, constructs the object again, and then writes the saved values.
     fn reconstruct_object(&mut self, at: usize) -> Result<(), CallError> {
         let (object, record, plan) = self.at(at);
         if !matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
@@ -403,7 +403,7 @@ impl<'a> Bringing<'a> {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
-                // A dormant object keeps its subobjects until its class is declared again.
+                // A dormant object keeps its subobjects until the class of the object is declared again.
                 None if is_dormant => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());

@@ -2,7 +2,7 @@
 //! value. This module converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
 //!
 //! A file is written object by object, so a save needs no memory for the records. Length and digest are added to the written file, because
-//! the length precedes the body, and the digest covers both. A file is read as a whole, because it is checked before it is used.
+//! the length precedes the body, and the digest covers both. A file is read as a whole, because the whole file is checked before its use.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 

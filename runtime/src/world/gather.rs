@@ -179,7 +179,7 @@ fn name_apart(world: &World, entries: &mut [Entry]) {
 struct Gathering<'a> {
     core: &'a Core,
     indexes: &'a FileIndexes<'a>,
-    /// Plans by class of the body. The key of a dormant object also contains the path of its missing class.
+    /// Plans by class of the body. For a dormant object, the key also contains the path of the missing class.
     notes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
     /// Plan of the last object that is not dormant. Adjacent objects mostly have one class.
     last: Option<Rc<ClassNotes>>,
