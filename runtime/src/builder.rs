@@ -395,8 +395,8 @@ impl Builder {
         self.unloads(|policy| policy.parked_budget = images)
     }
 
-    /// Sets whether values that plugin code owns protect the objects to which they refer from garbage collection. The default is `true`.
-    /// With `false`, a reference to a collected object reads as `ObjectHandle::NONE`.
+    /// Sets whether references in values that plugin code owns protect the referenced objects from garbage collection. The default is
+    /// `true`. With `false`, a reference to a collected object reads as `ObjectHandle::NONE`.
     #[must_use]
     pub fn owned_values_are_roots(mut self, they_are: bool) -> Self {
         self.owned_values_are_no_roots = !they_are;

@@ -1,7 +1,7 @@
 //! Callbacks that a host has registered. Each callback has a kind, and a location in the source of the host.
 //!
 //! If a callback owns a handle of the host that owns the callback, both form a reference cycle. The reference count of the host does not
-//! show that a callback owns a handle. The end of a runtime or context therefore drops the callbacks one by one, and counts the handles
+//! indicate if a callback owns a handle. The end of a runtime or context therefore drops the callbacks one by one, and counts the handles
 //! that each drop releases. Dropping the callbacks breaks every cycle. The log lists the callbacks that owned a handle.
 
 use std::cell::Cell;

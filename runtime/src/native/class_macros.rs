@@ -1,6 +1,6 @@
 //! Expansion of `#[uclass]` in a host: the class type, its view, and its declaration.
 
-/// Declares a class: its view, Rust fields, property accessors and description.
+/// Declares a class: the view, the Rust fields, the property accessors and the description.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_class {

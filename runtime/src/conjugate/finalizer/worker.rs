@@ -60,8 +60,8 @@ impl Worker {
         }
     }
 
-    /// Records that the first finalizer of a batch with `left` parts begins to run. Returns `false` if the module of the batch was
-    /// abandoned.
+    /// Records that the first finalizer of a batch begins to run. The batch has `left` parts. Returns `false` if the module of the batch
+    /// was abandoned.
     fn begin(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, ids: &[ModuleId], left: u64) -> bool {
         let mut desk = lock(&self.desk);
         let (class, module) = (Arc::clone(class), Arc::clone(module));
