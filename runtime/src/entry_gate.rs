@@ -2,9 +2,9 @@
 //! of the calling thread. An unload shuts the gate, and then reads the records of all threads.
 //!
 //! A caller writes its slot *before* it reads the gate. An unload shuts the gate *before* it reads the slots. All four accesses are
-//! sequentially consistent. Therefore either the caller reads that the gate is shut, and returns, or the unload reads the slot, and waits.
-//! At the unmap of an image, no call runs in the image. The records stay valid after an unload, because they contain only numbers and
-//! `'static` locations of host code.
+//! sequentially consistent. Two outcomes are possible: the caller reads that the gate is shut, and returns, or the unload reads the slot,
+//! and waits. At the unmap of an image, no call runs in the image. The records stay valid after an unload, because they contain only
+//! numbers and `'static` locations of host code.
 //!
 //! A gate rejects a call if the stack of the thread is nearly exhausted. Unbounded recursion of calls by name therefore returns an error,
 //! as for modules of the Master.

@@ -1,4 +1,4 @@
-//! Handle for other threads of the host, which run closures on the game thread through this handle.
+//! Handle with which other threads of the host run closures on the game thread.
 
 use std::any::Any;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Connects reflection and calls by name: resolves the targets of the protocols `uf`, `uf!`, `up`, `nm` and `nd`, converts between slots
-//! and parameters, and calls reflected functions of modules.
+//! Connects reflection and calls by name. Resolves the targets of the protocols `uf`, `uf!`, `up`, `nm` and `nd`, and converts between
+//! slots and parameters. Calls reflected functions of modules.
 
 pub(crate) mod batches;
 pub(crate) mod call_cache;

@@ -1,6 +1,5 @@
-//! Protocols and resolvers that modules register. The resolver chain calls the protocols of modules in the same form as protocols of the
-//! host. Each call of a module's code passes the gate of the module and opens a red frame. A registration ends with the generation of the
-//! module.
+//! Protocols and resolvers that modules register. The resolver chain does not distinguish protocols of modules and protocols of the host.
+//! Each call of a module's code passes the gate of the module and opens a red frame. A registration ends with the generation of the module.
 #![expect(unsafe_code, reason = "calls the functions that modules have registered")]
 
 use std::rc::{Rc, Weak};

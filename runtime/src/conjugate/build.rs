@@ -1,5 +1,5 @@
-//! Builds plugin parts and calls their hooks. An object has one part for each dynamic class among its class and base classes. The parts are
-//! built from base to derived. The object store decides when a part is built. The code in this file calls the module.
+//! Builds plugin parts and calls their hooks. An object has one part for its class, if dynamic, and one part for each dynamic base class.
+//! The parts are built from base to derived. The object store decides when a part is built. The code in this file calls the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::rc::Rc;

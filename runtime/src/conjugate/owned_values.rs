@@ -3,7 +3,7 @@
 //!
 //! A reload suspends all owned values of a generation together by closing its gate. A rollback resumes these values by reopening the gate.
 //! When a generation ends, its remaining values are released. The last finalizers of a plugin may still drop a released value. Such a drop
-//! only removes the value from the list of undropped values, so the last report lists only values that the plugin never dropped.
+//! only removes the value from the list of undropped values. The last report therefore lists only values that the plugin never dropped.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Tests the conjugate functions: calls the functions of the table with raw ABI values, like a module.
+//! Tests the conjugate functions. Calls the functions of the table with raw ABI values, as a module does.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::collections::BTreeSet;

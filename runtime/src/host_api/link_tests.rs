@@ -1,4 +1,4 @@
-//! Tests references and delegates: calls the functions of the table with raw ABI values, like a module.
+//! Tests references and delegates. Calls the functions of the table with raw ABI values, as a module does.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::cell::RefCell;

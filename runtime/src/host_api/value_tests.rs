@@ -1,4 +1,4 @@
-//! Tests the trampolines with the host context of a runtime: calls the functions of the table like a module.
+//! Tests the trampolines with the host context of a runtime. Calls the functions of the table as a module does.
 #![expect(unsafe_code, reason = "calls the trampolines as a module does")]
 
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Access to conjugates (values with a handle): lends property values for a call, stores values that the host owns, and inspects values
-//! that plugin code owns. Intended for tools, scripts and tests. Code with static types accesses properties directly.
+//! Access to conjugates, which are values with a handle. Lends property values for a call, stores values that the host owns, and inspects
+//! values that plugin code owns. Intended for tools, scripts and tests. Code with static types accesses properties directly.
 
 use std::time::{Duration, Instant};
 
