@@ -1,11 +1,11 @@
-//! Advice for plugin authors whose crates link shared system libraries: links these libraries statically instead. Each entry was checked
+//! Advice for plugins that link shared system libraries. The advice states how to link each library statically. Each entry was checked
 //! against the features of the crate on crates.io (November 2026).
 
-/// Advice for a crate that links a shared library.
+/// Advice for plugins with a crate that links a shared library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Advice {
     pub package: &'static str,
-    /// Help for the plugin author. Messages place the help after "link it into the plugin: ".
+    /// Help for the plugin author. Messages print the help after "link it into the plugin: ".
     pub help: &'static str,
     /// Prefix of the library's file name, up to `.so`.
     library: &'static str,
@@ -15,7 +15,7 @@ const fn feature(library: &'static str, package: &'static str, help: &'static st
     Advice { package, help, library }
 }
 
-/// All entries, sorted by library.
+/// All advice, sorted by library.
 const TABLE: [Advice; 12] = [
     feature("libbz2", "bzip2-sys", "feature `static`"),
     feature("libcrypto", "openssl-sys", "feature `vendored`, which the crate openssl has as well"),
@@ -31,8 +31,8 @@ const TABLE: [Advice; 12] = [
     feature("libzstd", "zstd-sys", "do without its feature `pkg-config`"),
 ];
 
-/// Prefixes of function names in libraries without symbol versions, each with the prefix of the library's file name. If one
-/// prefix begins with another prefix, the longer prefix comes first.
+/// Pairs of a function name prefix and the file name prefix of the library, for libraries without symbol versions. If a prefix begins with
+/// a shorter prefix, the longer prefix is listed first.
 const FUNCTIONS: [(&str, &str); 13] = [
     ("Py", "libpython"),
     ("g_boxed_", "libgobject-"),
@@ -60,13 +60,13 @@ pub(crate) fn forgets_nothing(library: &str) -> bool {
     FUNCTIONS.iter().any(|(_, start)| library.starts_with(start))
 }
 
-/// Returns all entries for a library. `library` is the file name, such as `libcrypto.so.3`.
+/// Returns all advice for a library. `library` is the file name, such as `libcrypto.so.3`.
 pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
     let name = library.split_once(".so").map_or(library, |(name, _)| name).to_owned();
     TABLE.iter().filter(move |advice| advice.library == name)
 }
 
-/// Functions of the C library for which `module!` has no hook, each with an alternative for the plugin author.
+/// C library functions without a hook in `module!`. Each function has an alternative for the plugin author.
 const WITHOUT_HOOK: [(&str, &str); 19] = [
     ("__register_frame_info", FRAME),
     ("__register_frame_info_bases", FRAME),
@@ -108,7 +108,7 @@ pub(crate) fn on_function(function: &str) -> &'static str {
     )
 }
 
-/// Prefixes of function names in libraries with static thread-local storage, each with the help for the plugin author.
+/// Pairs of a function name prefix and the help for the plugin author, for libraries with static thread-local storage.
 const STATIC_TLS: [(&str, &str); 3] = [
     ("mi_malloc", "mimalloc has the feature `local_dynamic_tls`"),
     ("_rjem_", "jemalloc has the feature `disable_initial_exec_tls`"),

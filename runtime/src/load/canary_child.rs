@@ -1,5 +1,5 @@
 //! Code that runs in the canary process. Maps each module as a host does, attaches the module, and reads its declarations. Runs no main and
-//! creates no object. Never exits with success: the host kills the process after the last message.
+//! creates no object. Never exits with success. After the last message, the host kills the process.
 #![expect(unsafe_code, reason = "maps libraries")]
 
 use std::io::{self, Read};
@@ -31,8 +31,8 @@ use crate::object::types::Types;
 /// Exit code of a canary process that receives no request from a host.
 const NO_HOST: i32 = 2;
 
-/// If a host started this process as a canary, runs the canary and never returns. Otherwise returns immediately. After this call,
-/// [`Canary::Auto`](crate::Canary::Auto) can start the program of this process as a canary.
+/// If a host started this process as a canary, runs the canary and never returns. Otherwise returns immediately. With this call in `main`,
+/// [`Canary::Auto`](crate::Canary::Auto) can start the host's own program as a canary.
 ///
 /// Call this function at the very beginning of `main`. Code before the call also runs in every canary.
 ///
@@ -58,7 +58,7 @@ fn run() -> ! {
     let Ok((wire, candidates, lifeline)) = receive_request() else { exit(NO_HOST) };
     let wire = RefCell::new(wire);
     let send = |message: &Message| {
-        // Sends each message before its step, because the step may crash. Ends this process if the host has ended.
+        // Sends each message before the announced step, because the step may crash. Aborts this process if the host has ended.
         if wire.borrow_mut().send(message, None).is_err() {
             abort();
         }
@@ -84,8 +84,8 @@ fn run() -> ! {
     abort()
 }
 
-/// Receives the request of a host. Returns the socket for the messages, the candidates, and a handle that is closed when the host
-/// ends. Replaces standard input with `/dev/null`.
+/// Receives the request of a host. Returns the socket for the messages, the candidates, and a stream that ends when the host ends. Replaces
+/// standard input with `/dev/null`.
 fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     let mut wire = Wire::take_standard_input()?;
     match wire.receive(None) {
@@ -97,8 +97,8 @@ fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static
     }
 }
 
-/// Waits until the host closes its end of the socket, then aborts the process. A normal exit would run exit handlers of modules, and these
-/// handlers might wait for the dynamic loader.
+/// Waits until the host closes its end of the socket, then aborts the process. A normal exit would run exit handlers of modules. These
+/// handlers might wait for a lock of the dynamic loader.
 fn hold(mut input: impl Read) {
     let _end = io::copy(&mut input, &mut io::sink());
     abort();
@@ -125,18 +125,19 @@ fn load(
     begins(CanaryStep::Registering);
     let words = registration(core, library.described(), name)?;
     tracing::trace!(name, words, "a module declares");
-    // Keeps the image mapped, because a canary does not test the unload.
+    // Leaves the image mapped, because a canary does not test unloads.
     library.park();
     Ok(())
 }
 
-/// Checks if the permissions of a module cover the resources that its initializers and its attachment have created.
+/// Checks that a module declares permissions for all used resources. `uses` lists the resources that the initializers and the attachment
+/// have created.
 fn check_uses(path: &Path, uses: &[Use]) -> Result<(), String> {
-    // The host has checked the imports of the file before the canary.
+    // The host has already checked the imports of the file.
     if uses.is_empty() {
         return Ok(());
     }
-    // Reads the bytes directly, because the host has checked the copy and has the copy open for writing.
+    // Reads the bytes without the checks of staged files. The host has completed these checks, and still has the copy open for writing.
     let bytes = plain_file::read(path, u64::MAX).map_err(|error| error.to_string())?;
     let demands = Demands { largest: bytes.len() as u64, ..Demands::default() };
     let image = ImageFile::from_bytes_for(path, bytes, &demands).map_err(|error| error.to_string())?;
@@ -144,8 +145,8 @@ fn check_uses(path: &Path, uses: &[Use]) -> Result<(), String> {
     permissions::check(PermissionPolicy::Refuse, &info.name, &info.permissions, uses).map_err(|error| error.to_string())
 }
 
-/// Reads all declarations of a module, with the functions that a host uses. Returns the length of the debug output for the imports, exports
-/// and tables.
+/// Reads all declarations of a module with the same functions as a host. Returns the length of the debug output of the imports, exports and
+/// tables.
 fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usize, String> {
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let mut batch = Batch::default();
@@ -153,7 +154,7 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     // Rejects an unknown property kind in the canary, before the host maps the copy.
     let unknown = |source| EmitError::Declare { modules: name.to_owned(), source }.to_string();
     Types::check_kinds(&batch).map_err(unknown)?;
-    // Formatting these lists reads all their strings and numbers, as linking does in a host.
+    // Formatting these lists reads every string and number in the lists. In a host, the linking of modules reads the lists.
     let Described { imports, exports, tables, .. } = described;
     Ok(format!("{imports:?}{exports:?}{tables:?}").len())
 }

@@ -5,7 +5,7 @@ use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
 use crate::load::error::LoadError;
 
-/// Facts about a host that a module must match.
+/// ABI properties of a host. A module must match all properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostFacts {
     pub abi_number: u32,
@@ -27,8 +27,8 @@ impl HostFacts {
     };
 }
 
-/// Checks that a module with this manifest fits the host. Returns the first difference as an error, with the values of
-/// both sides.
+/// Checks that a module with this manifest fits the host. Returns the first difference as an error, with the values of the host and of the
+/// module.
 pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
     let module = || manifest.name.to_owned();
     if manifest.abi_number != host.abi_number {

@@ -21,7 +21,7 @@ use serde::Serialize;
 pub enum ContextKind {
     /// The host's executable and the contract modules that all contexts share. Never unloaded.
     Default,
-    /// Modules with classes. Reloads replace the modules. Game thread only.
+    /// Modules with classes. A reload replaces the changed modules. Game thread only.
     Master,
     /// Named context without classes, for any thread.
     Slim,
@@ -74,7 +74,7 @@ impl fmt::Display for ContextKind {
 pub struct ContextId {
     /// Index of the context: 0 is the Default, 1 the Master; Slims and pinned contexts have indices from 2.
     pub index: u64,
-    /// Number of the generation, starting at 1. Each reload of the Master and each replacement of a Slim increases it.
+    /// Number of the generation, starting at 1. Increased by each reload of the Master and by each replacement of a Slim.
     pub generation: u64,
 }
 

@@ -1,5 +1,5 @@
 //! Declarations of a module or a host as plain data for tools. Declarations of a module are read from the unmapped file or from the loaded
-//! module. Both sources provide equal declarations. Declarations of a host are read from its registry.
+//! module. Both sources provide equal declarations. Declarations of a host are read from its type registry.
 
 mod file;
 mod flags;
@@ -57,7 +57,7 @@ pub struct Declared {
     pub exports: Vec<DeclaredExport>,
     /// Types and members that the module uses, sorted by path. The host, another module, or the module itself defines them.
     pub imports: Vec<DeclaredImport>,
-    /// Earlier names of renamed declarations, separated by commas. The keys are paths of types, of enum entries, and of the fields of
+    /// Earlier names of renamed declarations, separated by commas. The keys are the current paths of types, enum entries, and fields of
     /// structs and plugin parts. Properties and functions list their earlier names in their metadata, under `was`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub earlier_names: BTreeMap<String, String>,
@@ -85,12 +85,12 @@ pub struct ScriptCheck {
     pub package: String,
     /// Version of the package; 0.0.0 if `package.toml` has no version.
     pub version: semver::Version,
-    /// Required modules, each with the accepted versions. The list is read from `package.toml` and from the types that the
-    /// source names.
+    /// Required modules, each with the accepted versions. The entries are derived from `package.toml` and from the type names in the
+    /// source.
     pub dependencies: Vec<(String, semver::VersionReq)>,
     /// Number of source files.
     pub files: usize,
-    /// Declarations of the package. For an invalid package: its errors, one paragraph per error, with file, line and source.
+    /// Declarations of the package. For an invalid package, the errors: one paragraph per error, with file, line and source.
     pub declared: Result<Declared, String>,
     /// Warnings, one paragraph each. Empty if the package has no warnings.
     pub warnings: String,
@@ -238,7 +238,7 @@ forms! {
         path: String = found.path(),
         /// Integer type of the entries: `u8` to `u64`, `i8` to `i64`.
         underlying: String = flags::type_text(found.underlying, ""),
-        /// True if a value is a set of entries, with one bit per entry.
+        /// True if the enum is a set of flags, with one bit per entry.
         is_flags: bool = found.is_flags,
         /// Entries, in the order of the declaration.
         entries: Vec<DeclaredEntry> = all(found.entries),
@@ -321,9 +321,9 @@ forms! {
         /// Path of the base struct. The fields of the base struct precede the own fields. Empty if the struct has no base.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         base: String = found.base,
-        /// Size of a value in bytes.
+        /// Size of the struct in bytes.
         size: u32 = found.size,
-        /// Alignment of a value in bytes.
+        /// Alignment of the struct in bytes.
         align: u32 = found.align,
         /// Own fields, in order.
         fields: Vec<DeclaredProperty> = all(found.fields),
@@ -403,7 +403,7 @@ pub(crate) struct Declarations {
 }
 
 impl Declarations {
-    /// Sorts all lists. The public docs promise sorted lists, but the linker does not preserve the order.
+    /// Creates the declarations with sorted lists, as the docs of [`Declared`] promise. The linker changes the order of the lists.
     fn new(
         module: &str,
         mut batch: Batch,

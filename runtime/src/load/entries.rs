@@ -1,4 +1,4 @@
-//! Provides the entry points of a module as methods. The methods are generated from the list in `alcedo_abi::list`.
+//! Provides the entry points of a module as methods. A macro generates the methods from the list in `alcedo_abi::list`.
 #![expect(unsafe_code, reason = "calls the functions of modules")]
 
 use alcedo_abi::list::prelude::*;
@@ -6,11 +6,11 @@ use alcedo_abi::module::ModuleRef;
 
 use crate::boundary::{CallError, from_module};
 
-/// Functions of an attached module.
+/// Entry points of an attached module.
 pub(crate) struct Entries(ModuleRef);
 
-/// Result type of an entry point. Expands to `Option` for an entry point that the module may lack, and to the plain result for an entry
-/// point that cannot fail.
+/// Result type of an entry point. Expands to `Option` for an optional entry point, and to the plain result for an entry point that cannot
+/// fail.
 macro_rules! call_result {
     (always) => { () };
     (always $result:ty) => { $result };

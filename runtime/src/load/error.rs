@@ -20,7 +20,7 @@ use crate::unload::policy::UnloadPolicy;
 use canary::CanaryStep;
 use context::ContextError;
 
-/// Error of loading a module. Modules that are already loaded are not affected.
+/// Error of loading a module. Loaded modules are not affected.
 ///
 /// # Examples
 /// ```rust
@@ -69,7 +69,7 @@ pub enum LoadError {
         /// ABI number of the host.
         expected: u32,
     },
-    /// No API version is supported by both sides.
+    /// Module and host support no common API version.
     #[error("{module} needs host API {} to {}, this host offers {} to {}: rebuild the module or update the host", found.0, found.1, expected.0, expected.1)]
     Api {
         /// Name of the module.
@@ -127,7 +127,7 @@ pub enum LoadError {
         /// Shared libstd that the module is linked with.
         library: String,
     },
-    /// The hook slot of the module is invalid. The host stores the address of the hook functions in this slot.
+    /// The hook slot of the module is invalid. The host stores the address of the hook context in this slot.
     #[error("{module}: its slot for hooks ({}) {what}; build it again", alcedo_abi::hooks::SECTION)]
     HookSlot {
         /// Name of the module.
@@ -135,7 +135,7 @@ pub enum LoadError {
         /// Description of the defect.
         what: &'static str,
     },
-    /// The module uses resources without the permission, and the policy of the host refuses this; see
+    /// The module uses resources without a declared permission, and the policy of the host rejects this use; see
     /// [`PermissionPolicy`](crate::PermissionPolicy).
     #[error(
         "{module} uses resources that its `module!` does not declare: {uses}; write `permissions: [{permissions}]`, or remove these \
@@ -144,7 +144,7 @@ pub enum LoadError {
     Undeclared {
         /// Name of the module.
         module: String,
-        /// Missing permissions, each with the import or the call that shows the use.
+        /// Missing permissions. Each permission is followed by the import or the call that uses the resource.
         uses: String,
         /// Declared and missing permissions, separated by commas.
         permissions: String,
@@ -172,7 +172,7 @@ pub enum LoadError {
     /// The private copy of the library file could not be created.
     #[error(transparent)]
     Stage(#[from] alcedo_sys::StageError),
-    /// The static thread-local storage of the process is exhausted. A process reserves a fixed amount of this storage at startup.
+    /// The static thread-local storage of the process is exhausted. The process reserves a fixed amount of this storage at startup.
     #[error("cannot map {module}: {reason}")]
     StaticTls {
         /// Name of the module.
@@ -193,10 +193,10 @@ pub enum LoadError {
         /// Message of `abi_stable`.
         difference: String,
     },
-    /// Names, versions or dependencies are inconsistent.
+    /// The names, versions or dependencies of the modules are inconsistent.
     #[error(transparent)]
     Order(#[from] OrderError),
-    /// A dependency of a module of the Master could not be resolved. The dependency is missing, the Default has another version, or the
+    /// A dependency of a Master module could not be resolved. The dependency is missing, the Default has a different version, or the
     /// Default's resolver failed.
     #[error("{}{}", .0, help(.0))]
     Dependency(Box<ContextError>),
@@ -235,11 +235,11 @@ pub enum LoadError {
         module: String,
         /// Failure of the main, such as a panic.
         error: CallError,
-        /// Generation of this module that was live while the main ran. Set only if the module has no `suspend`: the live generation then
-        /// still holds its resources.
+        /// Generation of this module that was live while the main ran. Set only if the module has no `suspend`. Without `suspend`, the live
+        /// generation still holds its resources.
         live_generation: Option<u64>,
     },
-    /// The `suspend` of a module that is being replaced failed. The module continues to run.
+    /// The `suspend` of a module failed during a replacement. The module continues to run.
     #[error("suspend of {module} failed, so nothing was replaced: {error}")]
     Suspend {
         /// Name of the module.
@@ -247,7 +247,7 @@ pub enum LoadError {
         /// Panic or error of the `suspend`.
         error: CallError,
     },
-    /// A field that a reload keeps could not be saved.
+    /// The value of a kept field could not be saved before a reload.
     #[error("a kept field of {object} could not be saved: {error}")]
     Keep {
         /// Class and name of the object.
@@ -258,7 +258,7 @@ pub enum LoadError {
     /// A reload could not rebuild the plugin part of an object.
     #[error("{error}")]
     Rebuild {
-        /// Error of the red constructor, with its object.
+        /// Error of the red constructor, with the name of the object.
         error: CallError,
     },
     /// The value of a property could not be carried over in a reload.
@@ -271,15 +271,15 @@ pub enum LoadError {
     Conversion {
         /// Path of the object.
         object: String,
-        /// The property with its old value and both types. For a conversion of a whole object: all old values.
+        /// Name of the property, with its old value and both types. For a conversion of a whole object, all old values.
         value: String,
-        /// Panic or error of the conversion, or the reason why the property cannot hold its result.
+        /// Panic or error of the conversion, or the reason why the property cannot store the result.
         error: CallError,
     },
     /// A class default object could not be constructed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
-    /// Code of the host panicked, such as a listener or a native hook.
+    /// Host code panicked, such as a listener or a native hook.
     #[error(
         "host code panicked: \"{message}\"; this is a fault of the host, not of the modules, and nothing has changed"
     )]
@@ -306,9 +306,9 @@ pub enum LoadError {
         module: String,
         /// Step in which the canary ended.
         step: CanaryStep,
-        /// Signal that ended the process, if any.
+        /// Signal that ended the canary process, if any.
         signal: Option<i32>,
-        /// Description of how the process ended.
+        /// Exit status or signal of the canary process, as text.
         how: String,
         /// Last output of the canary process, formatted for the end of the error message.
         output: String,
@@ -328,7 +328,7 @@ pub enum LoadError {
         /// Last output of the canary process, formatted for the end of the error message.
         output: String,
     },
-    /// The canary process sent unexpected data.
+    /// The canary process sent invalid bytes, or a message out of order.
     #[error(
         "{module} disturbed the process that tried it first, while {step}: {problem}; initializers that write to \
          descriptors which they did not open do that, so look there; this host never mapped it{output}"
@@ -336,9 +336,9 @@ pub enum LoadError {
     CanaryDisturbed {
         /// Name of the module.
         module: String,
-        /// Step of the canary when it sent the data.
+        /// Step of the canary when the host received the bytes.
         step: CanaryStep,
-        /// Description of the unexpected data.
+        /// Description of the received bytes.
         problem: String,
         /// Last output of the canary process, formatted for the end of the error message.
         output: String,
@@ -353,7 +353,7 @@ pub enum LoadError {
         /// Reason for the rejection.
         text: String,
     },
-    /// The canary process could not be started or did not answer.
+    /// The canary process could not be started or did not respond.
     #[error(
         "{program} could not try the modules first: {reason}; name a program that can with `Canary::Program`, or say \
          `Canary::Off`"
@@ -364,7 +364,7 @@ pub enum LoadError {
         /// Description of the failure.
         reason: String,
     },
-    /// The number of parked images exceeds the budget. No more modules are loaded.
+    /// The number of parked images exceeds the budget. The host loads no further modules.
     #[error(
         "{} images stay mapped on purpose, and this host allows {budget}: end their blockers and restart the host, or \
          raise `parked_budget`. They are: {}",
@@ -373,10 +373,10 @@ pub enum LoadError {
     ParkedBudget {
         /// Maximum number of parked images.
         budget: usize,
-        /// Parked images, each with the reason.
+        /// Parked images. Each entry contains the reason.
         parked: Vec<String>,
     },
-    /// The current Master has no module of this name.
+    /// The living Master has no module with this name.
     #[error("the living Master has no module {module}: `modules` lists its modules")]
     NoModule {
         /// Requested name.
@@ -393,7 +393,7 @@ pub enum LoadError {
     NoMaster,
 }
 
-/// Returns the hint for a main that may need a resource of the live generation of its module.
+/// Returns the hint for a failed main. The main may need a resource that the live generation of the module holds.
 fn held(live_generation: Option<u64>) -> String {
     let Some(generation) = live_generation else { return String::new() };
     format!(
@@ -404,7 +404,7 @@ fn held(live_generation: Option<u64>) -> String {
 
 /// Returns the hint for a main that failed to set a logger. The host has already set the logger of each module.
 fn logger(error: &CallError) -> &'static str {
-    // Parts of the panic messages of `log` and `tracing`: error messages, and error types in debug format.
+    // Substrings of the panic messages of `log` and `tracing`. Some are error messages, and some are error types in debug format.
     const WORDS: [&str; 4] = [
         "set a logger after the logging system was already initialized",
         "global default trace dispatcher has already been set",
@@ -426,9 +426,10 @@ fn help(error: &ContextError) -> &'static str {
     }
 }
 
-/// Runs steps of a load. Converts a panic of host code to an error. After an error, the caller undoes the completed steps.
+/// Runs steps of a load. Converts a panic to [`LoadError::HostPanic`]. After an error, the caller undoes the completed steps.
 pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
-    // Unwinding releases the `RefCell` borrows of the stores. The caller's list of completed steps stays valid after a panic.
+    // Unwinding releases the `RefCell` borrows of the object store and the type registry. The caller's list of completed steps stays valid
+    // after a panic.
     crate::panic_guard::caught(steps).unwrap_or_else(|message| Err(LoadError::HostPanic { message }))
 }
 
@@ -441,7 +442,7 @@ impl LoadError {
         }
     }
 
-    /// Checks if the host lacks a package, class, struct or member that a module depends on.
+    /// Checks if the error is a missing package, class, struct or member. A module depends on the missing item.
     pub(crate) fn lacks_type(&self) -> bool {
         use crate::object::refusal::DeclareError::{UnknownBase, UnknownPackage, UnknownType};
         match self {
@@ -453,7 +454,7 @@ impl LoadError {
         }
     }
 
-    /// Returns the path of the file, if the file was rejected before its module name was known.
+    /// Returns the path of the file, if the error was detected before the module name was read.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::Image(error) => Some(error.path()),

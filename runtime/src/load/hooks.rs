@@ -1,6 +1,6 @@
 //! Connects a module to its hooks before the first instruction of the module runs. The host writes the address of a hook context into the
-//! private copy of the module's file. The hook context refers to the hook functions of `alcedo-sys`. These functions record process
-//! resources of the module in the module's ledger.
+//! private copy of the module's file. The hook context refers to the hook functions of `alcedo-sys`. These functions record resources, such
+//! as threads and handlers, in the ledger of the module.
 #![cfg_attr(
     not(all(target_os = "linux", target_env = "gnu")),
     allow(dead_code, unused_imports, reason = "platforms without hooks write no context")
@@ -18,7 +18,7 @@ use alcedo_sys::{ImageFile, Ledger};
 
 use crate::sync::lock;
 
-/// Table of hook functions with the types of the ABI. Compiling the table checks the signatures in `alcedo-sys`.
+/// Table of the hook functions. The compiler checks that the functions in `alcedo-sys` have the signatures of the ABI.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 static TABLE: HookTable = {
     macro_rules! table {
@@ -43,12 +43,12 @@ pub(crate) struct Attachment {
     context: usize,
 }
 
-/// Hook contexts, each with its ledger. A context is kept while its ledger exists. A mapped image owns its ledger; a parked image therefore
-/// keeps its context permanently.
+/// Pairs of a ledger and its hook context. A hook context is kept while its ledger exists. A mapped image owns its ledger. A parked image
+/// therefore keeps its hook context permanently.
 static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::new());
 
 impl Attachment {
-    /// Creates the attachment of a module that has a hook slot. Returns `None` for modules without hooks.
+    /// Creates the attachment for a module file. Returns `None` if the file has no hook slot.
     pub(crate) fn new(image: &ImageFile, label: &str) -> Option<Self> {
         has_slot(image.section(SECTION)?).then(|| {
             let sets = sets_loggers(image.section(".strtab").unwrap_or_default());
@@ -80,7 +80,7 @@ impl Attachment {
 
 /// Checks that the hook slot is unmodified. Accepts a missing slot if the manifest states that the module has no hooks.
 ///
-/// A module without hooks is loaded with a warning, and is never unmapped. A modified slot shows that the file was changed after linking.
+/// A module without hooks is loaded with a warning, and is never unmapped. If the slot is modified, the file was changed after linking.
 /// Returns a description of the defect as an error.
 pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(), &'static str> {
     let slot = SlotFacts {
@@ -108,28 +108,27 @@ fn judge_slot(slot: &SlotFacts, is_hooked: bool) -> Result<(), &'static str> {
     }
 }
 
-/// Checks if the section contains an unmodified slot. Zeros after the slot are allowed, because sanitizers append zeros to
-/// every static.
+/// Checks if the section contains an unmodified slot. Accepts zeros after the slot, because sanitizers append zeros to every static.
 fn has_slot(section: &[u8]) -> bool {
     let mut slot = [0; size_of::<HookSlot>()];
     slot[offset_of!(HookSlot, magic)..][..8].copy_from_slice(&SLOT_MAGIC.to_ne_bytes());
     section.strip_prefix(&slot).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
-/// Checks if a module has no hooks. The host does not know which resources such a module leaves behind.
+/// Checks if a module has no hooks. The host cannot track the resources of a module without hooks.
 pub(crate) fn has_none(image: &ImageFile) -> bool {
     image.section(SECTION).is_none()
 }
 
-/// Parts of mangled function names, each with the logger that the function sets. The logger is the logger of `log` or the subscriber of
-/// `tracing`. Functions of the crate `tracing-subscriber` are listed too.
+/// Pairs of a part of a mangled function name, and the flags of the loggers that the function sets. The loggers are the logger of `log` and
+/// the subscriber of `tracing`. Includes functions of the crate `tracing-subscriber`.
 const LOGGER_SETTERS: [(&str, u32); 3] = [
     ("3log16set_boxed_logger", SETS_LOG),
     ("7tracing10subscriber18set_global_default", SETS_TRACING),
     ("18tracing_subscriber", SETS_TRACING),
 ];
 
-/// Returns the loggers that the code of a file sets, as flags. Searches the file for the names of functions that set a logger.
+/// Returns the flags of the loggers that a module may set. Searches `names` for the names of functions that set a logger.
 fn sets_loggers(names: &[u8]) -> u32 {
     let is_there = |part: &str| memchr::memmem::find(names, part.as_bytes()).is_some();
     LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
@@ -150,20 +149,20 @@ fn names_of_unhooked(mut section: &[u8]) -> Vec<String> {
     names
 }
 
-/// Returns the functions that register code with the process and bypass the module's hooks. A module that uses such a function
-/// can never be unmapped.
+/// Returns the imported functions that register code with the process without a hook. A module that uses such a function can never be
+/// unmapped.
 pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
     image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the reason why other code may own blocks of the module's C heap. Returns `None` if only the module owns the blocks. The host
-/// does not free shared blocks, because their owner may have freed them already.
+/// Returns the reason why blocks of the module's C heap may be shared with libraries. Returns `None` if only the module owns the blocks.
+/// The host does not free shared blocks, because a library may have freed them already.
 pub(crate) fn c_heap_shared(image: &ImageFile) -> Option<String> {
     shared_by(image.imports(), image.needed())
 }
 
-/// Functions of the C library that may reallocate a block of the caller. These functions call the C library's own `realloc`, which has no
-/// hook.
+/// Functions of the C library that may reallocate a block of the caller. These functions use the `realloc` inside the C library. No hook
+/// records this call.
 const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "getwdelim"];
 
 /// Prefixes of platform libraries and zlib. These libraries free only memory that they have allocated.

@@ -1,4 +1,4 @@
-//! Load contexts and modules: loads library files, runs their code, replaces modules and unmaps images.
+//! Load contexts and modules. Loads library files, runs the code of modules, replaces modules and unmaps images.
 
 pub(crate) mod advice;
 pub(crate) mod canary;

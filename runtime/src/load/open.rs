@@ -1,5 +1,5 @@
-//! Opens a module: copies the file, checks the copy, maps the copy, checks the layout, and attaches the module. Each check runs
-//! as early as possible. Code of the file runs only after the copy is mapped.
+//! Opens a module: copies the file, checks the copy, maps the copy, checks the layout, and attaches the module. Each check runs as early as
+//! possible. Before the mapping, no code of the file runs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result
     Ok((Found::Library(Box::new(image)), info))
 }
 
-/// Checks a library without running its code. Errors contain `path` and the mismatched facts of library and host.
+/// Checks a library without running its code. Errors contain `path` and the mismatched values of library and host.
 pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) -> Result<ModuleInfo, LoadError> {
     if require_seal && !image.is_sealed() {
         return Err(LoadError::NotSealed { path: path.to_owned() });
@@ -87,7 +87,7 @@ pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) ->
     })
 }
 
-/// Parses a version or a version range. `what` is the kind of the text, for the error.
+/// Parses a version or a version range. In errors, `what` describes the text.
 fn parsed<T: FromStr<Err = semver::Error>>(manifest: &Manifest<'_>, text: &str, what: String) -> Result<T, LoadError> {
     text.parse().map_err(|reason: semver::Error| LoadError::Version {
         module: manifest.name.to_owned(),
@@ -112,8 +112,8 @@ pub(crate) enum Found {
 
 pub(crate) type Inspected = (Found, ModuleInfo);
 
-/// Copies and checks a set of libraries without running their code. A script package also depends on the modules whose types
-/// its source refers to. Returns the first error.
+/// Copies and checks a set of libraries without running their code. Adds the dependencies of script packages. A script package depends on
+/// each module that declares a type in its source. Returns the first error.
 pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool) -> Result<Vec<Inspected>, LoadError> {
     let mut inspected = Vec::new();
     for path in paths {
@@ -144,9 +144,9 @@ pub(crate) fn start_order<'a>(
     Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
 }
 
-/// Orders libraries and kept modules by dependency, and copies the libraries for mapping. Ignores dependencies named in `elsewhere`,
-/// because these dependencies already run in a permanent context. Maps nothing. Returns an error if the dependencies are inconsistent or a
-/// copy cannot be created.
+/// Orders libraries and kept modules by dependency, and completes the private copies of the libraries. Ignores dependencies named in
+/// `elsewhere`, because these dependencies already run in a permanent context. Maps no library. Returns an error if the dependencies are
+/// inconsistent or a copy cannot be created.
 pub(crate) fn stage(
     dir: &StageDir,
     inspected: Vec<Inspected>,
@@ -179,7 +179,7 @@ fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
 }
 
 pub(crate) enum Ready {
-    /// Private copy of a library, before the copy is mapped.
+    /// Unmapped private copy of a library.
     Library(Staged),
     #[cfg(feature = "script")]
     Scripts(ModuleInfo, Arc<crate::script::package::Package>),
@@ -204,8 +204,8 @@ impl Ready {
     }
 }
 
-/// Maps a staged library, checks its root module and attaches it. If the linker, the layout check or the attachment fails, the
-/// image is unmapped.
+/// Maps a staged library, checks the root module and attaches the module. Returns an error if the dynamic linker, the layout check or the
+/// attachment fails. After an error, the image is unmapped.
 pub(crate) fn open(
     core: &Core,
     (host_context, tables): (&HostContext, &HostTables),

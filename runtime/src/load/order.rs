@@ -1,5 +1,5 @@
-//! Start order of modules: each module starts after its dependencies. The order depends only on manifests. An invalid set is therefore
-//! rejected before any code is mapped.
+//! Start order of modules. Each module starts after its dependencies. The order is computed from the manifests. An invalid set of modules
+//! is therefore rejected before any code is mapped.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ pub(crate) fn titled(name: &str, version: &Version, build_id: u128) -> String {
     format!("{name} {version} (build {build_id:032x})")
 }
 
-/// Module and its dependencies, as stated in the manifest.
+/// Name, version, build and dependencies of a module, from its manifest.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderInput {
     pub name: String,
@@ -27,7 +27,7 @@ impl OrderInput {
     }
 }
 
-/// Error of a set of modules that cannot start together.
+/// Reason why a set of modules cannot start.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum OrderError {
     /// Two modules have the same name.
@@ -67,13 +67,13 @@ pub enum OrderError {
     /// Modules depend on each other in a cycle.
     #[error("modules need each other: {}; take out one of these dependencies", path.join(" → "))]
     Cycle {
-        /// Names of the modules, each followed by its dependency. The last name repeats the first name.
+        /// Names of the modules in the cycle. Each module depends on the next module in the list. The last name repeats the first name.
         path: Vec<String>,
     },
 }
 
-/// Returns the dependencies on modules outside of `modules`, in order. Each entry contains the dependent module, the name of
-/// the dependency, and its accepted versions.
+/// Returns the dependencies on modules outside of `modules`, in order. Each entry contains the dependent module, the name of the
+/// dependency, and the accepted versions.
 pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, VersionReq)])> + Clone>(
     modules: M,
 ) -> Vec<(&'a str, &'a str, &'a VersionReq)> {
@@ -132,8 +132,8 @@ fn needs(
     module.dependencies.iter().map(index_of).collect()
 }
 
-/// Returns a cycle among the modules that could not start. Each of these modules requires another module that could not start. Following
-/// the dependencies therefore ends in a cycle. The first module in the error is the module of the cycle with the lowest index in `modules`.
+/// Returns a cycle among the modules that could not start. Each of these modules requires a second module that could not start. Following
+/// the dependencies therefore ends in a cycle. The error lists the cycle from its module with the lowest index in `modules`.
 fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> OrderError {
     let waits_for = |at: usize| needs[at].iter().copied().find(|&need| !started[need]);
     let mut walked: Vec<usize> = Vec::new();

@@ -1,10 +1,10 @@
-//! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers. An initializer that
-//! crashes or hangs affects only the child process. `canary_child.rs` runs in the child process, and `watch.rs` waits for that process.
-//! `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides whether a canary is started. Every load may use a
-//! canary: loads of the Master, a Slim and the Default, and reloads. Callable on any thread.
+//! The canary: a child process that loads new modules before the host does. Mapping a library runs the initializers of the library. An
+//! initializer that crashes or hangs affects only the child process. `canary_child.rs` runs in the child process, and `watch.rs` waits for
+//! that process. `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides if a load starts a canary. Loads of
+//! the Master, of a Slim and of the Default may start a canary. Reloads may start a canary too. Callable on any thread.
 //!
-//! A canary finds mistakes, not malice. A module can detect that it runs in a canary, for instance by the arguments of the process,
-//! and can behave differently there.
+//! A canary finds mistakes, not malice. A module can detect that the module runs in a canary, for instance by the arguments of the process.
+//! A malicious module can then behave differently.
 
 pub(super) mod protocol;
 mod watch;
@@ -22,7 +22,8 @@ use crate::load::error::LoadError;
 /// True once this process has called `run_if_child`. Without this call, the program of this process cannot run as a canary.
 static ARMED: AtomicBool = AtomicBool::new(false);
 
-/// Selects the canary: the child process that loads new modules before the host does. A crash of the canary does not affect the host.
+/// Selects the program of the canary. A canary is a child process that loads new modules before the host does. A crash of the canary does
+/// not affect the host.
 ///
 /// # Examples
 /// ```rust
@@ -56,7 +57,7 @@ pub(super) fn arm() {
 pub(crate) struct Rehearsal {
     /// Program that loads modules before the host does.
     pub canary: Canary,
-    /// Deadline of the canary.
+    /// Maximum run time of the canary.
     pub deadline: Duration,
 }
 
@@ -73,7 +74,7 @@ impl Rehearsal {
     }
 }
 
-/// Decision for one load, derived from the settings.
+/// Canary of one load, derived from the settings.
 #[derive(Debug, PartialEq, Eq)]
 enum Choice<'a> {
     /// Start this program.
@@ -82,7 +83,7 @@ enum Choice<'a> {
     StartSelf,
     /// Start no canary, because the settings disable canaries.
     Disabled,
-    /// Start no canary: the settings name no program, and the host's own program cannot be started as a canary.
+    /// Start no canary. The settings name no program, and `main` of the host's program does not call `run_if_child`.
     Unavailable,
 }
 
@@ -96,11 +97,11 @@ fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
 }
 
 impl Rehearsal {
-    /// Runs a canary that loads the candidates, dependencies first. All other checks of the copies have succeeded. Returns the duration, or
-    /// `None` if no canary was used.
+    /// Runs a canary that loads the candidates, dependencies first. The caller has completed all other checks of the copies. Returns the
+    /// run time of the canary, or `None` if no canary was used.
     ///
     /// # Errors
-    /// Returns the failure of the canary. After a failure, no copy has been mapped in this process.
+    /// Returns an error if the canary fails. This process has then mapped no copy.
     pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
         if candidates.is_empty() {
             return Ok(None);

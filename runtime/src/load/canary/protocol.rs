@@ -1,7 +1,7 @@
 //! Protocol between a host and its canary: length-prefixed frames on a dedicated socket. Decodes frames from pieces of any size, without
 //! I/O. Each frame contains a magic number, a version, a token of this conversation, the process id of the sender, a sequence number and a
 //! digest. With these fields, the receiver rejects bytes that a module writes to the socket by mistake. The receiver also rejects frames
-//! that are incomplete, repeated or out of sequence. Frames of another canary or of a forked process are rejected too.
+//! that are incomplete, repeated or out of sequence. Frames from a second canary or from a forked process are rejected too.
 
 use std::ffi::OsString;
 use std::process::ExitStatus;
@@ -11,23 +11,23 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::load::error::canary::CanaryStep;
 
-/// Only argument of a program that is started as a canary.
+/// Command-line argument that starts a program as a canary. The program receives no further arguments.
 pub(crate) const ARGUMENT: &str = "--alcedo-canary";
 
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = *b"ACF\n";
-/// Version of the frame format. A canary program that the host sets may have been built with another version.
+/// Version of the frame format. A separate canary program may use a different version than the host.
 const VERSION: u16 = 4;
 /// Length of the header: magic number, version, sequence number, length, process id and token.
 const HEAD: usize = 34;
-/// Length of the digest of all preceding bytes.
+/// Length of the digest at the end of a frame. The digest covers all preceding bytes.
 const TAIL: usize = 8;
 /// Maximum length of the message between header and digest. The message is encoded in CBOR.
 const LONGEST: usize = 1 << 20;
 /// Maximum length of the reason in a `Refused` message, in bytes. Longer reasons are truncated.
 const LONGEST_TEXT: usize = 1 << 16;
 
-/// Modules to load, dependencies first.
+/// Modules that the canary loads, dependencies first.
 pub(crate) type Candidates = Vec<Candidate>;
 
 /// Module that the canary loads.
@@ -37,7 +37,7 @@ pub(crate) struct Candidate {
     pub name: String,
     /// Path of the private copy.
     pub path: OsString,
-    /// Set if the canary refuses uses of resources that the module does not declare.
+    /// Set if the canary rejects the module for the use of an undeclared resource.
     pub refuses_undeclared: bool,
 }
 
@@ -52,11 +52,11 @@ pub(crate) enum Message {
     Begins(u32, CanaryStep),
     /// Sent by the canary: rejects the current module for this reason.
     Refused(String),
-    /// Sent by the canary: reports that all modules are loaded, with their number.
+    /// Sent by the canary: reports that all modules are loaded. Contains the number of modules.
     Done(u32),
 }
 
-/// Identifies the frames of one conversation.
+/// Random number in all frames between one host and one canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token(pub u128);
 
@@ -93,7 +93,7 @@ pub(super) struct Speaker {
 }
 
 impl Speaker {
-    /// Creates an encoder for a new conversation.
+    /// Creates an encoder for frames with this token.
     pub(super) fn new(token: Token) -> Self {
         Self { token, next: 0 }
     }
@@ -132,7 +132,7 @@ impl Speaker {
 /// Decodes frames that arrive in pieces.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// Token of the conversation. The canary takes the token from the first frame.
+    /// Token that all frames must contain. The canary copies the token from the first frame.
     token: Option<Token>,
     /// Id of the process that sent the first frame. A frame from another process is an error.
     process: Option<u32>,
@@ -146,12 +146,12 @@ impl Listener {
         Self { token: Some(token), process: None, next: 0, bytes: Vec::new() }
     }
 
-    /// Creates the decoder of the canary. The decoder takes the token from the first frame.
+    /// Creates the decoder of the canary. The decoder copies the token from the first frame.
     pub(super) fn of_child() -> Self {
         Self { token: None, process: None, next: 0, bytes: Vec::new() }
     }
 
-    /// Returns the token. `None` until the canary has received the first frame.
+    /// Returns the token. Returns `None` if the canary has not received a frame.
     pub(super) fn token(&self) -> Option<Token> {
         self.token
     }
@@ -161,10 +161,10 @@ impl Listener {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Decodes the next message. Returns `None` until the message is complete.
+    /// Decodes the next message. Returns `None` if bytes of the message are missing.
     ///
     /// # Errors
-    /// Returns an error if the received bytes are not the beginning of the next frame.
+    /// Returns an error if the received bytes do not belong to the next frame.
     pub(super) fn next(&mut self) -> Result<Option<Message>, FrameError> {
         let beginning = self.bytes.len().min(MAGIC.len());
         if self.bytes[..beginning] != MAGIC[..beginning] {
@@ -201,7 +201,7 @@ impl Listener {
         Ok(Some(message))
     }
 
-    /// Checks at the end of the stream that no incomplete frame is left.
+    /// Checks that the stream ends after a complete frame.
     ///
     /// # Errors
     /// Returns an error if the last frame is incomplete.
@@ -213,8 +213,7 @@ impl Listener {
     }
 }
 
-/// Reads version, sequence number, length, process id and token of a frame. Returns `None` until all these fields have been
-/// received.
+/// Reads version, sequence number, length, process id and token of a frame. Returns `None` if bytes of these fields are missing.
 fn head(bytes: &mut &[u8]) -> Option<(u16, u32, usize, u32, Token)> {
     let (version, number) = (u16::from_le_bytes(take(bytes)?), u32::from_le_bytes(take(bytes)?));
     let (length, process) = (u32::from_le_bytes(take(bytes)?) as usize, u32::from_le_bytes(take(bytes)?));
@@ -227,7 +226,7 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     Some(*field)
 }
 
-/// Progress of a canary, tracked from its messages. A canary succeeds only if its messages report every step of every module, in order. A
+/// Progress of a canary, tracked from its messages. A canary succeeds only if the messages report every step of every module, in order. A
 /// module cannot send these messages by accident, even from a forked process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Course {
@@ -246,7 +245,7 @@ pub(super) enum End {
     Refused(String),
     Exited(ExitStatus),
     Silent,
-    /// The socket received bytes or messages that are invalid at this point.
+    /// The host received invalid bytes, or a message out of order.
     Disturbed(String),
 }
 
@@ -266,7 +265,7 @@ impl Course {
         self.at
     }
 
-    /// Applies a message. Returns the end after the last message, and after a message that is not expected in the current state.
+    /// Applies a message. Returns an [`End`] after the last message, and after a message out of order.
     pub(super) fn take(&mut self, message: Message) -> Option<End> {
         match (message, self.is_here, self.next()) {
             (Message::Here, false, _) => self.is_here = true,
@@ -336,7 +335,8 @@ mod tests {
         messages.iter().flat_map(|message| speaker.frame(PROCESS, message).expect("it fits a frame")).collect()
     }
 
-    /// Decodes all messages in `bytes`, in pieces of `piece` bytes. Also returns the result of `Listener::end`, or the first error.
+    /// Passes `bytes` to a decoder in pieces of `piece` bytes. Returns the messages, and either the first error or the result of
+    /// `Listener::end`.
     fn decode(bytes: &[u8], piece: usize) -> (Vec<Message>, Result<(), FrameError>) {
         let mut listener = Listener::new(TOKEN);
         let mut messages = Vec::new();

@@ -1,5 +1,5 @@
-//! Host side of a canary: starts the canary, reads its messages until it ends, and reports the outcome. The wait is bounded, even
-//! if a module blocks the canary.
+//! Host side of a canary. Starts the canary, reads messages until the canary ends, and reports the outcome. The deadline limits the wait,
+//! even if a module blocks the canary.
 
 use std::io::{self, BufRead as _, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
@@ -16,21 +16,20 @@ use crate::load::error::LoadError;
 use crate::load::error::canary::CanaryStep;
 use crate::sync::lock;
 
-/// Maximum length in bytes of the two excerpts in a report: the beginning and the end of a canary's output. The beginning
+/// Maximum length in bytes of each excerpt in a report. The excerpts are the beginning and the end of the canary's output. The beginning
 /// contains the panic message.
 const EXCERPT: usize = 1000;
 /// Maximum number of bytes that are read as one line. A module may print without line breaks.
 const LONGEST_LINE: usize = 8000;
-/// Interval between checks whether the canary has ended. The checks are required, because the socket may stay open in another process after
-/// the canary has ended.
+/// Interval between two checks of the exit status. After the canary has ended, a child process of the canary may keep the socket open.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Maximum wait for the remaining output after a canary has ended.
+/// Maximum wait for the remaining output of a canary that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs `program` as a canary that loads the candidates.
 ///
 /// # Errors
-/// Returns the failure of the canary. The error contains the name of the module that caused the failure.
+/// Returns an error if the canary fails. The error names the module that caused the failure.
 pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
     let until = crate::deadline::after(deadline);
     let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
@@ -58,7 +57,7 @@ struct Leashed(Child);
 
 impl Drop for Leashed {
     fn drop(&mut self) {
-        // Killing an ended process only returns an error. Waiting for a killed process always returns.
+        // `kill` returns an error if the process has ended. `wait` always returns after a kill.
         let _ended = self.0.kill();
         let _gone = self.0.wait();
     }
@@ -69,12 +68,11 @@ fn start(program: &Path) -> io::Result<(Leashed, Wire, PipeReader)> {
     let (wire, input) = Wire::pair(Token(token))?;
     let (output, writer) = io::pipe()?;
     let mut command = Command::new(program);
-    // Disables backtraces. A long backtrace would displace the panic message in the excerpt; the panic message already contains the
-    // location.
+    // Disables backtraces. A long backtrace would displace the panic message in the excerpt.
     command.env("RUST_BACKTRACE", "0");
     command.arg(ARGUMENT).stdin(input).stdout(writer.try_clone()?).stderr(Stdio::from(writer));
-    // The command holds the child's ends of the pipes. Dropping the command closes these ends. Open ends would keep `output` from reaching
-    // its end.
+    // The command holds the child's ends of the pipes. Dropping the command closes these ends in this process. An open end would keep
+    // `output` open.
     Ok((Leashed(command.spawn()?), wire, output))
 }
 
@@ -82,15 +80,15 @@ fn random() -> io::Result<u64> {
     getrandom::u64().map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Reads a canary's messages until it ends.
+/// Reads messages until the canary ends, sends an invalid message, or exceeds the deadline.
 fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant) -> io::Result<End> {
     let mut let_go = false;
     loop {
         let patience = until.saturating_duration_since(Instant::now());
         let received = match let_go {
             false => wire.receive(Some(patience.min(GLANCE))),
-            // The canary's end of the socket is closed: the canary has ended, or one of its modules has closed the descriptor. A canary
-            // with a closed descriptor may continue to run; its status is polled.
+            // The canary's end of the socket is closed. Either the canary has ended, or a module in the canary has closed the descriptor.
+            // In the second case, the canary may continue to run. This loop polls the exit status.
             true => {
                 std::thread::sleep(Duration::from_millis(1));
                 Ok(Received::Nothing)
@@ -116,8 +114,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
     }
 }
 
-/// Reads the remaining messages of a canary that has ended. Does not wait, because another process may keep the socket open. A canary that
-/// ends by itself has failed: a successful canary waits until the host kills the process.
+/// Reads the remaining messages of a canary that has ended. Does not wait for further messages, because a child process of the canary may
+/// keep the socket open. An exit of the canary is a failure. A successful canary waits until the host kills the process.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Received::Message(message)) = wire.receive(Some(Duration::ZERO)) {
         match course.take(message) {
@@ -129,7 +127,7 @@ fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     end
 }
 
-/// Output of a canary, read by a thread until every writer has closed the pipe.
+/// Output of a canary. A thread reads the output until every writer has closed the pipe.
 struct Printed {
     words: Arc<Mutex<Words>>,
     over: Receiver<()>,
@@ -152,7 +150,7 @@ impl Printed {
     }
 }
 
-/// Reads lines until every writer has closed the pipe. The caller then drops the sender. The drop signals the end of the output.
+/// Reads lines until every writer has closed the pipe. Then the sender is dropped, and the drop signals the end of the output.
 fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     let mut output = BufReader::new(output);
     loop {
@@ -164,7 +162,7 @@ fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     }
 }
 
-/// First and last part of a canary's output.
+/// Beginning and end of a canary's output.
 #[derive(Debug, Default)]
 struct Words {
     head: String,

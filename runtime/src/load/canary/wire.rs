@@ -1,6 +1,6 @@
-//! Socket between a host and its canary. The canary receives its end of the socket as standard input. The canary immediately moves this end
-//! to another descriptor, which child processes do not inherit. Then it replaces standard input with `/dev/null`. Modules that print, read
-//! or start processes therefore do not affect the socket.
+//! Socket between a host and its canary. The canary receives one end of the socket as standard input. The canary immediately moves this end
+//! to a new descriptor. Child processes do not inherit the new descriptor. Then the canary replaces standard input with `/dev/null`.
+//! Modules that print, read or start processes therefore do not affect the socket.
 
 use std::io;
 
@@ -21,7 +21,7 @@ pub(crate) enum Received {
     Message(Message),
     /// No complete message was received in time.
     Nothing,
-    /// The other side has closed its end of the socket.
+    /// The peer has closed the other end of the socket.
     End,
 }
 
@@ -37,7 +37,7 @@ mod socket {
     use super::super::protocol::{Listener, Message, Speaker, Token};
     use super::{Received, WireError};
 
-    /// End of the socket on this side, with the state of the protocol.
+    /// One end of the socket, with the encoder and the decoder of frames.
     pub(crate) struct Wire {
         stream: UnixStream,
         listener: Listener,
@@ -45,10 +45,10 @@ mod socket {
     }
 
     impl Wire {
-        /// Creates the host's end of the socket, and the other end as standard input for the canary.
+        /// Creates a socket. Returns the host's end, and the canary's end as standard input for the canary process.
         ///
         /// # Errors
-        /// Returns errors of the system.
+        /// Returns an error if the operating system cannot create the socket.
         pub(in super::super) fn pair(token: Token) -> io::Result<(Self, Stdio)> {
             let (ours, theirs) = UnixStream::pair()?;
             let wire = Self { stream: ours, listener: Listener::new(token), speaker: Some(Speaker::new(token)) };
@@ -58,7 +58,7 @@ mod socket {
         /// Takes the canary's end of the socket from standard input.
         ///
         /// # Errors
-        /// Returns an error if standard input is not a socket, because no host has started the process as a canary.
+        /// Returns an error if standard input is not a socket. In this case, no host has started the process as a canary.
         pub(crate) fn take_standard_input() -> io::Result<Self> {
             let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
             // This call fails if standard input is not a socket.
@@ -67,18 +67,18 @@ mod socket {
             Ok(Self { stream, listener: Listener::of_child(), speaker: None })
         }
 
-        /// Returns a second handle to the same end of the socket. The handle is used to wait until the other side closes its end.
+        /// Returns a second handle to this end of the socket. With the handle, a thread waits until the peer closes the other end.
         ///
         /// # Errors
-        /// Returns errors of the system.
+        /// Returns an error if the operating system cannot create the socket.
         pub(crate) fn lifeline(&self) -> io::Result<UnixStream> {
             self.stream.try_clone()
         }
 
-        /// Sends a message within at most `patience`.
+        /// Sends a message. Waits for at most `patience`.
         ///
         /// # Errors
-        /// Returns an error if the other side has closed its end, or if the message does not fit into a frame.
+        /// Returns an error if the peer has closed the socket, or if the message does not fit into a frame.
         pub(crate) fn send(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
             let unknown = || io::Error::new(ErrorKind::NotConnected, "no request was received yet");
             if self.speaker.is_none() {
@@ -90,7 +90,7 @@ mod socket {
             Ok(())
         }
 
-        /// Waits for a message for at most `patience`, even if parts of the message keep arriving. `None` waits without limit.
+        /// Waits for a message, for at most `patience`. Received parts of a message do not extend the wait. `None` waits without limit.
         ///
         /// # Errors
         /// Returns an error if the received bytes are not the expected frame.
@@ -116,7 +116,7 @@ mod socket {
                     Err(error) => match error.kind() {
                         ErrorKind::Interrupted => {}
                         ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Received::Nothing),
-                        // The other process has ended without reading all data.
+                        // The peer has ended without reading all sent bytes.
                         ErrorKind::ConnectionReset => return self.end(),
                         _ => return Err(error.into()),
                     },
@@ -189,7 +189,7 @@ pub(super) mod tests {
 
     const SOON: Option<Duration> = Some(Duration::from_millis(5));
 
-    /// Creates the host's end of a socket, and the raw socket of the other end.
+    /// Creates a socket. Returns the host's end as a [`Wire`], and the canary's end as a raw stream.
     pub(in crate::load::canary) fn ends() -> (Wire, UnixStream) {
         let (mut wire, _stdin) = Wire::pair(Token(3)).expect("a socket");
         let (ours, theirs) = UnixStream::pair().expect("a socket");

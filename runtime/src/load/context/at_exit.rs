@@ -1,5 +1,5 @@
 //! Raises events at process exit, for registries whose host has enabled these events. A C exit handler receives no argument. The handlers
-//! find the registries in the static `HUBS`, which stores weak references.
+//! therefore find the registries in the static `HUBS`.
 //!
 //! Modules are not unloaded at exit, because other threads may run code of the images. The dynamic linker runs the remaining destructors of
 //! the images.
@@ -14,15 +14,16 @@ use crate::sync::lock;
 /// Registries whose listeners are called at process exit.
 static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());
 
-/// Enables exit events for the contexts of `registry`. Further calls have no effect. Returns [`ContextError::System`] if the platform does
-/// not support or rejects the exit handler.
+/// Enables exit events for the contexts of `registry`. A second call for `registry` has no effect. Returns [`ContextError::System`] if the
+/// platform has no exit handlers or rejects the handler.
 pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> {
     let mut hubs = lock(&HUBS);
     let is_known = |known: &Weak<ContextRegistry>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(registry));
     if hubs.iter().any(is_known) {
         return Ok(());
     }
-    // Registers one handler per registry. The position of the handler among all exit handlers then depends on the time of this call.
+    // Registers one handler per registry. Exit handlers run in reverse order of registration. The time of this call therefore determines
+    // when the listeners of `registry` run.
     let registered = alcedo_sys::at_exit(notify_next);
     registered
         .map_err(|source| ContextError::System { doing: "registering for the end of the process".into(), source })?;
@@ -33,7 +34,7 @@ pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError
 /// Calls the listeners of the most recently enabled registry. Exit handlers run in reverse order of registration.
 extern "C" fn notify_next() {
     let Some(registry) = lock(&HUBS).pop().and_then(|registry| registry.upgrade()) else { return };
-    // Discards a panic that occurs outside of a listener, such as a panic of a log subscriber.
+    // Discards a panic outside of listeners, such as a panic of a log subscriber.
     let _caught = crate::boundary::catch_panics(|| {
         registry.notify_exit();
         Ok(())

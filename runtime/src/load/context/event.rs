@@ -1,4 +1,4 @@
-//! Events of load contexts, with one type for all kinds of contexts.
+//! Events of load contexts. All kinds of contexts share one event type.
 
 use std::fmt;
 use std::ops::Deref;
@@ -58,7 +58,7 @@ pub struct ContextEvent {
 ///
 /// The startup of a Master generation is reported step by step. A Slim generation is reported once, when it is complete. During a reload,
 /// the old generation of the Master stays `Alive` until the new generation is loaded. After a rollback, the old generation resumes. A
-/// blocked Slim raises no event. Its ticket reports the blockers.
+/// blocked Slim raises no event. The unload ticket of the Slim reports the blockers.
 ///
 /// # Examples
 /// ```rust
@@ -78,28 +78,28 @@ pub struct ContextEvent {
 pub enum ContextEventKind {
     /// A generation is about to start. No main has run.
     PreStartup,
-    /// This generation reuses these modules of older generations. Raised only by a reload of changed modules, before `PreStartup`.
+    /// The new generation reuses these modules of older generations. Raised only by a reload of changed modules, before `PreStartup`.
     Kept(Vec<String>),
-    /// The main of a module has returned, but the generation is not complete.
+    /// The main of this module has returned. The mains of later modules have not returned.
     Startup(String),
     /// The mains of all modules have returned.
     PostStartup,
     /// These modules have been loaded, and their mains have returned. A load into a Slim, a pinned context or the Default raises the event
-    /// once per module. The Master raises the event once, with all new modules, when the generation is complete and live. A reload that only
-    /// takes modules out has none.
+    /// once per module. The Master raises the event once, with all new modules, when the generation is complete and live. A reload that
+    /// only removes modules raises no `Loaded` event.
     Loaded(Vec<String>),
-    /// The generation accepts no new loads, calls or leases. This event is raised once. The Default raises it when the host
-    /// shuts down.
+    /// The generation accepts no new loads, calls or leases. Each generation raises the event once. The Default raises the event when the
+    /// host shuts down.
     Unloading,
     /// A reload failed. The old generation continues to run.
     Resumed,
     /// All conjugates of the generation are destroyed, and its finalizers have run.
     Unloaded,
-    /// The unload waits for these blockers. This event is raised once. The unload is polled at every safe point.
+    /// The unload waits for these blockers. The event is raised once, but the unload is polled at every safe point.
     Blocked(Vec<String>),
     /// The images of the generation are unmapped.
     Dead,
-    /// These images of the generation stay mapped, each with the reason.
+    /// These images of the generation stay mapped. Each entry contains the reason.
     Parked(Vec<String>),
 }
 
@@ -132,10 +132,11 @@ impl fmt::Display for ContextEvent {
 /// Listener for events of contexts. The thread that raises the event calls the listener.
 pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 
-/// Listeners of one registry or context. Smaller priorities are called first, equal priorities in order of registration.
+/// Listeners of one registry or context. Listeners with smaller priorities are called first. Listeners with equal priorities are called in
+/// order of registration.
 pub(super) type Listeners = Callbacks<Arc<Listener>>;
 
-/// Calls all listeners. A panic does not prevent the other listeners from being called. Returns a message for each panic.
+/// Calls all listeners. Continues with the next listener after a panic. Returns a message for each panic.
 pub(in crate::load) fn notify<L: Clone + Deref>(listeners: &Callbacks<L>, event: &ContextEvent) -> Vec<String>
 where
     L::Target: Fn(&ContextEvent),

@@ -1,6 +1,6 @@
-//! Context that any thread may use. Consists of a sequence of generations. Callers read the current generation without a lock. A
-//! replacement first installs the new generation and then seals the old generation. A caller that finds a closed gate can therefore retry
-//! with the new generation.
+//! Context that any thread may use, with the sequence of its generations. Callers read the current generation without a lock. A replacement
+//! first installs the new generation and then seals the old generation. A caller that finds a closed gate can therefore retry with the new
+//! generation.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, Weak};
@@ -34,7 +34,7 @@ pub(super) struct FreeContext {
     /// Unique number that distinguishes replacements of this context from replacements of other contexts.
     scope: u64,
     life: Mutex<Generations>,
-    /// Weak reference to the handles that keep the context from unloading.
+    /// Weak reference to the shared state of the handles. The handles prevent an unload of the context.
     handle: Mutex<Above>,
 }
 
@@ -67,8 +67,8 @@ impl FreeContext {
         })
     }
 
-    /// Drops the callbacks of the context. Called when the context or its host ends. Logs each callback that owned a handle to the contexts
-    /// of `host`.
+    /// Drops the callbacks of the context. Called when the context or the host ends. Logs each callback that owned a handle to a context of
+    /// `host`.
     pub(super) fn let_go(&self, host: HostId) {
         let (modules, natives) = self.resolvers.take();
         let_go(host, self.unloading.take());
@@ -86,7 +86,7 @@ impl FreeContext {
             && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || is_parked(generation))
     }
 
-    /// Returns the shared state of the handles that keep the context from unloading, if any handle exists.
+    /// Returns the shared state of the handles to the context. Returns `None` if no handle exists.
     pub(super) fn handle<K: Any + Send + Sync>(&self) -> Option<Arc<K>> {
         owner::upgrade(&lock(&self.handle))
     }
@@ -121,12 +121,12 @@ impl FreeContext {
         ContextError::ContextUnloading { context: self.title(), since, action: action.into() }
     }
 
-    /// Checks that the context accepts loads and calls, because it is not unloading.
+    /// Checks that the context accepts loads and calls. An unloading context accepts neither.
     pub(super) fn is_open(&self) -> bool {
         lock(&self.life).unload.is_none()
     }
 
-    /// Checks if the name of the context is in use. The name becomes free when the context is dead or parked.
+    /// Checks if the context occupies its name. A dead or parked context no longer occupies a name.
     pub(super) fn has_name(&self) -> bool {
         !self.state().is_over()
     }
@@ -150,19 +150,19 @@ impl FreeContext {
         self.old_tickets().iter().for_each(UnloadTicket::park);
     }
 
-    /// Returns the unit of work of a replacement. Only one replacement of a context can be in progress.
+    /// Returns the [`Work`] of a replacement. Only one replacement of a context can be in progress.
     pub(super) fn replacement_work(&self) -> Work {
         Work::new(self.scope, self.title(), LoadRequest::Replacement)
     }
 
-    /// Creates an empty generation that is to replace `current`.
+    /// Creates an empty generation that will replace `current`.
     pub(super) fn next_to(&self, current: &FreeGeneration) -> Arc<FreeGeneration> {
         let id = ContextId { index: self.index, generation: current.id.generation + 1 };
         FreeGeneration::new(id, self.kind, &self.name, &self.resolvers, self.stack_reserve)
     }
 
-    /// Makes `next` the current generation, and returns the previous generation. Returns `None` if the context is unloading. In both cases,
-    /// the list of generations contains `next` until the unload of `next` has ended.
+    /// Makes `next` the current generation, and returns the previous generation. Returns `None` if the context is unloading. Even then,
+    /// adds `next` to the list of generations. `next` remains in the list until its unload has ended.
     pub(super) fn set_current(&self, next: &Arc<FreeGeneration>) -> Option<Arc<FreeGeneration>> {
         let mut life = lock(&self.life);
         life.generations.push(Arc::clone(next));
@@ -179,14 +179,14 @@ impl FreeContext {
         if let Some((_, ticket)) = &life.unload {
             return Err(ticket.clone());
         }
-        // Only this function removes the current generation, and only under this lock.
+        // Only this function removes the current generation. The removal always holds the lock of `life`.
         let generation = self.current.swap(None).expect("a context that does not unload has a current generation");
         let begun = begin(&generation);
         life.unload = Some((Instant::now(), begun.0.clone()));
         Ok((generation, begun))
     }
 
-    /// Removes a generation whose unload has ended. Returns true if the context is unloading and has no other generation.
+    /// Removes a generation whose unload has ended. Returns true if the context is unloading and no generation remains.
     pub(super) fn forget(&self, generation: &Arc<FreeGeneration>) -> bool {
         let mut life = lock(&self.life);
         life.generations.retain(|known| !Arc::ptr_eq(known, generation));

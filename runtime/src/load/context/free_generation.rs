@@ -40,9 +40,9 @@ pub(super) struct FreeGeneration {
     scope: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
-    /// Set before the unloading listeners are called. The flag prevents a second call of the listeners.
+    /// Set before the unloading listeners are called. Prevents a second call of the listeners.
     pub is_notified: AtomicBool,
-    /// Set after all unloading listeners were called. The images stay mapped until then.
+    /// Set after all unloading listeners were called. The images stay mapped until the flag is set.
     pub announced: AtomicBool,
 }
 
@@ -50,11 +50,11 @@ pub(super) struct FreeGeneration {
 struct Table {
     /// Modules, dependencies first. Modules are never removed; the index of a module is permanent.
     modules: Vec<Arc<FreeModule>>,
-    /// Modules of other contexts that resolvers have returned, with the leases that keep these modules.
+    /// Borrowed modules: modules of other contexts that resolvers have returned. Each entry holds a lease on its module.
     foreign: Vec<Foreign>,
-    /// Version ranges by module name. For each range, a resolver has returned a version outside of the range.
+    /// Version ranges by module name. For each range in this map, a resolver has returned a version outside of the range.
     granted: HashMap<String, Vec<VersionReq>>,
-    /// Set when the unload takes over the modules. No module may be added later, because it would never be unloaded.
+    /// Set when the unload takes over the modules. A module that is added later would never be unloaded.
     is_closed: bool,
 }
 
@@ -69,14 +69,14 @@ struct Foreign {
     _need: Need,
 }
 
-/// Function of a module, with the gate and the leases of the generation that owns the function. Does not keep that generation alive.
+/// Function of a module, with the gate and the leases of the owning generation. Does not keep the owning generation alive.
 pub(super) struct Target {
     pub gate: Arc<EntryGate>,
     pub leases: Arc<Leases>,
     pub owner: ContextId,
     /// Slot of the function in the generation that owns it.
     pub slot: u64,
-    /// Slot of the function in the generation that looked it up. `None` if that generation has not borrowed the module.
+    /// Slot of the function in the generation that looked up the function. `None` if that generation has not borrowed the module.
     pub borrowed_slot: Option<u64>,
     pub export: FreeExport,
 }
@@ -88,8 +88,8 @@ impl Target {
         self.enter_gate(&self.gate, self.slot, from)
     }
 
-    /// Enters the gate of `searching`, the generation that looked up the function. A generation keeps its borrowed modules while calls are
-    /// inside its gate. Returns `None` if the module is not borrowed or the gate is closed. Returns the errors of [`Target::enter`].
+    /// Enters the gate of `searching`, the generation that looked up the function. While a call is inside the gate, the generation keeps
+    /// its borrowed modules. Returns `None` if the module is not borrowed or the gate is closed. Returns the errors of [`Target::enter`].
     pub(super) fn enter_borrowed<'a>(
         &self,
         searching: &'a FreeGeneration,
@@ -156,12 +156,12 @@ impl FreeGeneration {
         format!("{} generation {}", self.title(), self.id.generation)
     }
 
-    /// Returns the unit of work of resolving or loading the module `name` in this generation.
+    /// Returns the [`Work`] of resolving or loading the module `name` in this generation.
     pub(super) fn module_work(&self, name: &str) -> Work {
         Work::new(self.scope, self.title(), LoadRequest::Module(name.to_owned()))
     }
 
-    /// Returns the unit of work of resolving the native library `name`, optionally for one module.
+    /// Returns the [`Work`] of resolving the native library `name`, optionally for one module.
     pub(super) fn native_work(&self, name: &str, for_module: Option<&str>) -> Work {
         let request = LoadRequest::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
         Work::new(self.scope, self.title(), request)
@@ -178,7 +178,7 @@ impl FreeGeneration {
         }
     }
 
-    /// Takes a lease on the generation for an operation. The lease delays an unload, like an active call.
+    /// Takes a lease on the generation for an operation. An unload waits for the lease.
     pub(super) fn busy(&self, action: &str) -> Result<Lease, ContextError> {
         let lease = self.leases.take_inside(LeaseKind::Call, action);
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
@@ -254,9 +254,9 @@ impl FreeGeneration {
         self.ticket.get().map_or(Ok(()), |_| Err(self.unloading_error(action())))
     }
 
-    /// Borrows a module that a resolver has found in another context. The generation keeps the module until the unload of the generation
-    /// has begun and no call is active. After that, only dependent modules keep the borrowed module. Returns an error if the other context
-    /// is unloading, or if this generation was closed.
+    /// Borrows a module that a resolver has found in another context. The generation returns the module during its unload, after the last
+    /// active call. From then on, only dependent modules keep the borrowed module. Returns an error if the context of the module is
+    /// unloading, or if this generation was closed.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.add_dependent(&format!("{}, which was given {name}", self.full_title()));
@@ -301,7 +301,7 @@ impl FreeGeneration {
         module.exports().get(export).cloned()
     }
 
-    /// Returns all active calls and all lease holders, longest first.
+    /// Returns all active calls and all lease holders. The oldest call or lease is listed first.
     pub(super) fn held_by(&self) -> Vec<Blocker> {
         let name = |slot| self.function(slot).map_or_else(|| "a call".into(), |export| export.full);
         let mut blockers = self.gate.inside(name);
@@ -310,8 +310,8 @@ impl FreeGeneration {
         blockers
     }
 
-    /// Returns the blockers of `held_by`, and the modules and contexts that depend on modules of this generation. Dependents in this
-    /// generation are omitted.
+    /// Returns the blockers of `held_by`, and all dependents of this generation's modules. Dependents are modules and contexts. Omits
+    /// dependents in this generation.
     pub(super) fn kept_by(&self) -> Vec<Blocker> {
         let mut blockers = self.held_by();
         let (modules, owner) = (self.modules(), self.full_title());
@@ -323,12 +323,12 @@ impl FreeGeneration {
         blockers
     }
 
-    /// Returns the ticket of the unload. Returns `None` until the unload has begun.
+    /// Returns the ticket of the unload. Returns `None` if the unload has not begun.
     pub(super) fn ticket(&self) -> Option<&UnloadTicket> {
         self.ticket.get()
     }
 
-    /// Seals the generation and returns the ticket of its unload. The returned flag is true for the first call; the first caller must
+    /// Seals the generation and returns the ticket of its unload. The returned flag is true for the first call. The first caller must
     /// announce the unload.
     pub(super) fn seal(&self, ticket: impl FnOnce() -> UnloadTicket) -> (UnloadTicket, bool) {
         let mut is_first = false;
@@ -355,7 +355,7 @@ impl FreeGeneration {
     }
 }
 
-/// Describes a module of the generation `owner` that depends on the module `needs`, for reports.
+/// Formats a dependent module for reports. `owner` is the generation of the dependent module, and `needs` is the module that it depends on.
 pub(super) fn dependent(info: &ModuleInfo, owner: &str, needs: &str) -> String {
     let ModuleInfo { name, version, build_id, .. } = info;
     format!("{name} {version} (build {build_id:032x}) of {owner}, which needs {needs}")

@@ -63,8 +63,8 @@ pub(super) struct ModuleHost<'a> {
 }
 
 impl FreeModule {
-    /// Maps a staged library, checks its root module and attaches it, on this thread. If the linker rejects the library, if its layout
-    /// differs, or if the attachment fails, unmaps the image and returns an error.
+    /// Maps a staged library, checks the root module and attaches the module, on this thread. Returns an error if the dynamic linker
+    /// rejects the library, if the layout differs, or if the attachment fails. After an error, the image is unmapped.
     pub(super) fn open(staged: Staged, needs: Vec<Need>, host: ModuleHost<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(host.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
@@ -104,7 +104,7 @@ impl FreeModule {
         &self.exports
     }
 
-    /// Returns the leases on the module. Dependent modules and contexts that have borrowed the module hold such leases.
+    /// Returns the leases on the module. Dependent modules hold these leases, and contexts that have borrowed the module.
     pub(super) fn users(&self) -> &Arc<Leases> {
         &self.users
     }
@@ -137,8 +137,8 @@ impl FreeModule {
         self.context.generation
     }
 
-    /// Returns the unload job. Returns `None` if the job was already taken. Must be called after the last call into the context
-    /// has returned, or to park the module.
+    /// Returns the unload job. Returns `None` if the job was already taken. The caller must ensure that the last call into the context has
+    /// returned, or that the job only parks the module.
     pub(super) fn unload(&self, policy: &UnloadPolicy) -> Option<ModuleUnload> {
         self.seal();
         // SAFETY: the gate of the context is closed, no call is active, and the leases are sealed. The module has no conjugates,

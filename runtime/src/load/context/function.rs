@@ -30,9 +30,9 @@ use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::value::Value;
 use crate::signature::Signature;
 
-/// Function of a context, by name. Calls use the current generation of the context. If the function belongs to a dependency in another
-/// context, each call keeps that context loaded. The resolved target is cached per generation. A `ContextFunction` does not keep the
-/// context alive. Usable on any thread. Cloning only increments a reference count. Clones refer to the same function.
+/// Function of a context, by name. Calls use the current generation of the context. If another context provides the function, each call
+/// keeps that context loaded. The resolved function is cached per generation. A `ContextFunction` does not keep the context alive. Usable
+/// on any thread. Cloning only increments a reference count. Clones refer to the same function.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -79,7 +79,7 @@ impl Deref for Bound {
 }
 
 impl Bound {
-    /// Resolves a function in a generation, and checks that the function has this signature.
+    /// Resolves a function in a generation, and checks the signature of the function.
     fn find(
         registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
         generation: &Arc<FreeGeneration>,
@@ -101,7 +101,7 @@ impl Bound {
 
 impl ContextFunction {
     /// Resolves the function and checks its signature. `here` is the generation whose scope this thread has entered, if any. If `here` is
-    /// set, the function is resolved in that generation. Later calls on a thread in a scope of `line` then use the generation of the scope.
+    /// set, resolves the function in that generation. Then later calls on threads in a scope of `line` use the generation of the scope.
     /// Returns an error if the context is unloading, the function does not exist, or the signature differs.
     pub(super) fn new(
         registry: &ContextRegistry,
@@ -129,9 +129,9 @@ impl ContextFunction {
     /// Calls the function on this thread. Arguments and results are strings or plain values.
     ///
     /// # Errors
-    /// Returns [`ContextError::ContextUnloading`] once the context is unloading, and [`CallError::TooDeep`] if the stack of the
-    /// thread is nearly exhausted. Fails if the arguments do not match the signature, or if the current generation lacks the function
-    /// or declares another signature. Returns errors and panics of the callee.
+    /// Returns [`ContextError::ContextUnloading`] once the context is unloading, and [`CallError::TooDeep`] if the stack of the thread is
+    /// nearly exhausted. Fails if the arguments do not match the signature. Fails if the current generation lacks the function or declares
+    /// another signature. Returns errors and panics of the callee.
     #[track_caller]
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, ContextError> {
         self.named.call(arguments, Location::caller())
@@ -211,7 +211,8 @@ impl NamedFunction {
         Ok(FunctionPointer { export, signature, context: bound.owner, _lease: lease })
     }
 
-    /// Returns the generation of this context whose scope the thread has entered, with the lease of the scope.
+    /// Returns the generation whose scope the thread has entered, with the lease of the scope. Returns `None` if the scope belongs to a
+    /// different context.
     fn entered(&self) -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
         let is_of_context = |generation: &FreeGeneration| Arc::ptr_eq(&generation.resolvers, &self.line.resolvers);
         self.follows_scope.then(scope::entered).flatten().filter(|(generation, _)| is_of_context(generation))
@@ -244,7 +245,7 @@ impl fmt::Debug for ContextFunction {
     }
 }
 
-/// Address of an exported function, with a lease that keeps the address valid. Usable on any thread.
+/// Address of an exported function. Holds a lease that keeps the address valid. Usable on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -264,8 +265,8 @@ pub struct FunctionPointer {
 }
 
 impl FunctionPointer {
-    /// Returns the address of the function. The address is valid while this value exists. The arguments of the function are a buffer of
-    /// slots and a record for the failure. All functions that are called by name have this calling convention.
+    /// Returns the address of the function. The address is valid while this value exists. The function has two parameters: a buffer of
+    /// slots, and a record for the failure. All functions that are called by name have this calling convention.
     #[must_use]
     pub fn address(&self) -> *const () {
         self.export.address()
@@ -311,7 +312,7 @@ pub struct TableModule {
 
 impl TableModule {
     /// Finds the module in the current generation, and compares its function table with the table of the host. Returns an error if the
-    /// context is unloading, if the module is missing, or if its table is missing or differs.
+    /// context is unloading, or if the module is missing. Returns an error if the module lacks the table or has a different table.
     pub(super) fn new(
         registry: &Arc<ContextRegistry>,
         line: &FreeContext,
@@ -360,9 +361,9 @@ pub(crate) struct TableEntry {
 }
 
 impl TableEntry {
-    /// Calls `code` with the pointer of the entry. An unload of the generation waits until `code` has returned. Returns
-    /// [`ContextError::ContextUnloading`] once the generation is unloading, and [`CallError::TooDeep`] if the stack of the thread is
-    /// nearly exhausted.
+    /// Calls `code` with the address of the function. An unload of the generation waits until `code` has returned. Returns
+    /// [`ContextError::ContextUnloading`] once the generation is unloading, and [`CallError::TooDeep`] if the stack of the thread is nearly
+    /// exhausted.
     #[inline]
     pub(crate) fn within<T>(
         &self,
@@ -378,7 +379,7 @@ impl TableEntry {
     #[cold]
     fn gone(&self) -> ContextError {
         let (leases, action) = (&self.bound.leases, format!("calling {}", self.bound.export.full));
-        // A closed gate means that the generation is unloading. Its leases are sealed immediately after the gate is closed.
+        // A closed gate means that the generation is unloading. The leases are sealed immediately after the gate is closed.
         let just_now = || Sealed { owner: leases.owner().to_owned(), kind: LeaseKind::Call, since: Duration::ZERO };
         let sealed = leases.take(LeaseKind::Call, &*action).err().unwrap_or_else(just_now);
         ContextError::sealed(sealed, action)

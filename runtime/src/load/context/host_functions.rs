@@ -1,6 +1,6 @@
 //! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. If all arguments and
-//! the result fit into slots, modules call the function directly. A direct call of a leaf calls the leaf's own address; any other direct
-//! call runs the function's body.
+//! the result fit into slots, modules call the function directly. For a leaf function, a direct call uses the address of the leaf. For any
+//! other function, a direct call runs the body.
 #![expect(unsafe_code, reason = "declares the code of direct calls")]
 
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ pub(crate) struct HostFunction {
     /// Slot types of the parameters and of the result. `None` if a value does not fit into a slot.
     slots: Option<(Box<[SlotType]>, Option<SlotType>)>,
     site: Site,
-    /// Body of the function. Removed when the host ends.
+    /// Body of the function. `None` once the host has ended.
     body: ArcSwapOption<Box<PlainBody>>,
 }
 
@@ -47,8 +47,8 @@ impl HostFunction {
         body(buffer)
     }
 
-    /// Returns the code for direct calls, valid for this version of the gate word. Returns `NONE` if a value does not fit into
-    /// a slot. The code receives this function as its context, except for a leaf.
+    /// Returns the code for direct calls. The code is valid for this version of the gate word. Returns `NONE` if a value does not fit into
+    /// a slot, or if `version` is [`CLOSED`]. Except for a leaf, the code receives this function as its context.
     pub(crate) fn direct(self: &Arc<Self>, version: u64) -> DirectCallee {
         let Some((parameters, _)) = self.slots.as_ref().filter(|_| version != CLOSED) else {
             return DirectCallee::NONE;
@@ -81,7 +81,7 @@ impl HostFunction {
 struct InSlots;
 
 impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
-    /// `HostFunction::direct` returns this context with the code. The call table of the module owns a reference to the function while the
+    /// Context that `HostFunction::direct` returns with the code. The call table of the module owns a reference to the function while the
     /// module is mapped.
     type Context = HostFunction;
 
@@ -94,7 +94,7 @@ impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
 /// All functions of a host. Usable on any thread.
 pub(crate) struct HostFunctions {
     by_name: RwLock<HashMap<Box<str>, Arc<HostFunction>>>,
-    /// Gate word of the host. A module compares the word before each direct call.
+    /// Gate word of the host. A module compares the gate word before each direct call.
     word: Arc<AtomicU64>,
 }
 
@@ -105,7 +105,7 @@ impl Default for HostFunctions {
 }
 
 impl HostFunctions {
-    /// Adds a function under the name `ex:/name`. The name must be unique. The code of a leaf must be equivalent to its body.
+    /// Adds a function under the name `ex:/name`. The name must be unique. The code of a leaf must have the same effect as the body.
     pub(crate) fn add(
         &self,
         name: &str,

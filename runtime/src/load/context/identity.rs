@@ -1,5 +1,5 @@
-//! Identity of types, and owners of addresses. Each type belongs to its module and to the context of that module. Two contexts
-//! that load one file therefore have two distinct types with one name.
+//! Identity of types, and owners of addresses. Each type belongs to its module and to the context of that module. If two contexts load one
+//! file, they have two distinct types with equal names.
 
 use std::fmt;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn help(found: &TypeRef, expected: &TypeRef) -> &'static str {
     }
 }
 
-/// Returns the context that owns an image file. The file may be the image of a module or a native library.
+/// Returns the context that owns the file `image`. The file is the image of a module, or a native library.
 pub(super) fn owner_of<'a>(
     image: &Path,
     contexts: &'a [ContextInfo],

@@ -1,5 +1,5 @@
 //! Loads in progress in all contexts of this process. `waits.rs` decides which steps may begin. This file blocks threads whose step must
-//! wait. No lock is held during a wait, or while resolvers, mains and listeners run.
+//! wait. The table is unlocked during a wait, and while resolvers, mains and listeners run.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::sync::lock;
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
 static ENDED: Condvar = Condvar::new();
 
-/// Returns a unique number for a context or a generation. The number distinguishes units of work with equal names.
+/// Returns a unique number for a context or a generation. The number distinguishes loads with equal module names.
 pub(super) fn next_scope() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)

@@ -34,7 +34,7 @@ pub struct MasterModuleInfo {
     pub version: semver::Version,
     /// Generation that loaded the module. If a reload kept the module, this generation is older than the current generation of the Master.
     pub generation: u64,
-    /// Build id that the running code of the module returns. `None` if the module does not accept calls now, or if the module does not
+    /// Build id that the running code of the module returns. `None` if the module currently accepts no calls, or if the module does not
     /// export its build id.
     pub build_id: Option<u128>,
 }
@@ -65,7 +65,7 @@ pub struct ModuleSummary {
     pub origin: Option<PathBuf>,
     /// Path of the mapped private copy, as seen by debuggers.
     pub image: PathBuf,
-    /// Paths of the types that the module declares. Also contains other types whose functions the module offers.
+    /// Paths of the types that the module declares. Also contains undeclared types whose functions the module offers.
     pub types: Vec<String>,
 }
 
@@ -83,7 +83,8 @@ impl ModuleSummary {
         }
     }
 
-    /// Adds the types whose functions the module offers. A function may name a declared type without its package.
+    /// Adds the types whose functions the module offers. Skips names that match a declared type. A function may name a declared type
+    /// without the package.
     pub(crate) fn offering<'a>(mut self, types: impl Iterator<Item = &'a str>) -> Self {
         for ty in types.filter(|ty| !ty.is_empty()) {
             if !self.types.iter().any(|known| is_type(known, ty)) {

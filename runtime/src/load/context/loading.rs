@@ -31,8 +31,8 @@ pub(super) struct Library {
     pub info: ModuleInfo,
     image: ImageFile,
     symbols: Option<Vec<u8>>,
-    /// Accepted versions, if the library was found for a request by name. A request by name also accepts a different build that was loaded
-    /// concurrently.
+    /// Accepted versions, if the library was found for a request by name. `None` for a request by path or content. A request by name also
+    /// accepts a different build that was loaded concurrently.
     range: Option<VersionReq>,
 }
 
@@ -77,7 +77,7 @@ impl Library {
     }
 }
 
-/// Reads at most `largest + 1` bytes. Returns an error if the source is longer than `largest`. The additional byte detects a longer source.
+/// Reads a library to its end. Reads at most `largest + 1` bytes, and returns an error if the library is longer than `largest`.
 fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, ContextError> {
     let mut bytes = Vec::new();
     let read = reader.take(largest.saturating_add(1)).read_to_end(&mut bytes);
@@ -88,8 +88,8 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
     }
 }
 
-/// Loads a library and its dependencies into `generation`. If `generation` is to replace `old`, the modules of `old` are suspended before
-/// the first main runs. If the load then fails, the modules of `old` are resumed. An error leaves the context unchanged.
+/// Loads a library and its dependencies into `generation`. If `generation` will replace `old`, suspends the modules of `old` before the
+/// first main runs. If a main then fails, resumes the modules of `old`. An error leaves the context unchanged.
 pub(super) fn load(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -102,13 +102,13 @@ pub(super) fn load(
         return Ok(module);
     }
     let loading = in_progress::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
-    // A concurrent load of this module has now ended, successfully or not.
+    // A concurrent load of this module has ended. If the concurrent load has succeeded, the module is present.
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
     let mut plan = gather(registry, generation, library)?;
     let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
-    // From now on, no other load can add modules of the plan. Removes the modules that resolvers or other threads have already added.
+    // From now on, concurrent loads cannot add modules of the plan. Removes the libraries whose modules were added before.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }
@@ -136,9 +136,9 @@ pub(super) fn load_name(
     }
 }
 
-/// Replaces the current generation of `line` by a new generation with `library` and its dependencies, and starts to unload the
-/// old generation. The old generation receives calls until the new generation is complete. If the replacement fails, the old
-/// generation remains current.
+/// Replaces the current generation of `line` by a new generation with `library` and its dependencies, and starts to unload the old
+/// generation. Calls use the old generation until the new generation is complete. If the replacement fails, the old generation remains
+/// current.
 pub(super) fn replace(
     registry: &ContextRegistry,
     line: &FreeContext,
@@ -148,7 +148,7 @@ pub(super) fn replace(
     let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
-    // Delays the end of an unload of `current` until `set_current` has returned.
+    // An unload of `current` cannot end before `set_current` has returned.
     let busy = current.busy(&action)?;
     let next = line.next_to(&current);
     load(registry, &next, library, Some(&current))?;
@@ -157,7 +157,8 @@ pub(super) fn replace(
             drop(busy);
             Ok(line.seal(registry, &old))
         }
-        // Seals the new generation while `busy` is held. The unload in progress then waits for the new generation.
+        // The context is unloading. Seals the new generation while `busy` is held. The end of the context then waits for the unload of
+        // `next`.
         None => {
             let _ticket = line.seal(registry, &next);
             Err(line.unloading(action))
@@ -189,7 +190,7 @@ fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<
 struct Plan {
     /// Libraries to load. The first library is the requested library.
     libraries: Vec<Library>,
-    /// Required modules that are already loaded.
+    /// Loaded modules that the libraries require.
     present: Vec<Arc<FreeModule>>,
 }
 
@@ -204,7 +205,7 @@ fn gather(
     while at < plan.libraries.len() {
         let info = plan.libraries[at].info.clone();
         let _loading = match at {
-            // The step of the requested library already covers the whole load.
+            // The requested library needs no step here. The caller has begun a step for the whole load.
             0 => None,
             _ => Some(in_progress::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
         };
@@ -269,7 +270,7 @@ impl Plan {
             let present = self.present.iter().map(|module| module.info());
             loaded.iter().copied().chain(present).find(|info| info.name == *name).map(|info| info.version.clone())
         };
-        // A version that a resolver has returned for a range satisfies the range.
+        // A version satisfies a range if a resolver has returned the version for this range.
         let met = |(name, range): &(String, VersionReq)| match version(name) {
             Some(found) if will_do(&found, range, &generation.granted(name)) => (name.clone(), VersionReq::STAR),
             _ => (name.clone(), range.clone()),
@@ -298,8 +299,8 @@ fn without_stage(version: &semver::Version) -> semver::Version {
     semver::Version::new(version.major, version.minor, version.patch)
 }
 
-/// Copies the libraries in the order `row`, loads the copies in a canary, maps the copies, runs the mains, and adds the
-/// modules to the context. Returns all new modules, and the requested module.
+/// Starts the libraries in the order `row`. Copies the libraries, loads the copies in a canary, maps the copies, runs the mains, and adds
+/// the modules to the context. Returns all new modules, and the requested module.
 fn bring_up(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -348,7 +349,7 @@ fn bring_up(
         .map_err(ContextError::from)
         .and_then(|()| generation.add(&opened));
     if let Err(error) = live {
-        // Abandons the new modules first. They release their resources before the old modules acquire these resources again.
+        // Abandons the new modules first, so that they release their resources. Then the old modules can acquire these resources again.
         registry.abandon(generation, &opened);
         resume(&suspended);
         return Err(error);
@@ -357,8 +358,8 @@ fn bring_up(
     Ok((opened, requested))
 }
 
-/// Suspends modules that are to be replaced, dependents first. The modules release resources for the new modules. Appends each
-/// called module to `called`, in order.
+/// Suspends the modules of the old generation, dependents first. In `suspend`, a module releases resources for the new modules. Appends
+/// each called module to `called`, in order.
 fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Result<(), LoadError> {
     for module in before.iter().rev().filter(|module| module.code().suspends()) {
         called.push(Arc::clone(module));

@@ -20,8 +20,8 @@ use crate::load::context_id::{ContextKind, title};
 use crate::load::error::LoadError;
 use crate::load::error::context::{Attempt, ContextError};
 
-/// Finds a function for `generation` by type and method; see [`TypeName`] for the forms of type names. If the name contains a module that
-/// is not loaded, searches and loads the module like a dependency. Returns an error if no module or more than one module offers the
+/// Finds a function for `generation` by type and method; see [`TypeName`] for the forms of type names. If the type name contains a module
+/// that is not loaded, finds and loads the module like a dependency. Returns an error if no module or more than one module offers the
 /// function, if the named module is not found, or if the context is unloading.
 pub(super) fn function(
     generation: &Arc<FreeGeneration>,
@@ -67,7 +67,7 @@ pub(super) fn function(
     };
     let owner = match module.context() {
         own if own == generation.id => Arc::clone(generation),
-        // The generation of a dependency exists: the dependent module keeps that generation alive.
+        // The dependent module keeps the generation of its dependency alive.
         other => registry()?.generation(other).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
     generation.target(&owner, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
@@ -85,8 +85,8 @@ pub(super) fn type_of(
     find_type(registry, (generation.title(), generation.kind), path, own, named)
 }
 
-/// Finds a type for a context of which only a snapshot is available, such as the Master. Searches the modules of the snapshot, then the
-/// Default. Returns the errors of [`type_of`].
+/// Finds a type for a context from a snapshot of the context. Used for the Master. Searches the modules of the snapshot, then the Default.
+/// Returns the errors of [`type_of`].
 pub(super) fn type_in_picture(
     registry: &Arc<ContextRegistry>,
     info: &ContextInfo,
@@ -155,7 +155,7 @@ pub(crate) fn borrow_for_master(
     Ok(BorrowedModule { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
 }
 
-/// Creates a request for a context of which only a snapshot is available. The Default searches for the module.
+/// Creates a request that the Default resolves for the context with the name `context`.
 fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
     let request = registry.default_generation().request(name, &VersionReq::STAR, needed_by);
     ModuleRequest { context: context.to_owned(), ..request }
@@ -173,7 +173,7 @@ fn from_default(
     Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 
-/// Returns the module with this name for a generation. Searches and loads a module that is not loaded.
+/// Returns the module with this name for a generation. If the module is not loaded, finds and loads the module.
 fn named(
     generation: &Arc<FreeGeneration>,
     registry: &impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -185,7 +185,8 @@ fn named(
     }
 }
 
-/// Passes the module that `name` names to `pick`, or else the modules of each search step. Returns the first nonempty results of `pick`.
+/// Calls `pick` with the module in `name`. If `name` contains no module, calls `pick` with the modules of each search step. Returns the
+/// first nonempty result of `pick`.
 fn first<M, T>(
     name: &TypeName<'_>,
     kind: ContextKind,
@@ -222,7 +223,7 @@ fn types_in(
     found
 }
 
-/// Describes the types or functions that exist in a search step. Returns `None` if the step is the Default and the Default has none.
+/// Describes the types or functions that exist in a search step. Returns `None` for the step of the Default if the list `all` is empty.
 fn describe_available(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
     let owner = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
     match (all.is_empty(), name.module, step) {

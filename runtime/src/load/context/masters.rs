@@ -1,5 +1,5 @@
-//! Generations of the Master until their images are unmapped: modules, tickets, and problems noted before a ticket exists. Any thread may
-//! read the modules and the tickets.
+//! Records of the Master's generations. A record exists until the images of the generation are unmapped. The record contains the modules,
+//! the unload ticket, and problems noted before the ticket exists. Any thread may read the modules and the tickets.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -16,7 +16,7 @@ use crate::unload::ticket::UnloadTicket;
 /// Maximum number of problems that are kept for a generation without a ticket.
 const MOST_PROBLEMS: usize = 32;
 
-/// State of a generation that still exists.
+/// Record of a generation that is not dead.
 #[derive(Default)]
 struct Record {
     modules: Vec<(ModuleId, ModuleSummary)>,
@@ -24,7 +24,7 @@ struct Record {
     ticket: Option<UnloadTicket>,
     /// Problems noted before the generation had a ticket.
     problems: Vec<String>,
-    /// Tasks, timers and posted closures dropped before the generation had a ticket.
+    /// Numbers of tasks, timers and posted closures that were dropped before the generation had a ticket.
     jobs: Vec<JobCount>,
 }
 
@@ -42,15 +42,15 @@ impl Masters {
         lock(&self.0).insert(generation, Record::default());
     }
 
-    /// Removes a generation that was rejected before its libraries were mapped, or whose images are unmapped. Its ticket still provides
-    /// the report.
+    /// Removes the record of a generation. Called if the libraries were rejected before mapping, or if the images are unmapped. The unload
+    /// ticket still provides the report.
     pub(crate) fn forget(&self, generation: Generation) {
         let ended = lock(&self.0).remove(&generation);
-        // Drops the record outside of the lock, because it may contain the last clone of the ticket.
+        // Drops the record outside of the lock, because the record may contain the last clone of the ticket.
         drop(ended);
     }
 
-    /// Checks if the generation is alive or has images left.
+    /// Checks if the generation is alive, unloading or parked.
     pub(crate) fn is_known(&self, generation: Generation) -> bool {
         lock(&self.0).contains_key(&generation)
     }
@@ -61,7 +61,7 @@ impl Masters {
         }
     }
 
-    /// Returns every generation that is not dead, with its modules.
+    /// Returns a snapshot of every generation that is not dead.
     pub(super) fn infos(&self) -> Vec<ContextInfo> {
         let info = |(generation, record): (&Generation, &Record)| ContextInfo {
             id: ContextId::master(generation.0),
@@ -97,9 +97,9 @@ impl Masters {
         modules.any(|(_, known)| known.name == summary.name && known.image == summary.image)
     }
 
-    /// Returns the generation that contains a module. Two generations contain a kept module during a reload, until the old generation is
-    /// unmapped. For a kept module, returns the generation `living` of the living Master if that generation contains the module. Otherwise
-    /// returns the latest generation.
+    /// Returns the generation that contains a module. If a reload keeps a module, two generations contain the module until the old
+    /// generation is unmapped. `living` is the generation of the living Master. Returns `living` if it contains the module, or else the
+    /// latest generation with the module.
     pub(crate) fn with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
         let records = lock(&self.0);
         let mut having = records.iter().rev().filter(|(_, record)| record.modules.iter().any(|(id, _)| *id == module));
@@ -107,14 +107,14 @@ impl Masters {
         having.find(|(generation, _)| Some(**generation) == living).or(latest).map(|(generation, _)| *generation)
     }
 
-    /// Records a non-fatal problem of a generation. A kept module may outlive the generation that mapped the module. The problem of a
-    /// generation that no longer exists appears only in the log.
+    /// Records a non-fatal problem of a generation. Does nothing for a dead generation; its problems appear only in the log. A kept module
+    /// may outlive the generation that has mapped the module.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
         let mut records = lock(&self.0);
         let Some(record) = records.get_mut(&generation) else { return };
         match &record.ticket {
             Some(ticket) => ticket.note(problem),
-            // Limits the number of problems. The drop of a plugin part may fail in every frame. The log contains all problems.
+            // Limits the number of problems, because the drop of a plugin part may fail in every frame. The log contains all problems.
             None if record.problems.len() < MOST_PROBLEMS => record.problems.push(problem),
             None => {}
         }

@@ -1,5 +1,5 @@
-//! Load contexts for any thread: the permanent Default, pinned contexts, and Slims. Slims are created, replaced and unloaded while other
-//! threads call them. For the Master, this module stores only its modules and tickets.
+//! Load contexts for any thread: the permanent Default, pinned contexts, and Slims. Slims can be created, replaced and unloaded while
+//! further threads call them. For the Master, only lists of modules and unload tickets are stored here.
 
 mod at_exit;
 pub(crate) mod event;

@@ -1,10 +1,9 @@
-//! Calls by name from a module of a Slim, a pinned context or the Default. A function is searched in the generation of the caller, its
-//! borrowed modules, the Default, and the functions of the host, in this order. Each call enters the gate of the generation that owns the
+//! Calls by name from a module of a Slim, a pinned context or the Default. The search order is: the generation of the caller, the borrowed
+//! modules of this generation, the Default, and the functions of the host. Each call enters the gate of the generation that owns the
 //! function. An entered gate keeps the images mapped. After the gate is closed, a call succeeds only if the caller's generation has
 //! borrowed the module, or if the caller depends on the module.
 //!
-//! Calls do not load modules, because the calling module may be inside a load. A resolved name is cached while the caller
-//! exists.
+//! Calls do not load modules, because the calling module may be inside a load. Resolved names are cached while the calling module exists.
 #![expect(unsafe_code, reason = "calls functions whose image a gate keeps, with slots that fit their fingerprint")]
 
 use std::collections::HashMap;
@@ -42,7 +41,7 @@ pub(super) struct ModuleCalls {
 
 #[derive(Default)]
 struct Table {
-    /// Resolved functions. Handle -1 refers to the first entry. Handles of functions in modules are negative.
+    /// Resolved functions. Handle -1 refers to the first entry, -2 to the second.
     bound: Vec<Arc<Bound>>,
     handles: HashMap<ZCallName, ZCallHandle>,
 }
@@ -69,14 +68,14 @@ impl ModuleCalls {
         let _first = self.caller.set((Arc::downgrade(module), needs));
     }
 
-    /// Takes a lease on a module for one call, after the gate of its generation was closed. Returns `None` if the caller does
-    /// not depend on the module.
+    /// Takes a lease on the module of a function for one call. Used if the gate of the owning generation is closed. Returns `None` if the
+    /// caller does not depend on the module.
     fn use_again(&self, bound: &Exported) -> Option<Lease> {
         let (caller, _needs) = self.caller.get()?;
         caller.upgrade()?.use_again(&bound.users, &bound.target.export.full)
     }
 
-    /// Returns the generation's own and borrowed modules, and the dependencies of the calling module.
+    /// Returns the own modules and the borrowed modules of `generation`, and the dependencies of the calling module.
     fn held(&self, generation: &FreeGeneration) -> Vec<Arc<FreeModule>> {
         let mut held = generation.held();
         let needs = self.caller.get().into_iter().flat_map(|(_caller, needs)| needs).filter_map(Weak::upgrade);
@@ -119,9 +118,10 @@ impl ModuleCalls {
 
     fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
         let bound = &exported.target;
-        // Passes no source location. The location is a static in the caller's image, which may be unmapped before a report is formatted.
+        // Passes no source location. The location is a static in the caller's image. The image may be unmapped before a report is
+        // formatted.
         let inside = bound.enter(None)?;
-        // The caller's generation keeps its borrowed modules while it has active calls.
+        // While a call is active in the caller's generation, the generation keeps its borrowed modules.
         let own = if inside.is_none() && bound.borrowed_slot.is_some() { self.generation.upgrade() } else { None };
         let borrowed = own.as_deref().map_or(Ok(None), |own| bound.enter_borrowed(own, None))?;
         let used = match inside.is_none() && borrowed.is_none() {
@@ -187,8 +187,8 @@ impl Table {
 }
 
 impl Bound {
-    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs. A fingerprint of zero
-    /// would accept values of any type. Modules without objects cannot pass such values, so this check rejects zero.
+    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs, or if it is zero. In the
+    /// Master, the fingerprint zero accepts values of any type. Modules without objects cannot pass such values.
     fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {
@@ -217,7 +217,7 @@ enum Found {
     Host(Arc<HostFunction>),
 }
 
-/// Finds a function by name. The search ends with the first step that finds a function.
+/// Finds a function by name. Returns the function of the first search step that contains the name.
 fn find(
     generation: &FreeGeneration,
     held: Vec<Arc<FreeModule>>,

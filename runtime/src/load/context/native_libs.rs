@@ -1,5 +1,5 @@
-//! Native libraries that modules of a context use. The context keeps these libraries open. After the context has ended, a
-//! library is closed only if the host has marked the library as unloadable. `alcedo-sys` finds and opens libraries.
+//! Native libraries that modules of a context use. The context keeps these libraries open. The end of the context closes only libraries
+//! that the host has marked as unloadable. `alcedo-sys` finds and opens libraries.
 #![expect(unsafe_code, reason = "vouches for the native libraries that the host's configuration names")]
 
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ struct Opened {
     library: alcedo_sys::NativeLibrary,
 }
 
-/// Native library that a context has found. Clones refer to the same library. A library that is marked as unloadable stays
-/// open while a clone exists. Any other library stays open permanently. Usable on any thread.
+/// Native library that a context has found. Clones refer to the same library. A library that is marked as unloadable stays open while its
+/// context or a clone exists. Without this mark, a library stays open permanently. Usable on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -57,11 +57,10 @@ impl NativeLibrary {
         self.opened.library.symbol(name).map_err(|error| refused(self.path(), &error))
     }
 
-    /// Allows closing the library once its context is dead and no handle to the library is left.
+    /// Marks the library as unloadable. The library is then closed when its context is dead and the last handle was dropped.
     ///
     /// # Safety
-    /// The library must have no thread, handler or destructor that would run after it is closed. After the close, no address
-    /// in the library may be used.
+    /// After the close, no thread, handler or destructor of the library may run. After the close, no address in the library may be used.
     pub unsafe fn mark_unloadable(&self) {
         // SAFETY: the caller of this function makes the same promise.
         unsafe { self.opened.library.mark_unloadable() };
@@ -74,7 +73,7 @@ impl fmt::Debug for NativeLibrary {
     }
 }
 
-/// Native library that a context holds open, or has left open.
+/// Native library that a context holds open, or that a dead context has left open.
 ///
 /// # Examples
 /// ```rust
@@ -94,7 +93,7 @@ pub struct RetainedNative {
     pub name: String,
     /// Path of the library.
     pub path: PathBuf,
-    /// Set if the library is closed after the end of its context.
+    /// Set if the library is marked as unloadable. The library is then closed after the end of its context.
     pub unloadable: bool,
     /// Weak reference to an unloadable library whose context has ended. `None` while the context holds the library. Always `None` for a
     /// library that stays open permanently.
@@ -123,8 +122,8 @@ impl Natives {
         lock(&self.found).values().map(|library| retained(generation, library, true)).collect()
     }
 
-    /// Releases the libraries at the end of the generation. An unloadable library is closed when its last handle is dropped. All other
-    /// libraries stay open. Returns the released libraries.
+    /// Releases the libraries at the end of the generation. An unloadable library is closed when its last handle is dropped. Libraries
+    /// without this mark stay open. Returns the released libraries.
     pub(super) fn retire(&self, generation: ContextId) -> Vec<RetainedNative> {
         let found = std::mem::take(&mut *lock(&self.found));
         found.values().map(|library| retained(generation, library, false)).collect()
@@ -134,8 +133,8 @@ impl Natives {
         lock(&self.found).get(name).cloned()
     }
 
-    /// Opens a library and holds it under `name`. Returns `None` if the location does not contain the library. Returns an
-    /// error if the dynamic linker rejects the library.
+    /// Opens a library and stores it under `name`. Returns `None` if the location does not contain the library. Returns an error if the
+    /// dynamic linker rejects the library.
     pub(super) fn open(&self, name: &str, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
         // SAFETY: the host's configuration or resolver names the library. The library runs as its author intended.
         let found = unsafe {
@@ -149,7 +148,7 @@ impl Natives {
         let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
         Ok(found.map(|library| {
             let opened = Arc::new(Opened { name: name.to_owned(), library });
-            // Keeps one library per name. If another thread has opened a library first, that library is kept.
+            // Keeps one library per name. If a concurrent thread has already stored a library, that library is kept.
             lock(&self.found).entry(name.to_owned()).or_insert(NativeLibrary { opened }).clone()
         }))
     }

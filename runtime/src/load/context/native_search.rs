@@ -25,7 +25,7 @@ pub(super) fn find(
     let _busy = generation.busy(&format!("looking up the native library {name}"))?;
     let mut search = Search { generation, name, trace: Vec::new() };
     if name.is_empty() {
-        // Rejects an empty name. The dynamic linker would resolve an empty name to this program.
+        // Rejects an empty name, because the dynamic linker would resolve an empty name to this program.
         let trace = vec![Attempt::new("the name", "is empty")];
         return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
     }
@@ -78,7 +78,7 @@ impl Search<'_> {
         self.open(Source::File(&path))
     }
 
-    /// Searches the locations that need no resolver: the name as a path, the folders of the modules, and the system.
+    /// Searches the library without resolvers: the name as a path, the folders of the modules, and the system.
     fn probe(&mut self, module: Option<&str>) -> Result<Option<NativeLibrary>, ContextError> {
         let path = Path::new(self.name);
         if path.is_absolute() {

@@ -1,10 +1,11 @@
-//! Weak handles from events and requests to their context. A callback may store an event or a request without a reference cycle.
+//! Weak references from events and requests to their context. A callback may therefore store an event or a request without a reference
+//! cycle.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Weak reference to the shared state of the handles. The type is erased; only the handles downcast it.
+/// Weak reference to the shared state of the handles. The type of the state is erased. Only the handles downcast the reference.
 pub(super) type Above = Weak<dyn Any + Send + Sync>;
 
 /// Weak references to a context and its registry. The default value refers to no context.
@@ -25,7 +26,7 @@ pub(super) fn upgrade<T: Any + Send + Sync>(above: &Above) -> Option<Arc<T>> {
     above.upgrade()?.downcast().ok()
 }
 
-/// Compares all values as equal. Comparisons of events and requests therefore ignore their handles.
+/// All values are equal. Comparisons of events and requests therefore ignore the field `owner`.
 impl PartialEq for Owner {
     fn eq(&self, _other: &Self) -> bool {
         true

@@ -32,11 +32,12 @@ impl ManifestInfo {
         check(name, ImageFile::from_bytes(name, bytes.to_vec())).map(|(_image, info)| Self::of(info))
     }
 
-    /// Reads the manifest of a library in memory like [`ManifestInfo::peek_bytes`], if one of the keys has signed the library. Other
-    /// libraries are not parsed. Callable on any thread.
+    /// Reads the manifest of a library in memory like [`ManifestInfo::peek_bytes`], if a key in `trusted` has signed the library. Without
+    /// such a signature, the library is not parsed. Callable on any thread.
     ///
     /// # Errors
-    /// Returns the errors of [`ManifestInfo::peek_bytes`]. Fails if no key in `trusted` has signed the library, also if `trusted` is empty.
+    /// Returns the errors of [`ManifestInfo::peek_bytes`]. Fails if no key in `trusted` has signed the library. Always fails if `trusted`
+    /// is empty.
     ///
     /// # Examples
     /// ```rust
@@ -66,7 +67,7 @@ impl ManifestInfo {
         Self::peek_declarations(path).map(|(info, found)| (info, found.declared()))
     }
 
-    /// Reads the manifest and the declarations. The declarations have the internal types of the host, without bodies.
+    /// Reads the manifest and the declarations. The declarations have the internal types of the host. Functions have no bodies.
     pub(crate) fn peek_declarations(path: &Path) -> Result<(Self, Declarations), ContextError> {
         ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         let (image, info) = check(path, ImageFile::read(path))?;
@@ -76,8 +77,8 @@ impl ManifestInfo {
     }
 }
 
-/// Checks a library that was read for a context. Returns the errors of [`ManifestInfo::peek`]. Also returns an error if the file could not
-/// be copied or does not satisfy the host's requirements.
+/// Checks a library that was read for a context. Returns the errors of [`ManifestInfo::peek`]. Returns an error if the file could not be
+/// copied, or if the file does not satisfy the host's requirements.
 pub(super) fn check(
     path: &Path,
     image: Result<ImageFile, ImageError>,
@@ -101,7 +102,7 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
         | ImageError::TooLarge { .. }
         | ImageError::Copy { .. }
         | ImageError::StillWritten { .. }) => LoadError::from(error).into(),
-        // Reports the missing manifest, because some libraries of the system are complete, and fail the checks for modules.
+        // Reports the missing manifest. Some intact libraries of the system fail the checks for modules.
         ImageError::Malformed { sections, .. }
             if !sections.is_empty() && !sections.iter().any(|name| name == SECTION) =>
         {

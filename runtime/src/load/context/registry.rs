@@ -1,5 +1,5 @@
-//! Registry of the load contexts of one runtime: the Default, every Slim and pinned context, and the modules and tickets of the Master for
-//! other threads. The runtime and all handles share the registry.
+//! Registry of one runtime's load contexts. Contains the Default, every Slim, and every pinned context. For the Master, contains the
+//! modules and tickets that any thread may read. The runtime and all handles share the registry.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ const LONGEST_NAME: usize = 255;
 
 const NAME: &str = "a name is 1 to 255 bytes of printable letters, without `:` and `/`";
 
-/// Checks the name of a context. The name appears in calls, errors, logs and lines of a console.
+/// Checks the characters and the length of a context name. The name appears in calls, errors, logs and console output.
 fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(|c| shows_itself(c) && c != ':' && c != '/')
 }
@@ -55,19 +55,19 @@ pub(crate) struct LoadSettings {
     /// Arguments for the mains of modules.
     pub args: Vec<String>,
     pub require_seal: bool,
-    /// Policy for uses of undeclared permissions.
+    /// Policy for resources that a module uses without a declared permission.
     pub permissions: PermissionPolicy,
     /// Requirements for library files.
     pub demands: Demands,
     /// Settings of the canary process, which loads new modules before the host does.
     pub rehearsal: Rehearsal,
-    /// Policy for unloads that do not complete by themselves.
+    /// Policy for blocked unloads.
     pub unloads: UnloadPolicy,
 }
 
 pub(crate) struct ContextRegistry {
     own: Weak<Self>,
-    /// Host context for modules of these contexts. Each module receives a copy with its own table of calls by name.
+    /// Host context for modules of these contexts. Each module receives a copy with a separate table of calls by name.
     pub(super) host_context: Arc<SharedHostContext>,
     /// Receives log records of modules.
     pub(super) logs: Arc<Logs>,
@@ -87,11 +87,11 @@ pub(crate) struct ContextRegistry {
     retained: Mutex<Vec<RetainedNative>>,
     /// Descriptions of the parked images.
     parked: Mutex<Vec<String>>,
-    /// Logged warnings about images that stay mapped.
+    /// Warnings about images that stay mapped, for which a log record exists.
     reported_warnings: ReportedWarnings,
-    /// Undeclared uses that were logged.
+    /// Warnings about undeclared uses, for which a log record exists.
     reported_uses: ReportedWarnings,
-    /// Set when the runtime ends. A second call of `close` then returns without waiting.
+    /// Set by the first call of `close`. A second call returns without waiting.
     pub(super) has_closed: AtomicBool,
 }
 
@@ -101,7 +101,7 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Guard that counts nested unloads on this thread.
+/// Guard of a nested unload on this thread. The guards count the nesting depth.
 struct Inside;
 
 impl Inside {
@@ -160,24 +160,24 @@ impl ContextRegistry {
         })
     }
 
-    /// Logs the warnings of a module that is about to be mapped, except warnings that were already logged.
+    /// Logs the warnings of a module that will be mapped next. Skips warnings that were already logged.
     pub(crate) fn announce(&self, info: &ModuleInfo) {
         for warning in self.reported_warnings.unreported(&info.name, info.warnings(self.settings.permissions, &[])) {
             tracing::warn!("{} {warning}", info.name);
         }
     }
 
-    /// Checks if the permissions of a module that is about to be mapped cover the imports of its file.
+    /// Checks that the module declares permissions for all imports of its file. Called before the file is mapped.
     pub(crate) fn check_file(&self, info: &ModuleInfo) -> Result<(), LoadError> {
         permissions::check(self.settings.permissions, &info.name, &info.permissions, &[])
     }
 
-    /// Checks if the permissions of a mapped module cover the uses that its hooks have noted.
+    /// Checks that the module declares permissions for all uses that its hooks have noted. Called after the file is mapped.
     pub(crate) fn check_uses(&self, module: &Module) -> Result<(), LoadError> {
         permissions::check(self.settings.permissions, module.name(), &module.info().permissions, &module.code().uses())
     }
 
-    /// Logs the undeclared uses that the hooks of a module have noted, except uses that were already logged for a module of this name.
+    /// Logs the undeclared uses that the hooks of a module have noted. Skips uses that were already logged for a module with this name.
     pub(crate) fn log_uses(&self, module: &Module) {
         let warnings =
             permissions::warnings_of_uses(self.settings.permissions, &module.info().permissions, &module.code().uses());
@@ -186,7 +186,7 @@ impl ContextRegistry {
         }
     }
 
-    /// Logs the undeclared uses of the modules of all contexts except the Master, like [`Self::log_uses`].
+    /// Logs the undeclared uses of all modules outside of the Master. See [`Self::log_uses`].
     pub(crate) fn log_uses_of_contexts(&self) {
         for generation in self.lines().iter().chain([&self.default]).flat_map(|line| line.generations()) {
             generation.modules().iter().for_each(|module| self.log_uses(module));
@@ -230,7 +230,7 @@ impl ContextRegistry {
         lock(&self.slims).lines.values().find(|line| *line.name == *name && line.is_open()).cloned()
     }
 
-    /// Lists all generations of all contexts, except for dead generations.
+    /// Lists the generations of all contexts. Omits dead generations.
     pub(super) fn all(&self) -> Vec<ContextInfo> {
         let mut all: Vec<_> = self.default.generations().iter().map(|generation| generation.info()).collect();
         all.extend(self.masters.infos());
@@ -240,14 +240,14 @@ impl ContextRegistry {
         all
     }
 
-    /// Returns the module that a summary describes, if it is still loaded. Modules of the Master are not searched.
+    /// Returns the module that a summary describes. Returns `None` for an unloaded module, and for a module of the Master.
     pub(super) fn module(&self, summary: &ModuleSummary) -> Option<Arc<FreeModule>> {
         let generation = self.generation(summary.context)?;
         generation
             .modules()
             .into_iter()
-            // Compares the private copies, which are unique in this process. All other fields may be equal for a module of
-            // another runtime.
+            // Compares the paths of the private copies, because each path is unique in this process. The remaining fields may be equal for
+            // a module of a different runtime.
             .find(|module| module.name() == summary.name && module.summary().image == summary.image)
     }
 
@@ -268,12 +268,12 @@ impl ContextRegistry {
         known.unwrap_or_else(|| if id.index == 1 { "Master".into() } else { format!("a context that is gone ({id})") })
     }
 
-    /// Returns the lowest id of all modules that are created later.
+    /// Returns the lowest id that a later module can receive.
     pub(crate) fn upcoming_module(&self) -> ModuleId {
         ModuleId(self.last_module.load(Ordering::Relaxed) + 1)
     }
 
-    /// Returns the id for the next module, of any context.
+    /// Returns a new module id. All contexts share the sequence of ids.
     pub(crate) fn next_module(&self) -> ModuleId {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -285,10 +285,11 @@ impl ContextRegistry {
         ContextEvent { id, kind, name: kind.to_string(), event, owner }
     }
 
-    /// Continues an unload as far as possible without waiting. Passes an unfinished unload to the background unloader.
+    /// Continues an unload as far as possible without waiting. If the unload is not complete, passes the ticket to the background unloader.
     ///
-    /// Unloads may nest, because the end of a context drops its callbacks. Dropping a callback may drop the last handle to another context,
-    /// and then starts the unload of that context. Deeply nested unloads are passed to the background unloader to limit the stack depth.
+    /// Unloads may nest, because the end of a context drops its callbacks. A callback may own the last handle to a second context. Dropping
+    /// the callback then starts the unload of the second context. To limit the stack depth, deeply nested unloads are passed to the
+    /// background unloader.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
         let is_over = Inside::enter().is_some_and(|_inside| ticket.poll().is_over());
         if !is_over {
@@ -296,7 +297,7 @@ impl ContextRegistry {
         }
     }
 
-    /// Returns the parked images of these contexts, with the reasons.
+    /// Returns the parked images of these contexts. Each entry contains the reason.
     pub(crate) fn parked(&self) -> Vec<String> {
         lock(&self.parked).clone()
     }
@@ -307,7 +308,7 @@ impl ContextRegistry {
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
-        // No lock is held here, because closing libraries runs destructors of C libraries.
+        // Closes libraries without a lock, because closing a library runs its destructors.
         let retired = generation.natives.retire(generation.id);
         lock(&self.retained).extend(retired);
         lock(&self.parked).extend(parked.iter().cloned());

@@ -1,8 +1,8 @@
-//! Search order for the names of modules, types and functions. `search` applies the order to modules, and `lookup` applies it
-//! to types and functions. This file also checks that a found module satisfies a request.
+//! Search order for the names of modules, types and functions. `search` applies the order to modules. `lookup` applies the order to types
+//! and functions. This file also checks that a found module satisfies a request.
 //!
-//! The order is: own modules, the resolver of the context, the Default, and the handlers in order of registration. The search ends with the
-//! first module that a step finds, even if that module is invalid.
+//! The order is: own modules, the resolver of the context, the Default, and the handlers in order of registration. The search ends at the
+//! first module, even if that module is invalid.
 
 use semver::{Version, VersionReq};
 
@@ -18,21 +18,21 @@ pub(super) enum Step {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Guidance {
-    /// Set if the searching context is the Default. The Default is not searched twice.
+    /// Set if the searching context is the Default. The step `Default` is then skipped.
     pub is_default: bool,
     pub has_resolver: bool,
     pub handlers: usize,
 }
 
 impl Guidance {
-    /// Returns the guidance for a search without resolvers and handlers. The Master has no resolvers and handlers. A lookup without a
-    /// module name cannot use them, because they search by module name.
+    /// Returns the guidance for a search without resolvers and handlers. The Master has neither. A lookup without a module name cannot use
+    /// resolvers and handlers, because they search by module name.
     pub(super) fn of_modules_only(is_default: bool) -> Self {
         Self { is_default, has_resolver: false, handlers: 0 }
     }
 }
 
-/// Returns the next step of a search after `step` has found no result.
+/// Returns the next step of a search. `step` is the last step, and has found no result.
 pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     let handler = |at: usize| if at < guidance.handlers { Step::Handler(at) } else { Step::NotFound };
     match step {
@@ -50,10 +50,10 @@ pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq
     *range == VersionReq::STAR || range.matches(found) || granted.contains(range)
 }
 
-/// Relation between a file and a context that may already have a module of the same name.
+/// Outcome of comparing a file with the loaded module of this name, if any.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
-    /// The context has no module of this name. The file is loaded.
+    /// The context has no module with this name. The file is loaded.
     Free,
     /// The context has this build. The loaded module is used.
     Same,
@@ -64,7 +64,7 @@ pub(super) enum Name {
     },
 }
 
-/// Compares the requested build with the loaded build of the same name, if any. A context has at most one build per name.
+/// Compares the requested build with the loaded build of this module name, if any. A context has at most one build per name.
 pub(super) fn claim(loaded: Option<u128>, requested: u128) -> Name {
     match loaded {
         None => Name::Free,

@@ -1,5 +1,5 @@
-//! Resolvers and handlers of a context, for missing modules and native libraries. They belong to the context. A replacement of the
-//! generation keeps them.
+//! Resolvers and handlers of a context, for missing modules and native libraries. Resolvers and handlers belong to the context. A
+//! replacement of the generation keeps them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -69,14 +69,14 @@ impl fmt::Display for ModuleRequest {
 pub enum FoundModule {
     /// Library file with this absolute path.
     File(PathBuf),
-    /// Library in memory.
+    /// Library with this content.
     Bytes {
         /// Content of the complete library file.
         image: Vec<u8>,
         /// Content of the file with separate debug symbols, if any.
         symbols: Option<Vec<u8>>,
     },
-    /// Loaded module. A module of another context stays loaded while another module depends on it.
+    /// Loaded module. A module of a different context stays loaded while a module depends on it.
     Loaded(ModuleSummary),
 }
 
@@ -84,7 +84,7 @@ pub enum FoundModule {
 pub type ResolverFailure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Function that finds modules. Returns `Ok(None)` for an unknown module. May be called on any thread, repeatedly, and concurrently with
-/// equal requests. Must return equal results for equal requests. May load other modules. Loading the requested module fails with
+/// equal requests. Must return equal results for equal requests. May load modules. However, loading the requested module by name fails with
 /// `ContextError::LoadCycle`.
 pub type ModuleResolver = dyn Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync;
 
@@ -139,12 +139,11 @@ impl Resolvers {
         lock(&self.settings).canary.clone()
     }
 
-    /// Adds a resolver for modules. A new resolver replaces the previous resolver of its rank. A new handler is added to the existing
-    /// handlers.
+    /// Adds a resolver for modules. A resolver replaces the previous resolver with this rank. A handler is added to the existing handlers.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut lock(&self.settings).modules, rank, resolver);
-        // Drops the replaced resolver outside of the lock. The values that it has captured may call this registry when dropped.
-        // `add_native` and `remove` do the same.
+        // Drops the replaced resolver outside of the lock. Captured values of the resolver may call this registry when they are dropped.
+        // For this reason, `add_native` and `remove` also drop outside of the lock.
         drop(before);
     }
 
@@ -163,7 +162,7 @@ impl Resolvers {
         natives.into_iter().for_each(|(_rank, known)| drop_caught(known));
     }
 
-    /// Returns the resolver and the handlers for modules. The caller calls them without holding a lock.
+    /// Returns the resolver and the handlers for modules. The caller calls the returned functions without a lock.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
         let settings = lock(&self.settings);
         (of_rank(&settings.modules, &Rank::Resolver).next(), of_rank(&settings.modules, &Rank::Handler).collect())
@@ -208,7 +207,7 @@ pub(super) fn call_resolver<T>(
     requested: &str,
     question: impl FnOnce() -> Result<Option<T>, ResolverFailure>,
 ) -> Result<Option<T>, ContextError> {
-    // A resolver is code of the host. The host is responsible for the resolver's state after a panic.
+    // A resolver is host code. After a panic, the host is responsible for the state of the resolver.
     let answer =
         panic_guard::caught(question).unwrap_or_else(|message| Err(format!("it panicked: \"{message}\"").into()));
     answer.map_err(|source| ContextError::ResolverError {

@@ -1,5 +1,5 @@
 //! Scopes select the context for operations that name no context, per thread or task. Leaving a scope restores the scope that was active
-//! when the scope was entered, even if guards are dropped out of order. A lease keeps the context of a scope loaded.
+//! before. This also applies if guards are dropped out of order. A lease keeps the context of a scope loaded.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -24,8 +24,8 @@ pub(super) fn here() -> Option<Arc<FreeGeneration>> {
     at(|(generation, _lease)| generation.upgrade())
 }
 
-/// Returns the generation whose scope this thread has entered, and the lease of that scope. While the lease is held, code of
-/// the generation may be called.
+/// Returns the generation whose scope this thread has entered, and the lease of the scope. While the lease is held, code of the generation
+/// may be called.
 pub(super) fn entered() -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
     at(|(generation, lease)| Some((generation.upgrade()?, lease.upgrade()?)))
 }
@@ -106,7 +106,7 @@ pub struct Scoped<F> {
 }
 
 impl<F: Future> Scoped<F> {
-    /// Returns an error if the context is unloading.
+    /// Creates a future that enters `generation`. Returns an error if the context is unloading.
     #[track_caller]
     pub(super) fn new(generation: Arc<FreeGeneration>, future: F) -> Result<Self, ContextError> {
         let lease = lease(&generation)?;
@@ -118,7 +118,7 @@ impl<F: Future> Future for Scoped<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // This scope needs no lease of its own, because the future holds a lease on the context.
+        // The guard needs no separate lease, because the future holds a lease on the context.
         let before = swap(Some((Arc::downgrade(&self.generation), Arc::downgrade(&self.lease))));
         let _scope = ContextScope { before, _lease: None, not_send: PhantomData };
         self.future.as_mut().poll(context)
@@ -138,6 +138,6 @@ fn lease(generation: &Arc<FreeGeneration>) -> Result<Arc<Lease>, ContextError> {
 }
 
 fn swap(here: Here) -> Here {
-    // The thread-local may already be destroyed: a different thread-local may own a scope guard and may be dropped later.
+    // The thread-local `HERE` may already be destroyed. A second thread-local may own a scope guard and may be dropped after `HERE`.
     HERE.try_with(|cell| cell.replace(here)).ok().flatten()
 }

@@ -1,4 +1,4 @@
-//! Searches for a module by name, in the order of `resolve`, and checks the answers of resolvers.
+//! Searches for a module by name, in the order of `resolve`. Checks the modules that resolvers return.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::load::error::context::{Attempt, ContextError};
 
 pub(super) enum Answer {
     Module(Arc<FreeModule>),
-    /// Library that must be loaded into this context.
+    /// Library that the caller must load into this context.
     Library(Box<Library>),
 }
 
@@ -31,7 +31,7 @@ pub(super) fn search(
     if let Some(answer) = known(generation, request)? {
         return Ok(answer);
     }
-    // Waits while another thread is loading the module. The first step then finds the loaded module.
+    // Waits while a concurrent thread loads the module. The first step then finds the loaded module.
     let _asking = in_progress::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
     let (resolver, handlers) = generation.resolvers.of_modules();
     let guidance = Guidance {
@@ -98,8 +98,8 @@ fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<
     Ok(Some(Answer::Module(module)))
 }
 
-/// Searches the Default: first its modules, then its resolver. A library that the resolver returns is loaded into the Default.
-/// Returns an error if the version does not match, or if the resolver fails.
+/// Searches the Default. First searches the modules of the Default, then calls the resolver of the Default. If the resolver returns a
+/// library, loads the library into the Default. Returns an error if the version does not match, or if the resolver fails.
 pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let generation = &registry.default_generation();
     if let Some(answer) = known(generation, request)? {
@@ -127,7 +127,7 @@ fn put(
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
     let Some(found) = call_resolver(&context, source, &request.name, || resolver(request))? else { return Ok(None) };
-    // Checks again, because the resolver or another thread may have started the unload.
+    // Checks again, because the resolver or a concurrent thread may have started the unload.
     generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),
@@ -157,7 +157,7 @@ fn put(
             refuse_unloading(registry, request, &summary)?;
             grant(generation, request, &module.info().version);
             if summary.context != generation.id {
-                // Claims the name. A context has one module per name, and another thread may be loading a module with this name.
+                // Claims the name, because a context has one module per name. A concurrent thread may be loading a module with this name.
                 let _claimed = in_progress::begin(Sort::Claiming, &[generation.module_work(&request.name)])?;
                 if let Some(answer) = known(generation, request)? {
                     return Ok(Some(answer));
@@ -172,7 +172,7 @@ fn put(
     Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
 }
 
-/// Records that a resolver has returned a version outside of the requested range.
+/// If the version is outside of the requested range, records that a resolver has returned the version for the range.
 fn grant(generation: &FreeGeneration, request: &ModuleRequest, found: &semver::Version) {
     if !request.range.matches(found) {
         generation.grant(&request.name, &request.range);

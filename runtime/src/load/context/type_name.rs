@@ -19,7 +19,7 @@ pub(super) struct TypeName<'a> {
 }
 
 impl<'a> TypeName<'a> {
-    /// Parses a name. An error describes the problem.
+    /// Parses a type name. Returns a description of the defect if the name is invalid.
     pub(super) fn read(text: &'a str) -> Result<Self, String> {
         let (module, ty) = match text.split_once(':') {
             Some((module, rest)) => (Some(module), rest.strip_prefix(':').unwrap_or(rest)),

@@ -1,8 +1,9 @@
 //! Unload of a generation of a Slim. First, all active calls must return and all leases must end. Then the exit hooks run module by module,
-//! dependents first, and the images are unmapped. The holders of the ticket and the background unloader continue an unfinished unload.
+//! dependents first, and the images are unmapped. If the unload is not complete, the background unloader and the holders of the ticket
+//! continue the unload.
 //!
-//! Dependencies between modules contain no cycle, because the dependencies of a module are loaded before the module is mapped. Leases are
-//! counted per module. Therefore unloading modules never wait for each other in a cycle.
+//! The dependencies of a module are loaded before the module is mapped. Dependencies between modules therefore contain no cycle. Leases are
+//! counted per module. Unloading modules therefore never wait for each other in a cycle.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -24,10 +25,10 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Time after which an unload counts as blocked. Independent of the grace period, which limits how long the game thread waits.
+/// Time after which an unload counts as blocked. Independent of the grace period. The grace period limits the wait of the game thread.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Contexts and images that still exist after the host has ended.
+/// Contexts and images that remain after the end of the host.
 #[derive(Default)]
 pub(crate) struct Unended {
     /// Descriptions of each parked image and each unfinished generation.
@@ -36,14 +37,14 @@ pub(crate) struct Unended {
     pub blockers: Vec<Blocker>,
 }
 
-/// Modules that are unloading. The exit hook of a module runs once the module is unused. The image of a module is unmapped once no module
-/// depends on it. Each module ends independently, because its dependents may belong to other contexts.
+/// Modules that are unloading. The exit hook of a module runs once the module is unused. The image of a module is unmapped once the module
+/// has no dependents. Each module is unloaded separately, because its dependents may belong to different contexts.
 struct Going {
     /// Modules that are still in use, in load order.
     used: Vec<Arc<FreeModule>>,
     /// Modules whose exit hooks have run, dependents first.
     ended: Vec<Arc<FreeModule>>,
-    /// Unload jobs of modules that are no longer called.
+    /// Unload jobs of the modules whose last call has returned.
     images: Box<ModuleUnloads>,
     policy: UnloadPolicy,
     /// Receives a message for each problem.
@@ -51,10 +52,10 @@ struct Going {
 }
 
 impl Going {
-    /// Starts the unload of modules that the host no longer calls. `modules` are in load order. `note` receives a message for
-    /// each problem.
+    /// Starts the unload of `modules`, listed in load order. The caller ensures that the host no longer calls the modules. `note` receives
+    /// a message for each problem.
     fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy, note: impl Fn(String) + Send + 'static) -> Self {
-        // Sends stop requests before the exit hooks run, because an exit hook may join a thread that waits for its stop request.
+        // Sends stop requests before the exit hooks run. An exit hook may join a thread that waits for its stop request.
         modules.iter().for_each(|module| {
             module.seal();
             module.code().request_stop();
@@ -63,21 +64,21 @@ impl Going {
         Self { used: modules, ended: Vec::new(), images, policy, note: Box::new(note) }
     }
 
-    /// Starts the unload of the modules of a failed load. `modules` are in the order of mapping. No event was raised for these
+    /// Starts the unload of modules after a failed load. `modules` are listed in the order of mapping. No event was raised for these
     /// modules.
     fn of_failed_load(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self::new(modules.to_vec(), policy, |problem| tracing::warn!(problem, "while a load was undone")))
     }
 
-    /// Starts the unload of the modules of a generation.
+    /// Closes a generation and starts the unload of its modules. Records problems in the ticket of the generation.
     fn of_generation(generation: &Arc<FreeGeneration>, policy: UnloadPolicy) -> Self {
         let own = Arc::clone(generation);
         let note = move |problem: String| own.ticket().into_iter().for_each(|ticket| ticket.note(problem.clone()));
         Self::new(generation.close(), policy, note)
     }
 
-    /// Runs the exit hooks of unused modules, dependents first. Dependencies become unused when their dependents have ended.
-    /// If an exit hook panics, the next poll continues with the modules that are still in `used`.
+    /// Runs the exit hooks of unused modules, dependents first. A dependency becomes unused when the exit hooks of its dependents have run.
+    /// If an exit hook panics, the next poll continues with the modules that remain in `used`.
     fn end_unused(&mut self) {
         for step in UnloadCause::Slim.steps() {
             match step {
@@ -97,7 +98,7 @@ impl Going {
                 UnloadStep::EndThreadLocals => {
                     self.ended.iter().for_each(|module| module.code().end_thread_locals_here());
                 }
-                // `seal` has already performed these steps.
+                // `Self::new` has already sealed the modules, and the gate of the generation is closed.
                 UnloadStep::Seal | UnloadStep::ShutGates => {}
                 // `ModuleUnloads` performs this step once the images are unused.
                 UnloadStep::EndImages => {}
@@ -163,14 +164,14 @@ impl SpaceUnload {
 impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
-            // The listeners may still run on a different thread.
+            // A concurrent thread may still call the listeners.
             if !self.generation.announced.load(Ordering::Acquire) {
                 return Self::kept(Vec::new());
             }
             if !self.generation.held_by().is_empty() {
                 return Self::kept(self.generation.kept_by());
             }
-            // All loads and calls have ended. Only dependent modules may still need the borrowed modules.
+            // All loads and calls have ended. From now on, only dependent modules need the borrowed modules.
             self.generation.return_borrowed();
         }
         let going = || Going::of_generation(&self.generation, self.policy.clone());
@@ -182,11 +183,11 @@ impl UnloadWork for SpaceUnload {
     }
 
     fn park(&mut self) -> Unloaded {
-        // Runs no exit hooks. Active calls continue in the parked images and use data that an exit hook would destroy.
+        // Runs no exit hooks. Active calls continue in the parked images, and an exit hook would destroy the data of these calls.
         let unloaded = match &mut self.modules {
             Some(modules) => modules.park(),
             None => {
-                // Closes the generation. A load in progress then fails to add its modules, and unloads them.
+                // Closes the generation. A load in progress then cannot add its modules, and unloads them.
                 let mut unloaded = Going::of_generation(&self.generation, self.policy.clone()).park();
                 let blockers = self.generation.held_by();
                 if !blockers.is_empty() {
@@ -201,8 +202,8 @@ impl UnloadWork for SpaceUnload {
 }
 
 impl FreeContext {
-    /// Starts to unload the context without waiting for the end of the unload. A second call returns the same ticket. If no
-    /// call is active, exit hooks run inside this call. Returns [`ContextError::NotCollectible`] for the Default and for pinned
+    /// Starts to unload the context without waiting for the end of the unload. A second call returns the same ticket. If no call into the
+    /// context is active, this function runs the exit hooks. Returns [`ContextError::NotCollectible`] for the Default and for pinned
     /// contexts.
     pub(super) fn begin_unload(&self, registry: &ContextRegistry, why: &str) -> Result<UnloadTicket, ContextError> {
         self.expect_collectible()?;
@@ -217,12 +218,12 @@ impl FreeContext {
         })
     }
 
-    /// Starts to unload a generation that is not the current generation.
+    /// Starts to unload a replaced or failed generation. The current generation remains in use.
     pub(super) fn seal(&self, registry: &ContextRegistry, generation: &Arc<FreeGeneration>) -> UnloadTicket {
         self.announce(registry, generation, begin(registry, generation, generation.full_title()))
     }
 
-    /// In the first call, calls the unloading listeners and continues the unload as far as possible. Returns the ticket.
+    /// If `begun` contains a new ticket, calls the unloading listeners and continues the unload as far as possible. Returns the ticket.
     fn announce(
         &self,
         registry: &ContextRegistry,
@@ -238,8 +239,8 @@ impl FreeContext {
         ticket
     }
 
-    /// Calls the unloading listeners of a generation, if they were not called before. Used when the generation is sealed, and
-    /// at process exit.
+    /// Calls the unloading listeners of a generation, unless they were called before. Used when the generation is sealed, and at process
+    /// exit.
     fn notify_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
         if !generation.is_notified.swap(true, Ordering::AcqRel) {
             generation.notify(&registry.listeners, ContextEventKind::Unloading);
@@ -261,8 +262,8 @@ impl ContextRegistry {
         }
     }
 
-    /// Ends the host: calls the listeners of all contexts and unloads every Slim. Returns the contexts and images that still
-    /// exist at `deadline`. A second call does not wait.
+    /// Calls the unloading listeners of all contexts and unloads every Slim. Called when the host ends. Returns the contexts and images
+    /// that remain after `deadline`. A second call returns without waiting.
     pub(crate) fn close(&self, deadline: Duration) -> Unended {
         let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);

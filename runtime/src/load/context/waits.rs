@@ -1,9 +1,9 @@
-//! Decides which loads may begin. The decision depends on the loads in progress on each thread and on the waits between
-//! threads. `in_progress.rs` blocks the waiting threads.
+//! Decides which steps of loads may begin. The decision depends on the steps in progress on each thread and on the waits between threads.
+//! `in_progress.rs` blocks the waiting threads.
 //!
-//! The steps of a thread nest, because a resolver that is called during a load may itself load modules. Only one kind of step excludes
-//! other threads. After a load has found all its dependencies, the load atomically *claims* the names of all modules that it will
-//! start. Another thread that needs a claimed name waits. A wait that would cause a deadlock is rejected. A deadlock occurs if the waiting
+//! The steps of a thread nest, because a resolver that is called during a load may itself load modules. Only a claim excludes concurrent
+//! threads. After a load has found all dependencies, the load atomically *claims* the names of all modules that will be started. A
+//! concurrent thread that needs a claimed name waits. A wait that would cause a deadlock is rejected. A deadlock occurs if the waiting
 //! thread itself has claimed the name, or if the claiming thread waits, directly or indirectly, for the waiting thread.
 
 use std::collections::HashMap;
@@ -11,11 +11,11 @@ use std::hash::Hash;
 
 use crate::load::error::context::{LoadRequest, LoadStep};
 
-/// Maximum depth of nested resolver calls on one thread. In an unoptimized host, one call takes up to 64 KiB of the stack,
-/// and the stack of a Rust thread has 2 MiB.
+/// Maximum depth of nested resolver calls on one thread. In an unoptimized host, one call takes up to 64 KiB of the stack. The stack of a
+/// Rust thread has 2 MiB.
 pub(super) const DEEPEST: usize = 16;
 
-/// Unit of work that may be in progress.
+/// Module, native library or replacement that a thread is loading.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
     /// Number of the context or generation. The number is unique in this process.
@@ -28,7 +28,7 @@ impl Work {
         Self { scope, step: LoadStep { context, request } }
     }
 
-    /// Returns the description of the work for errors.
+    /// Returns the context and the request, for errors.
     pub(super) fn step(&self) -> &LoadStep {
         &self.step
     }
@@ -46,7 +46,7 @@ pub(super) enum Sort {
     Asking,
     /// The library is read, and its dependencies are being gathered.
     Loading,
-    /// The modules are being started. No other thread may start them.
+    /// The modules are being started. Concurrent threads must not start these modules.
     Claiming,
 }
 
@@ -71,12 +71,13 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// Units of work of the step. A claim has one or more units, and the first is the requested unit. Other steps have one unit.
+    /// Items that the step processes. A claim has one or more items, and the first item is the requested item. Steps of all other kinds
+    /// have one item.
     works: Vec<Work>,
 }
 
 impl Step {
-    /// Checks if this step forbids a nested step of the kind `inner` for the same unit of work.
+    /// Checks if this step forbids a nested step of the kind `inner` for an item of this step.
     fn excludes(&self, inner: Sort) -> bool {
         match (self.sort, inner) {
             (Sort::Claiming, _) => true,
@@ -104,9 +105,9 @@ impl<T: Copy + Eq + Hash> Table<T> {
         self.threads.get(&thread).map_or(0, |row| row.steps.len())
     }
 
-    /// Begins a step of a thread, nested in the thread's current steps. Returns false if another thread has claimed one of `works`. The
-    /// caller must then wait until that thread has ended its claim, and retry. Returns an error if the wait would be permanent. An error
-    /// leaves the steps of the thread unchanged.
+    /// Begins a step of a thread, nested in the thread's current steps. Returns false if a second thread has claimed an entry of `works`.
+    /// The caller must then wait until that thread has ended the claim, and retry. Returns an error if the wait would be permanent. An
+    /// error leaves the steps of the thread unchanged.
     pub(super) fn begin(&mut self, thread: T, sort: Sort, works: &[Work]) -> Result<bool, Never> {
         self.threads.entry(thread).or_default().waits_for = None;
         let begun = self.check(thread, sort, works);
@@ -126,7 +127,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         has_begun
     }
 
-    /// Ends the steps of a thread from the index `depth` on. Returns true if other threads may be waiting for these steps.
+    /// Ends the steps of a thread from the index `depth` on. Returns true if a thread may be waiting for these steps.
     pub(super) fn end(&mut self, thread: T, depth: usize) -> bool {
         let Some(row) = self.threads.get_mut(&thread) else { return false };
         let ended = row.steps.split_off(depth.min(row.steps.len()));
@@ -134,7 +135,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         ended.iter().any(|step| step.sort == Sort::Claiming)
     }
 
-    /// Returns the first unit of work for which the step would wait. Returns an error if the step can never begin.
+    /// Returns the first entry of `works` for which the step would wait. Returns an error if the step can never begin.
     fn check(&self, thread: T, sort: Sort, works: &[Work]) -> Result<Option<Work>, Never> {
         let steps = self.threads.get(&thread).map_or(&[][..], |row| &row.steps);
         for work in works {
@@ -156,7 +157,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         Ok(None)
     }
 
-    /// Returns the thread that has claimed the unit of work, if any.
+    /// Returns the thread that has claimed `work`, if any.
     fn holder(&self, work: &Work) -> Option<T> {
         let has_claimed = |row: &Row| row.steps.iter().any(|step| step.sort == Sort::Claiming && step.is_of(work));
         self.threads.iter().find_map(|(thread, row)| has_claimed(row).then_some(*thread))
@@ -166,7 +167,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
     /// would be no cycle.
     fn cycle(&self, thread: T, holder: T, work: &Work) -> Option<Vec<LoadStep>> {
         let mut hops = vec![(holder, work)];
-        // Each hop visits another thread, because earlier cycles were rejected.
+        // Each hop visits a new thread, because cycles were rejected when their last wait began.
         while let Some((at, _)) = hops.last().filter(|_| hops.len() <= self.threads.len()) {
             let next = self.threads.get(at)?.waits_for.as_ref()?;
             let holder = self.holder(next)?;
@@ -179,8 +180,8 @@ impl<T: Copy + Eq + Hash> Table<T> {
         None
     }
 
-    /// Returns the links of a cycle. Each hop adds the required unit of work and the later steps of the hop's thread. The last
-    /// link repeats the first link.
+    /// Returns the links of a cycle. Each hop adds the required [`Work`] and the later steps of the hop's thread. The last link repeats the
+    /// first link.
     fn chain(&self, hops: &[(T, &Work)]) -> Vec<LoadStep> {
         let mut chain: Vec<&Work> = Vec::new();
         for (thread, expected) in hops {

@@ -11,7 +11,7 @@ use crate::emit::described::Described;
 use crate::emit::read::{Copied, MOST, WORD, all, batch_of};
 use crate::object::decl::Batch;
 
-/// Reads the declarations of the module `module` from its file. An error states which declaration could not be read.
+/// Reads the declarations of the module `module` from its file. Returns an error that names the unreadable declaration.
 pub(crate) fn of_file(module: &str, image: &ImageFile) -> Result<Declarations, String> {
     let from = &image.constants().ok_or("its headers cannot be read a second time")?;
     let batch = Batch {
@@ -32,7 +32,7 @@ pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
     Declarations::new(module, batch_of(described), exports, imports).declared()
 }
 
-/// Copies the declarations from a list that the linker creates.
+/// Copies the declarations from one linker-created list.
 fn each<T: Copied>(from: &Constants<'_>, list: &str) -> Result<Vec<T::Own>, String> {
     let Some((start, size)) = from.section(&format!("linkme_{list}")) else { return Ok(Vec::new()) };
     let entry = |at: u64| {

@@ -20,7 +20,7 @@ use crate::object::structs::StructType;
 /// Root class. Every plugin can use the root class without an import.
 const ROOT: &str = "/Script/Core.Object";
 
-/// Path prefix of the types that only scripts use.
+/// Path prefix of the types of the script library. Only scripts use these types.
 const OF_SCRIPTS: &str = "/Script/Script.";
 
 /// Returns the native types of a world.

@@ -1,5 +1,5 @@
-//! Errors of load contexts. Each message names the context, the operation, and a hint. `ContextError` and `LoadError` may
-//! contain each other: a context reports a failed load, and a load reports a missing dependency.
+//! Errors of load contexts. Each message names the context, the operation, and a hint. `ContextError` and `LoadError` may contain each
+//! other. A context reports a failed load, and a load reports a missing dependency.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,9 +32,9 @@ pub enum ContextError {
     Name {
         /// Kind of the new context: a Slim or a pinned context.
         kind: ContextKind,
-        /// Name of the new context. For an invalid name, only the beginning.
+        /// Name of the new context. Truncated if the name is invalid.
         name: String,
-        /// Owner of the name, or the reason why the name is invalid.
+        /// Context that uses the name, or the reason why the name is invalid.
         reason: String,
     },
     /// No living Slim and no pinned context has this name.
@@ -60,7 +60,7 @@ pub enum ContextError {
         arrows(chain)
     )]
     LoadCycle {
-        /// Cycle of requests. The last link repeats the first link.
+        /// Cycle of load requests. The last link repeats the first link.
         chain: Vec<LoadStep>,
     },
     /// Too many resolver calls are nested on this thread.
@@ -128,7 +128,7 @@ pub enum ContextError {
         /// Description of the defect.
         reason: String,
     },
-    /// No module of that name was found.
+    /// No module with this name was found.
     #[error("{context} finds no module {request}: {}", steps(trace))]
     NotFound {
         /// Name of the context that searched for the module.
@@ -150,7 +150,7 @@ pub enum ContextError {
         /// Requested range.
         requested: semver::VersionReq,
     },
-    /// The context already has another build of the module. A context accepts only one build per module name.
+    /// The context already has a different build of the module. A context accepts only one build per module name.
     #[error(
         "{context} has {name} already, as build {loaded_build:032x}, and build {requested_build:032x} is requested: \
          replace the context, or load it into another one"
@@ -165,7 +165,7 @@ pub enum ContextError {
         /// Id of the requested build.
         requested_build: u128,
     },
-    /// A resolver returned a module with another name.
+    /// A resolver returned a module with a different name.
     #[error(
         "{resolver} of {context} was called for {requested} and returned {found}: a resolver must return what is requested"
     )]
@@ -179,7 +179,7 @@ pub enum ContextError {
         /// Name of the returned module.
         found: String,
     },
-    /// A resolver failed. The remaining resolvers were not called.
+    /// A resolver failed. The search ended, and the remaining resolvers were not called.
     #[error("{resolver} of {context} failed when it was called for {requested}: {source}")]
     ResolverError {
         /// Name of the context.
@@ -191,7 +191,7 @@ pub enum ContextError {
         /// Error or panic of the resolver.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A resolver returned a module that belongs to another runtime or is no longer loaded.
+    /// A resolver returned an unloaded module, or a module of a different runtime.
     #[error("{resolver} of {context} returned {module}, which is not a living module of this runtime")]
     ForeignModule {
         /// Name of the context.
@@ -222,7 +222,7 @@ pub enum ContextError {
     PinnedDependsOnCollectible {
         /// Name of the permanent context.
         context: String,
-        /// Name of the dependent module. If the host itself made the request, the requested name.
+        /// Name of the dependent module. For a request of the host, the requested name.
         module: String,
         /// Name of the dependency in the collectible context.
         dependency: String,
@@ -239,7 +239,7 @@ pub enum ContextError {
         /// Path of the first class that the module declares.
         class: String,
     },
-    /// No function of that name exists.
+    /// No function with this type and method exists.
     #[error("{context} offers no function {function}: {offered}")]
     NoSuchFunction {
         /// Name of the context.
@@ -249,17 +249,17 @@ pub enum ContextError {
         /// Functions that the context offers.
         offered: String,
     },
-    /// No type of that name exists.
+    /// No type with this name exists.
     #[error("{context} has no type {path}: {known}")]
     NoSuchType {
-        /// Name of the context, or of the module in the context that was searched.
+        /// Name of the searched context, or of the searched module.
         context: String,
         /// Requested path of the type.
         path: String,
         /// Existing types, or the reason why the search failed.
         known: String,
     },
-    /// No native library of that name was found.
+    /// No native library with this name was found.
     #[error("{context} finds no native library {name}: {}", steps(trace))]
     NativeNotFound {
         /// Name of the context that searched for the library.
@@ -283,18 +283,18 @@ pub enum ContextError {
     /// The call failed or could not begin.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The system rejected an operation, such as registering an exit handler.
+    /// The operating system rejected an operation, such as the registration of an exit handler.
     #[error("{doing}: {source}")]
     System {
-        /// Operation that the system rejected.
+        /// Rejected operation.
         doing: String,
-        /// Error of the system.
+        /// Error of the operating system.
         source: std::io::Error,
     },
 }
 
 impl ContextError {
-    /// Creates the error of an operation whose lease was rejected.
+    /// Creates the error of an operation that could not take a lease. `sealed` describes the closed leases.
     pub(crate) fn sealed(sealed: Sealed, action: impl Into<String>) -> Self {
         Self::ContextUnloading { context: sealed.owner, since: sealed.since, action: action.into() }
     }
@@ -317,7 +317,7 @@ impl ContextError {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Location that was searched, such as `its own modules`, `the resolver`, `Default` or `handler 1`.
+    /// Searched location, such as `its own modules`, `the resolver`, `Default` or `handler 1`.
     pub source: String,
     /// Outcome of the step.
     pub outcome: String,
@@ -350,7 +350,7 @@ impl fmt::Display for Attempt {
 pub struct LoadStep {
     /// Name of the loading context.
     pub context: String,
-    /// Item that was requested in this context.
+    /// Item that the context is loading.
     pub request: LoadRequest,
 }
 

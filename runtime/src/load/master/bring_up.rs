@@ -1,4 +1,4 @@
-//! Loads a set of libraries as the modules of a generation that is not yet live.
+//! Loads a set of libraries as the modules of a new generation. The generation becomes live later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ use crate::load::master::loads::{GenerationUnload, Loads, Master};
 pub(crate) struct BroughtUp {
     /// Mapped modules, dependencies first.
     pub new: Vec<Rc<MasterModule>>,
-    /// Kept modules of the previous Master, dependencies first.
+    /// Modules that the reload keeps from the previous generation, dependencies first.
     pub kept: Vec<Rc<MasterModule>>,
     /// Reason for replacing each module. Empty if all modules are replaced unconditionally.
     pub why: BTreeMap<String, Why>,
@@ -37,7 +37,8 @@ pub(crate) struct BroughtUp {
 }
 
 impl BroughtUp {
-    /// Returns all modules of the new Master, dependencies first. Errors are unexpected: the dependencies were checked before mapping.
+    /// Returns all modules of the new generation, dependencies first. An error is unexpected, because the dependencies were checked before
+    /// mapping.
     pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
         let modules = || self.new.iter().chain(&self.kept);
         let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
@@ -45,8 +46,8 @@ impl BroughtUp {
     }
 }
 
-/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only the modules of that
-/// Master that have changed, and their dependents. Returns the first error. After an error, modules that were already mapped are unmapped.
+/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only the changed modules
+/// of that Master, and their dependents. Returns the first error. After an error, all new modules are unmapped.
 pub(crate) fn bring_up(
     core: &Rc<Core>,
     loads: &Loads,
@@ -119,8 +120,8 @@ fn declare_library(core: &Core) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Requests dependencies outside of the set from the Default. A dependency that the Default has loaded stays loaded, even if this load
-/// fails.
+/// Requests dependencies outside of the set from the Default. If the Default loads a dependency, the dependency stays loaded, even if this
+/// load fails.
 fn request_default<'a>(
     loads: &Loads,
     modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
@@ -150,14 +151,14 @@ fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why>
     replaced(&old, &new, &uses)
 }
 
-/// Takes leases on the dependencies of each module. A module may refer to code of its dependencies.
+/// Takes leases on the dependencies of each module, because a module may refer to code of its dependencies.
 fn hold_dependencies(modules: &[Rc<MasterModule>], kept: &[Rc<MasterModule>], borrowed: &[BorrowedModule]) {
     for module in modules {
         for (name, _) in &module.info().dependencies {
             let found = modules.iter().chain(kept).find(|other| other.name() == name).map(|other| other.leases());
             let found = found
                 .or_else(|| borrowed.iter().find(|borrowed| borrowed.name == *name).map(|borrowed| &borrowed.leases));
-            // Every lease is granted. New modules, kept modules and modules of the Default are not sealed at this point.
+            // Taking a lease cannot fail here. New modules, kept modules and modules of the Default are not sealed at this point.
             let lease = found.map(|leases| leases.take_at(LeaseKind::Dependent, module.name(), None));
             lease.into_iter().flatten().for_each(|lease| module.keep(lease));
         }

@@ -1,5 +1,5 @@
 //! Unloads a generation of the Master in the order of `steps.rs`. Used for unloads, shutdowns, committed and rolled back reloads, and
-//! failed creations. The caller contributes its own actions to each step, such as the destruction of objects.
+//! failed creations. The caller adds actions to the steps, such as the destruction of objects.
 
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
@@ -20,12 +20,12 @@ use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::{LATER, UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 
-/// Maximum length of the finalizer queue for which a committed reload waits. A longer queue would block the world for most of the grace
-/// period. No code of the new generation depends on these finalizers.
+/// Maximum length of the finalizer queue for which a committed reload waits. With a longer queue, the wait would block the world for most
+/// of the grace period. The new generation does not depend on these finalizers.
 const SHORT_QUEUE: u64 = 2048;
 
-/// Unloads a generation as far as possible within the grace period. The wait is longer while finalizers make progress. `own` is called
-/// after each step, for the caller's own actions. Safe points perform the remaining steps.
+/// Unloads a generation as far as possible within the grace period. The wait is longer while finalizers make progress. Calls `own` after
+/// each step, for the actions of the caller. Later safe points perform the remaining steps.
 pub(crate) fn unload(
     core: &Core,
     loads: &Loads,
@@ -42,8 +42,8 @@ pub(crate) fn unload(
         step_now(core, loads, unload, step);
         own(step);
     }
-    // Frees destroyed objects, which is allowed at a safe point. A destroyed object keeps its class, and the class may hold a C library
-    // open.
+    // Frees destroyed objects, because this code runs at a safe point. A destroyed object keeps its class, and the class may hold a C
+    // library open.
     core.world.objects.free_graveyard();
     in_progress::hand_over(core, loads, unload, &LATER, (begun, exits))
 }
@@ -55,11 +55,11 @@ fn delay_exits(unload: &GenerationUnload<'_>) -> DelayedExits {
         let owner = format!("{}, after the finalizers", module.name());
         module.leases().take_in_unload(LeaseKind::ExitHook, owner, None)
     };
-    // If a panic prevents the exit hooks, the leases are never dropped, and the images stay mapped permanently.
+    // If a panic prevents the exit hooks, the leases are never dropped. The images then stay mapped permanently.
     let leases = ManuallyDrop::new(modules.iter().map(lease).collect::<Vec<_>>());
     Box::new(move |core: &Core, masters: &Masters| {
         modules.iter().rev().for_each(|module| exit(core, masters, generation, module));
-        // Uses the functions that `thread_locals` returns, because the ticket owns the images.
+        // Calls the functions that `thread_locals` returns. `end_thread_locals_here` has no effect, because the ticket owns the images.
         modules.iter().rev().filter_map(|module| module.code().thread_locals()).for_each(|end_here| end_here());
         drop(ManuallyDrop::into_inner(leases));
     })
@@ -74,7 +74,7 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
             for module in modules {
                 module.gate().end();
                 core.value_types.wind_down(module.tag().id);
-                // Sends the stop request before the exit hooks run, because an exit hook may join a thread that waits for the request.
+                // Sends the stop request before the exit hooks run. An exit hook may join a thread that waits for the request.
                 module.code().request_stop();
             }
         }
@@ -84,8 +84,8 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
         }
         UnloadStep::ReleasePluginParts => release(core, &ids(modules).collect()),
         UnloadStep::AwaitFinalizers => {
-            // Excludes failed generations. No older generation uses the modules of a failed generation, and calls are restricted during its
-            // unload.
+            // Excludes failed generations. No older generation uses the modules of a failed generation. Also, calls are restricted during
+            // the unload of a failed generation.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
                 in_progress::exit_up_to(core, loads, generation);
             }
@@ -100,9 +100,10 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
         }
         UnloadStep::EndThreadLocals => {
             modules.iter().rev().for_each(|module| module.code().end_thread_locals_here());
-            // From now on, no code of the modules calls the host.
+            // From now on, the modules do not call the host.
             core.world.mode.end_staging();
-            // Includes the uses of finalizers and exit hooks. The error of a failed load already names its uses.
+            // Logs the uses here, to include the uses of finalizers and exit hooks. For a failed load, the load error already names the
+            // uses.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
                 modules.iter().for_each(|module| loads.registry.log_uses(module));
             }
@@ -122,7 +123,7 @@ fn exit(core: &Core, masters: &Masters, generation: Generation, module: &MasterM
     }
 }
 
-/// Invalidates all references to these modules and passes their plugin parts to the finalizer thread.
+/// Invalidates all references to these modules. Passes the plugin parts of the modules to the finalizer thread.
 fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     core.finalizer.finalize(core.pairs.release_modules(modules));
     for module in modules {
@@ -141,7 +142,7 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     }
 }
 
-/// Waits for the finalizers before the exit hooks run. Returns false if a later safe point must run the exit hooks.
+/// Waits for the finalizers of the generation. Returns false if a later safe point must run the exit hooks.
 fn await_finalizers(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, begun: Instant) -> bool {
     let limit = wait_limit(loads.policy(), unload.cause);
     if unload.cause == UnloadCause::Replaced && core.finalizer.queued() > SHORT_QUEUE {
@@ -152,7 +153,7 @@ fn await_finalizers(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, b
     }
     match unload.cause {
         UnloadCause::Replaced => return false,
-        // No main of these modules has run. All queued finalizers belong to other modules.
+        // The mains of these modules have not run. No queued finalizer belongs to these modules.
         UnloadCause::NotStaged => return true,
         UnloadCause::Unloaded | UnloadCause::RolledBack | UnloadCause::NotCreated | UnloadCause::Slim => {}
     }
@@ -164,8 +165,8 @@ fn await_finalizers(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, b
     true
 }
 
-/// Returns the maximum wait for finalizers that make progress. A committed reload waits less: its new generation does not depend on
-/// finalizers of the old generation, and safe points continue the unload.
+/// Returns the maximum wait for finalizers that make progress. A committed reload waits only for the grace period, because the new
+/// generation does not depend on finalizers of the old generation. Later safe points continue the unload.
 fn wait_limit(policy: &UnloadPolicy, cause: UnloadCause) -> Duration {
     match cause {
         UnloadCause::Replaced | UnloadCause::NotStaged | UnloadCause::Slim => policy.grace,
@@ -174,8 +175,8 @@ fn wait_limit(policy: &UnloadPolicy, cause: UnloadCause) -> Duration {
 }
 
 /// Waits until the finalizer thread has dropped its queue, or until `limit` has passed since `begun`. If a finalizer hangs, the wait ends
-/// after `grace`. Returns false if finalizers are left and none of them hangs. Runs posted closures during the wait: a finalizer may wait
-/// for a posted closure.
+/// after `grace`. Returns false if finalizers remain in the queue and no finalizer hangs. During the wait, runs posted closures, because a
+/// finalizer may wait for a posted closure.
 fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Instant) -> bool {
     core.finalizer.release();
     if core.finalizer.pending() == 0 {

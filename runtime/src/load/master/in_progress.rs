@@ -20,8 +20,8 @@ use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
 
-/// Starts the steps that need no module code on the game thread, except for delayed exit hooks. Unless exit hooks are delayed, polls these
-/// steps within the rest of the grace period. Afterwards safe points poll the unload.
+/// Creates the ticket for the remaining steps of an unload. These steps run no module code on the game thread, except for delayed exit
+/// hooks. Without delayed exit hooks, polls the ticket until the grace period ends. Later safe points poll the ticket.
 pub(super) fn hand_over(
     core: &Core,
     loads: &Loads,
@@ -37,7 +37,7 @@ pub(super) fn hand_over(
     let jobs = jobs.collect();
     let thread_locals: Vec<_> = modules.iter().rev().filter_map(|module| module.code().thread_locals()).collect();
     let ids: Vec<_> = ids(modules).collect();
-    // Finalizers may create thread-locals on the finalizer thread. Only this thread can drop them.
+    // Finalizers may create thread-locals on the finalizer thread. Only the finalizer thread can drop these thread-locals.
     let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
         thread_locals.iter().for_each(|end_here| end_here());
     });
@@ -62,7 +62,7 @@ pub(super) fn hand_over(
     };
     let unload = Rc::new(unload);
     if is_delayed {
-        // Updates the blockers that the report of the reload contains.
+        // Updates the blockers in the ticket for the reload report.
         let _state = ticket.poll();
         loads.unloads.in_progress.borrow_mut().push(unload);
         return ticket;
@@ -88,12 +88,12 @@ pub(crate) fn tend_all(core: &Core, loads: &Loads) {
     if !loads.unloads.is_busy() {
         return;
     }
-    // Copies the list, because a listener may access the list.
+    // Copies the list, because a listener may borrow the list.
     let in_progress = loads.unloads.in_progress.borrow().clone();
     for unload in in_progress {
         let is_over = tend(core, loads, &unload);
         let age = unload.exited.get().map_or_else(|| unload.ticket.age(), |exited| exited.elapsed());
-        // Does not park while finalizers make progress.
+        // Uses the idle time, so that a generation is not parked while its finalizers make progress.
         if !is_over && loads.policy().should_park(age.min(unload.ticket.idle())) {
             park_one(core, loads, &unload);
         }
@@ -128,8 +128,8 @@ pub(crate) fn park(core: &Core, loads: &Loads, only: Option<Generation>) -> usiz
     parked
 }
 
-/// Runs the delayed exit hooks of all generations up to `last`, oldest first. A module of an older generation may use a module that
-/// a newer generation has kept. The caller must be at a safe point.
+/// Runs the delayed exit hooks of all generations up to `last`, oldest first. A module of an old generation may use a module that a later
+/// generation has kept. The caller must be at a safe point.
 pub(super) fn exit_up_to(core: &Core, loads: &Loads, last: Generation) {
     let in_progress = loads.unloads.in_progress.borrow().clone();
     in_progress
@@ -138,7 +138,7 @@ pub(super) fn exit_up_to(core: &Core, loads: &Loads, last: Generation) {
         .for_each(|unload| exit(core, &loads.registry.masters, unload));
 }
 
-/// Runs the delayed exit hooks of one generation. Further calls have no effect.
+/// Runs the delayed exit hooks of one generation. A second call has no effect.
 fn exit(core: &Core, masters: &Masters, unload: &OneUnload) {
     let exits = unload.exits.take();
     if let Some(exits) = exits {
@@ -149,8 +149,8 @@ fn exit(core: &Core, masters: &Masters, unload: &OneUnload) {
     }
 }
 
-/// Checks if delayed exit hooks are due. They are due when every finalizer has run, or when one finalizer has run for the whole
-/// grace period.
+/// Checks if delayed exit hooks must run now. They run once every finalizer has run, or once a single finalizer has run for the whole grace
+/// period.
 fn must_exit(core: &Core, loads: &Loads, unload: &OneUnload, is_drained: bool) -> bool {
     let is_delayed = unload.exits.borrow().is_some();
     is_delayed && (is_drained || core.finalizer.hangs(loads.policy().grace))
@@ -159,13 +159,14 @@ fn must_exit(core: &Core, loads: &Loads, unload: &OneUnload, is_drained: bool) -
 fn park_one(core: &Core, loads: &Loads, unload: &OneUnload) {
     exit_up_to(core, loads, unload.generation);
     end_values(core, unload);
-    // Parks the unload before the finalizers are abandoned. The report then names the running finalizer.
+    // Parks the unload before abandoning the finalizers, so that the report names the running finalizer.
     unload.ticket.park();
     core.finalizer.abandon(&unload.modules);
     tend(core, loads, unload);
 }
 
-/// Destroys the values that the modules own. Called after all finalizers have run or were abandoned. Further calls have no effect.
+/// Performs the steps that require the end of all finalizers, such as the destruction of owned values. Called after all finalizers have run
+/// or were abandoned. A second call has no effect.
 fn end_values(core: &Core, unload: &OneUnload) {
     unload.left.take().iter().for_each(|step| step_later(core, &unload.modules, *step));
 }
@@ -174,8 +175,8 @@ fn end_values(core: &Core, unload: &OneUnload) {
 fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();
-    // Reads the flag once for both decisions, because another thread may poll the ticket between them. The values must not be destroyed
-    // before delayed exit hooks run.
+    // Reads the flag once for both conditions, because a concurrent thread may poll the ticket between them. Delayed exit hooks must run
+    // before owned values are destroyed.
     let is_drained = ticket.is_drained();
     if must_exit(core, loads, unload, is_drained) {
         exit_up_to(core, loads, *generation);
@@ -230,7 +231,7 @@ fn raise(loads: &Loads, unload: &OneUnload, event: ContextEventKind) {
     }
 }
 
-/// Runs a step that is allowed only after all finalizers have run or were abandoned. Game thread only.
+/// Performs a step that requires the end of all finalizers. Game thread only.
 fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
     match step {
         UnloadStep::EndOwnedValues => drop(core.owned_values.end_modules(&modules.iter().copied().collect())),

@@ -31,8 +31,8 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     let modules = brought_up.new;
     core.world.types.begin_shadow();
     core.world.objects.begin_shadow();
-    // Restricts modules to reversible changes until the commit. If the start fails, the restriction lasts until the exit hooks
-    // of the modules have run.
+    // Restricts modules to reversible changes until the commit. After a failed start, the restriction ends when the exit hooks of the
+    // modules have run.
     let staging = core.world.mode.enter(mode::STAGING);
     match go_live(core, loads, generation, &modules) {
         Ok(()) => {
@@ -57,8 +57,8 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     }
 }
 
-/// Declares the types, starts the modules and creates the class default objects. The flag in an error is true if a listener
-/// was called for the generation.
+/// Declares the types, starts the modules and creates the class default objects. The error contains a flag that is true if a listener was
+/// called for the generation.
 fn go_live(
     core: &Rc<Core>,
     loads: &Loads,
@@ -90,11 +90,11 @@ fn go_live(
 pub struct Unload {
     /// Number of the generation that has ended.
     pub generation: u64,
-    /// Number of destroyed objects of dynamic classes.
+    /// Number of destroyed objects. Only objects of dynamic classes are destroyed.
     pub objects_ended: u64,
-    /// Images that stay mapped, each with the reason.
+    /// Images that stay mapped. Each entry contains the reason.
     pub parked: Vec<String>,
-    /// Ticket of the unload. The ticket provides the report or the blockers.
+    /// Ticket of the unload. Provides the blockers, and later the report.
     pub ticket: UnloadTicket,
 }
 
@@ -109,7 +109,7 @@ impl std::fmt::Display for Unload {
     }
 }
 
-/// Unloads the Master: destroys every object of its classes, then unloads its modules. Returns an error if no Master is loaded.
+/// Unloads the Master. Destroys every object of the Master's classes, then unloads the modules. Returns an error if no Master is loaded.
 pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError> {
     let Master { generation, modules, .. } = loads.set_master(None).ok_or(LoadError::NoMaster)?;
     let mut objects_ended = 0;
@@ -123,7 +123,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })
 }
 
-/// Returns the objects of dynamic classes. The code of a dynamic class belongs to a module.
+/// Returns the objects of dynamic classes. A dynamic class requires the code of a module.
 fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     let objects = &core.world.objects;
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
@@ -139,8 +139,8 @@ fn call_end_listeners(core: &Core) {
     }
 }
 
-/// Destroys the objects of dynamic classes and hides the types of the modules. Native objects remain. Returns the number of
-/// destroyed objects without templates.
+/// Destroys the objects of dynamic classes and hides the types of the modules. Native objects remain. Returns the number of destroyed
+/// objects, not counting templates.
 fn end_objects(core: &Core, modules: &[Rc<MasterModule>]) -> u64 {
     let (objects, ending) = (&core.world.objects, dynamic_objects(core));
     // Counts the objects in advance, because destroying an object also destroys its subobjects.

@@ -1,4 +1,4 @@
-//! State of the Master: the living generation, its listeners, and data shared by all contexts.
+//! State of the Master: the living generation and its listeners. Also owns the registry of all contexts.
 #![expect(unsafe_code, reason = "promises that the host context outlives the modules")]
 
 use std::cell::Cell;
@@ -37,13 +37,13 @@ pub(crate) struct Master {
     pub paths: Vec<PathBuf>,
 }
 
-/// Unloading generation. If a reload replaces only some modules, contains only the replaced modules.
+/// Description of a generation that is unloading. If a reload replaces only some modules, contains only the replaced modules.
 pub(crate) struct GenerationUnload<'a> {
     pub cause: UnloadCause,
     pub generation: Generation,
     /// Modules, dependencies first.
     pub modules: &'a [Rc<MasterModule>],
-    /// Set if an event was raised for the generation. A generation that never started raises no events.
+    /// Set if an event was raised for the generation. A generation that failed before its start raises no events.
     pub is_known: bool,
 }
 
@@ -52,15 +52,16 @@ pub(crate) type Observer = Rc<dyn Fn(&ContextEvent)>;
 
 /// Shared state of all load contexts of a runtime. Game thread only.
 pub(crate) struct Loads {
-    /// Registry of the other contexts, with the generations of the Master and the settings of all contexts.
+    /// Registry of the Default, the Slims and the pinned contexts. Contains records of the Master's generations, and the settings of all
+    /// contexts.
     pub registry: Arc<ContextRegistry>,
     pub host_context: Option<Box<HostContext>>,
-    /// Duration of the last canary. Reading the duration clears it.
+    /// Run time of the last canary. Reading this field clears it.
     pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
-    /// Warnings about images that stay mapped. A reload report has already contained these warnings.
+    /// Warnings about images that stay mapped, for which a reload report exists.
     pub reported_warnings: ReportedWarnings,
-    /// Log of irreversible effects while the Master changes.
+    /// Log of irreversible effects during a reload, a creation or an unload.
     pub recorder: Recorder,
     /// Fault injection for tests: each reload runs a class constructor a second time.
     pub planted_rerun: bool,
@@ -69,7 +70,7 @@ pub(crate) struct Loads {
     pub observers: Callbacks<Observer>,
     /// Modules of the starting generation whose mains have returned, in order.
     started: RefCell<Vec<String>>,
-    /// Number of noted uses of all images when the uses of the Master were last logged.
+    /// Number of uses that all hooks had noted when `log_uses` last ran.
     uses_logged: Cell<u64>,
     /// Id of the last module that the Master has loaded.
     last_of_master: Cell<ModuleId>,
@@ -80,7 +81,8 @@ impl Loads {
     /// Creates the state of a runtime without a Master. Returns an error if the folder for private copies cannot be created.
     pub(crate) fn new(core: &Rc<Core>, mut settings: LoadSettings) -> std::io::Result<Self> {
         let stage_dir = StageDir::demanding(std::mem::take(&mut settings.demands))?;
-        // Registers the folder for crash handling. After a crash of the host, the crash report reader removes the folder.
+        // Registers the folder of private copies for crash reports. After a crash of the host, the reader of the crash report removes the
+        // folder.
         crash::stage(stage_dir.path());
         let registry = ContextRegistry::new(core, stage_dir, settings);
         // SAFETY: the runtime owns the core and these loads, and unloads its modules before it drops them. If an image stays
@@ -136,7 +138,7 @@ impl Loads {
         self.raise(generation, ContextEventKind::Loaded(self.started.take()));
     }
 
-    /// Announces the end of a generation. Calls the listeners first, then the unloading callbacks by priority.
+    /// Calls the listeners for the `Unloading` event of a generation. Then calls the unloading callbacks by priority.
     pub(crate) fn notify_unloading(&self, generation: Generation) {
         self.while_living(|| {
             self.raise(generation, ContextEventKind::Unloading);
@@ -145,7 +147,7 @@ impl Loads {
         });
     }
 
-    /// Runs code while the generation is alive. A rollback does not undo the effects of the code. The code must not panic.
+    /// Runs code as part of the living generation. A rollback does not undo the effects of the code. The code must not panic.
     pub(crate) fn while_living<T>(&self, code: impl FnOnce() -> T) -> T {
         self.is_notifying.set(true);
         let done = code();
@@ -153,8 +155,8 @@ impl Loads {
         done
     }
 
-    /// Checks if listeners are being called for the end or the resumption of a generation. During these calls the generation is alive and
-    /// may create objects.
+    /// Checks if listeners are being called for the events `Unloading` or `Resumed`. During these calls, the generation is alive and may
+    /// create objects.
     pub(crate) fn is_notifying(&self) -> bool {
         self.is_notifying.get()
     }
@@ -164,7 +166,7 @@ impl Loads {
         Generation(self.last_generation.get())
     }
 
-    /// Logs new uses of resources that modules do not declare. Only compares a counter if no image has a new use.
+    /// Logs new uses of undeclared resources. If no image has a new use, only compares a counter.
     pub(crate) fn log_uses(&self) {
         let noted = uses_noted();
         if self.uses_logged.replace(noted) != noted {
@@ -174,7 +176,7 @@ impl Loads {
         }
     }
 
-    /// Releases the number of a generation that was rejected during staging. The next generation receives this number.
+    /// Releases the number of a generation that was rejected during staging. The next generation reuses the number.
     pub(crate) fn give_back(&self, generation: Generation) {
         // A generation with parked images keeps its number.
         if self.last_generation.get() == generation.0 && !self.registry.masters.is_known(generation) {
@@ -201,7 +203,7 @@ impl Loads {
         self.canary_time.take()
     }
 
-    /// Marks all modules that are created from now on as starting.
+    /// Returns a guard that marks all later modules as starting.
     pub(crate) fn come_up(&self, core: &Core) -> ComingUp {
         core.world.mode.come_up(self.registry.upcoming_module())
     }
@@ -209,7 +211,7 @@ impl Loads {
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {
         let module = self.registry.next_module();
         let before = self.last_of_master.replace(module);
-        // The skipped ids belong to modules of other contexts. These tables contain only modules of the Master.
+        // The skipped ids belong to modules outside of the Master. These tables contain only modules of the Master.
         core.zcalls.pass_over(before, module);
         core.explicit.pass_over(before, module);
         core.chain.pass_over(before, module);
@@ -229,8 +231,7 @@ impl Loads {
 
 impl Drop for Loads {
     fn drop(&mut self) {
-        // Leaks the host context if an image is parked or still unloading. Threads of the image may log while the image is
-        // mapped.
+        // Leaks the host context if an image is parked or unloading. Threads of a mapped image may log through the host context.
         if !self.unloads.parked.borrow().is_empty() || self.unloads.is_busy() {
             std::mem::forget(self.host_context.take());
         }

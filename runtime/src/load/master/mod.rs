@@ -1,5 +1,5 @@
-//! Creates and unloads the Master load context. Also contains the steps that a reload shares. At most one Master exists at a time. All
-//! handles and types that the modules of a generation pass to the host become invalid when the generation ends.
+//! Creates and unloads the Master load context. A reload uses the same steps. A runtime has at most one Master. When a generation ends, all
+//! handles and types of its modules become invalid.
 
 mod bring_up;
 pub(crate) mod generation;

@@ -32,7 +32,7 @@ pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
 }
 
 /// Suspends modules of a living generation, dependents first. In `suspend`, the modules release resources for their successors. Returns the
-/// called modules in order, even after an error. The last called module may be the module that failed.
+/// called modules in order, even after an error. After an error, the last returned module is the failed module.
 pub(crate) fn suspend(
     core: &Core,
     loads: &Loads,
@@ -65,8 +65,8 @@ pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>])
     problems
 }
 
-/// Runs the mains of a generation, dependencies first. `before` are the modules that this generation replaces. Returns the
-/// error of a main that fails.
+/// Runs the mains of a generation, dependencies first. `before` contains the modules that this generation replaces. Stops at the first main
+/// that fails, and returns its error.
 pub(crate) fn start(
     core: &Core,
     loads: &Loads,
@@ -96,19 +96,19 @@ pub(crate) fn start(
     check_uses(loads, modules)
 }
 
-/// Checks if the permissions of the modules cover the uses that their hooks have noted so far.
+/// Checks that the modules declare permissions for all uses that their hooks have noted.
 pub(crate) fn check_uses(loads: &Loads, modules: &[Rc<MasterModule>]) -> Result<(), LoadError> {
     modules.iter().try_for_each(|module| loads.registry.check_uses(module))
 }
 
-/// Creates the class default objects of new classes. Base classes precede derived classes, and subobject classes precede the
-/// classes of their owners. Returns an error if a construction fails.
+/// Creates the class default objects of new classes. Base classes precede derived classes. Classes of subobjects precede the classes of
+/// their owners. Returns an error if a construction fails.
 pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
     classes.iter().try_for_each(|class| make_after_parts(core, class, &mut Vec::new()))
 }
 
 fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassId>) -> Result<(), LoadError> {
-    // Skips a class that contains itself, because the construction of its class default object reports the error.
+    // Skips a class whose subobjects include the class itself. The construction of its class default object reports this error.
     if core.world.objects.is_alive(class.cdo.get()) || in_progress.contains(&class.id) {
         return Ok(());
     }
@@ -123,8 +123,8 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassI
     Ok(())
 }
 
-/// Destroys the objects that were created since the shadow of the object store began, and drops the shadow. Returns the number
-/// of destroyed objects per class path.
+/// Drops the shadow of the object store, and destroys all objects that were created during the shadow. Returns the number of destroyed
+/// objects per class path.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
     let (_replaced, created) = core.world.objects.drop_shadow();
     let mut constructions = BTreeMap::new();

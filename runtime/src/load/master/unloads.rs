@@ -1,4 +1,4 @@
-//! Unloads of the Master: the generations whose unload is in progress, unloading callbacks, and parked images.
+//! Unloads of the Master: the unloads in progress, the unloading callbacks, and the parked images.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,21 +12,21 @@ use crate::load::context::masters::Masters;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
 
-/// Callback of the host that runs before a generation ends. The argument is the number of the generation.
+/// Host callback for the start of an unload. The argument is the number of the unloading generation.
 pub(crate) type UnloadingCallback = Rc<dyn Fn(u64)>;
 
-/// Delayed exit hooks of a generation, with the destructors of its thread-locals on the game thread.
+/// Closure that runs the delayed exit hooks of a generation. Then runs the destructors of the generation's thread-locals on the game
+/// thread.
 pub(crate) type DelayedExits = Box<dyn FnOnce(&Core, &Masters)>;
 
 pub(crate) struct OneUnload {
     pub(crate) generation: Generation,
-    /// Modules that are unloading. A reload may have kept other modules of this generation.
+    /// Modules that are unloading. Omits modules that a reload has kept.
     pub(crate) modules: Vec<ModuleId>,
     pub(crate) ticket: UnloadTicket,
-    /// Delayed exit hooks that have not run yet.
+    /// Delayed exit hooks. `None` once they have run.
     pub(crate) exits: RefCell<Option<DelayedExits>>,
-    /// Time at which the delayed exit hooks ran. The time until parking is measured from here, because exit hooks may end threads of the
-    /// module.
+    /// Time at which the delayed exit hooks ran. The time until parking begins here, because exit hooks may end threads of the module.
     pub(crate) exited: Cell<Option<Instant>>,
     pub(crate) left: Cell<&'static [UnloadStep]>,
     /// Set if an event was raised for the generation. A generation that never started raises no events.

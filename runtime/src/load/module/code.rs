@@ -1,4 +1,4 @@
-//! Interface to the code of a module. Implemented by the image of a library, and by a script package.
+//! Interface to the code of a module. Library images and script packages implement this interface.
 
 use std::path::Path;
 
@@ -11,9 +11,9 @@ use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
 /// Code of a module: the image of a library, or a script package. Most methods have an empty default implementation, because a script
-/// package has no main and no hooks. Callers must be inside a gate or hold a lease, to keep the code present.
+/// package has no main and no hooks. Callers must be inside a gate or hold a lease, so that the code is not removed.
 pub(crate) trait ModuleCode: Send + Sync {
-    /// Returns the declared types, and the functions that the module uses and offers.
+    /// Returns the declared types of the module, its exported functions, and its imports.
     fn described(&self) -> Described;
 
     /// Returns the source of the types. Only script packages have a source.
@@ -31,12 +31,12 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
-    /// Calls the function that returns the id of the running build. Returns `None` if the code has no such function.
+    /// Returns the build id that the running code reports. Returns `None` if the code does not export its build id.
     fn build_id(&self) -> Option<u128> {
         None
     }
 
-    /// Checks if the module has a `suspend`. In `suspend`, a module releases resources for the next generation.
+    /// Checks if the module declares a `suspend` function. In `suspend`, a module releases resources for the next generation.
     fn suspends(&self) -> bool {
         false
     }
@@ -51,13 +51,13 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
-    /// Makes the last call into the code. Runs the exit hook if the main has returned, and drops deferred values. Returns a panic as an
-    /// error.
+    /// Makes the last call into the code. Runs the exit hook if the main has returned. Drops the values whose drop was deferred to the
+    /// exit. Returns a panic as an error.
     fn last(&self, _has_started: bool) -> Result<(), CallError> {
         Ok(())
     }
 
-    /// Returns the kinds of resources that the hooks of the code have noted. Empty for code without hooks.
+    /// Returns the resource uses that the hooks of the code have noted. Empty for code without hooks.
     fn uses(&self) -> Vec<Use> {
         Vec::new()
     }
@@ -65,21 +65,21 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// Requests the module's threads to stop.
     fn request_stop(&self) {}
 
-    /// Runs the destructors of the module's thread-locals on this thread. Must precede the unload job of the module.
+    /// Runs the destructors of the module's thread-locals on this thread. Callers must call this function before `hand_over`.
     fn end_thread_locals_here(&self) {}
 
-    /// Returns a function that runs the destructors of the module's thread-locals on the calling thread. The function works
-    /// while the code is present, even after `hand_over`. Returns `None` for code without thread-locals.
+    /// Returns a function that runs the destructors of the module's thread-locals on the calling thread. The function works while the image
+    /// is mapped, even after `hand_over`. Returns `None` for code without thread-locals.
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
         None
     }
 
-    /// Returns the unload of the code, for a module that accepts no calls. Returns `None` if the unload was already taken. `unused` must be
+    /// Returns the unload of the code. The module must accept no calls. Returns `None` if the unload was already taken. `unused` must be
     /// the promise for this code.
     fn hand_over(&self, policy: &UnloadPolicy, unused: Unused<'_>) -> Option<Box<dyn CodeUnload>>;
 
-    /// Removes the code immediately. Used for a module whose main never ran, and which has not declared any types. `unused` must be the
-    /// promise for this code.
+    /// Removes the code immediately. The main of the module must not have run, and the host must not have declared types of the module.
+    /// `unused` must be the promise for this code.
     fn discard(&self, unused: Unused<'_>);
 
     /// Leaks the code of a module that was dropped without an unload. Returns false if the code was already handed over.

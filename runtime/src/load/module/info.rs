@@ -1,4 +1,4 @@
-//! Facts about a module before the module is loaded. The facts about a library are read from its manifest section.
+//! Manifests of modules, readable before a module is loaded. The manifest of a library is stored in a section of the file.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -32,13 +32,13 @@ pub(crate) struct ModuleInfo {
     pub park_reason: Option<ParkReason>,
     /// C functions that the module defines itself instead of using the hooks.
     pub unhooked: Vec<String>,
-    /// Reason why the host must not free the module's C heap blocks: other code may free them.
+    /// Reason why the host must not free the module's C heap blocks. In this case, a library may free the blocks.
     pub c_heap_shared: Option<String>,
     pub permissions: Declaration,
 }
 
 impl ModuleInfo {
-    /// Returns name, version and build. Used in errors about two builds, whose names and versions may be equal.
+    /// Returns name, version and build. Used in errors about two builds with equal names and versions.
     pub(crate) fn title(&self) -> String {
         titled(&self.name, &self.version, self.build_id)
     }
@@ -48,7 +48,7 @@ impl ModuleInfo {
         self.park_reason.as_ref().map(ParkReason::message)
     }
 
-    /// Returns the warnings about the file and about the noted `uses`. Messages place each warning after the name of the module.
+    /// Returns the warnings about the file and about the noted `uses`. Messages print each warning after the name of the module.
     pub(crate) fn warnings(&self, policy: PermissionPolicy, uses: &[Use]) -> Vec<String> {
         let parks = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
         let permissions = permissions::warnings(policy, &self.permissions, uses);
@@ -56,7 +56,7 @@ impl ModuleInfo {
     }
 }
 
-/// Manifest of a module, with further facts from its file.
+/// Manifest of a module, with results of checks on its file.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -99,9 +99,9 @@ pub struct ManifestInfo {
     pub classes: Vec<String>,
     /// Set if the file has a valid seal.
     pub sealed: bool,
-    /// Reason why the image would stay mapped after an unload. `None` if the file shows no such reason.
+    /// Reason why the image would stay mapped after an unload. `None` if the file contains no such reason.
     pub will_park: Option<String>,
-    /// Permissions that the module declares. `None` if its `module!` has no `permissions`, so that no permission is checked.
+    /// Permissions that the module declares. `None` if its `module!` has no `permissions`. The host then checks no permissions.
     pub permissions: Option<Vec<Permission>>,
 }
 

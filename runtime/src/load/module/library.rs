@@ -1,4 +1,4 @@
-//! Implements module code for libraries. Creates the private copy, maps and attaches the image, and unloads the image.
+//! Implements [`ModuleCode`] for libraries. Creates the private copy, maps and attaches the image, and unloads the image.
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
@@ -35,7 +35,7 @@ use crate::unload::image::{ImageFacts, ImageUnload, Unused};
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// Private copy of a library. The copy has passed every check that is possible before mapping.
+/// Private copy of a library. All checks that are possible before mapping have succeeded.
 pub(crate) struct Staged {
     pub info: ModuleInfo,
     file: StagedFile,
@@ -55,7 +55,7 @@ impl Staged {
         if let Some(part) = static_tls {
             static_tls::note_mapped(&info.name, *part);
         }
-        // Catches panics. An uncaught panic would drop the image, and a dropped image stays mapped.
+        // Catches panics. An uncaught panic would drop the [`Image`], and the library would stay mapped.
         let checked = caught(|| {
             faults::at(ReloadStep::Map)?;
             let root = root_of(&image, &info.name)?;
@@ -76,14 +76,14 @@ impl Staged {
         self.file.path()
     }
 
-    /// Returns the request to the canary process, under this policy of the host.
+    /// Returns the copy as a candidate for the canary process. `policy` is the permission policy of the host.
     pub(crate) fn candidate(&self, policy: PermissionPolicy) -> Candidate {
         let refuses_undeclared = policy == PermissionPolicy::Refuse && self.info.permissions.permissions().is_some();
         Candidate { name: self.info.name.clone(), path: self.path().into(), refuses_undeclared }
     }
 }
 
-/// Creates the private copy of a library. The copy contains the address of the hook context. Separate debug symbols are written to a second
+/// Creates the private copy of a library. Writes the address of the hook context into the copy. Writes separate debug symbols to a second
 /// file. Returns an error if the copy cannot be written.
 pub(crate) fn copy(
     dir: &StageDir,
@@ -105,11 +105,11 @@ pub(crate) struct Mapped {
     root: ModuleRef,
 }
 
-/// Data of a module before its code is attached.
+/// Parts of a module, except its code.
 pub(crate) struct Codeless<'a> {
     pub info: ModuleInfo,
     pub tag: ModuleTag,
-    /// Leases of the users of the code.
+    /// Leases on the code of the module.
     pub leases: Arc<Leases>,
     pub logs: &'a Arc<Logs>,
     /// Host context to which the module is attached.
@@ -126,7 +126,8 @@ impl Mapped {
         Described::of(self.root)
     }
 
-    /// Attaches the library. The library then stays mapped permanently. Returns an error if the library rejects the host.
+    /// Attaches the library, and leaks all objects that its host context keeps. The library must then stay mapped. Returns an error if the
+    /// library rejects the host.
     pub(crate) fn attach_for_good(&self, context: LastingContext) -> Result<(), CallError> {
         let (context, kept) = context.into_parts();
         std::mem::forget(kept);
@@ -139,9 +140,9 @@ impl Mapped {
         let _mapped = self.image.park();
     }
 
-    /// Adds this code to a module and attaches the code, on this thread. `whole` wraps the module in an `M` before any module
-    /// code runs, and `of` returns the module in that `M`. `ready` is the last step that can fail, and `undo` reverts `whole`.
-    /// After an error the image is unmapped.
+    /// Adds this code to a module and attaches the code, on this thread. `whole` wraps the module in an `M` before any module code runs.
+    /// `of` returns the module in that `M`. `ready` is the last step that can fail. After an error, `undo` reverts `whole`, and the image
+    /// is unmapped.
     pub(crate) fn attach<M>(
         self,
         codeless: Codeless<'_>,
@@ -188,7 +189,7 @@ struct LibraryCode {
     /// Mapped image; `None` once it was handed over for its unload.
     image: Mutex<Option<Image>>,
     module: String,
-    /// Short reason why the image must stay mapped, if any.
+    /// Reason why the image must stay mapped, if any.
     will_park: Option<String>,
     c_heap_shared: Option<String>,
 }
@@ -297,7 +298,7 @@ impl ModuleCode for LibraryCode {
         assert!(unused.is_of(self), "the promise is for other code");
         let Some(image) = lock(&self.image).take() else { return };
         if let Some(ledger) = image.ledger() {
-            // Runs the destructors before the module is detached. A destructor may log through the host.
+            // Runs the destructors before the module is detached, because a destructor may log through the host.
             ledger.run_thread_locals_here();
         }
         (self.root.detach())();
@@ -318,7 +319,7 @@ impl ModuleCode for LibraryCode {
 
 fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> LoadError {
     match error {
-        // Detects missing static TLS by the message of the dynamic linker. The dynamic linker reports no error codes.
+        // Detects exhausted static TLS by the message of the dynamic linker, because the dynamic linker reports no error codes.
         MapError::Open { path, reason } if reason.contains("static TLS") => {
             let (file, reason) = reason.rsplit_once(": ").unwrap_or(("", &reason));
             // The message begins with the rejected library: the plugin, or a library that the plugin links.
@@ -332,7 +333,7 @@ fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> Lo
 /// Checks the layout of an image and returns its root module.
 fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
-    // Uses the layout of the whole header. `AbiHeaderRef` describes only the beginning of the header.
+    // Passes the layout of the whole header, because `AbiHeaderRef` describes only the beginning of the header.
     let whole = Layout::new::<LibHeader>();
     // SAFETY: the symbol is the header that the `module!` macro exports. `upgrade` tests the magic number of the header.
     let header = unsafe { image.symbol_of::<AbiHeaderRef>(ROOT_SYMBOL, whole) }?;
@@ -340,7 +341,7 @@ fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let Some(layout) = header.root_mod_consts().layout().into_option() else {
         return Err(differs("it carries no layout to compare".into()));
     };
-    // Formats the errors now, because they contain pointers into the image.
+    // Formats the errors before the image is unmapped, because they contain pointers into the image.
     agree(ModuleRef::LAYOUT, layout).map_err(differs)?;
     // SAFETY: the layout was compared just now.
     unsafe { header.unchecked_layout::<ModuleRef>() }.map_err(|error| differs(format!("{error:?}")))

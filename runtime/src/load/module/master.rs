@@ -1,4 +1,4 @@
-//! Module of the Master: a module behind a gate. Calls to the module run in red frames on the game thread.
+//! Module of the Master. A gate controls the calls into the module. Calls run in red frames on the game thread.
 #![expect(unsafe_code, reason = "promises that its code is unused when its generation has ended")]
 
 use std::ops::Deref;
@@ -20,12 +20,12 @@ pub(crate) struct MasterModule {
 }
 
 impl MasterModule {
-    /// Creates a module whose calls pass this gate.
+    /// Creates a Master module from the module core and the gate for its calls.
     pub(crate) fn new(core: Module, gate: Rc<Gate>) -> Rc<Self> {
         Rc::new(Self { core, gate })
     }
 
-    /// Runs code of the module in a red frame. Reports describe the code as `what` of the module.
+    /// Runs code of the module in a red frame. `what` describes the code in reports.
     fn enter<T>(
         &self,
         red: &RedStack,
@@ -40,7 +40,7 @@ impl MasterModule {
         &self.gate
     }
 
-    /// Keeps a lease on another module until the code of this module is unmapped.
+    /// Holds a lease on a dependency until the code of this module is unmapped.
     pub(crate) fn keep(&self, lease: Lease) {
         self.core.need(Need { use_of: None, code: lease });
     }
@@ -49,8 +49,8 @@ impl MasterModule {
         self.enter(red, "main", || self.gate.through(|| self.core.main(args)))
     }
 
-    /// Calls the function that returns the module's build id. Returns `None` if the module has no such function, or if the module accepts
-    /// no calls.
+    /// Returns the build id that the running code reports. Returns `None` if the code does not export its build id, or if the module
+    /// accepts no calls.
     pub(crate) fn build_id(&self, red: &RedStack) -> Option<u128> {
         let called = self.enter(red, "build id", || self.gate.through(|| Ok(self.core.code().build_id())));
         called.ok().flatten()
@@ -70,11 +70,11 @@ impl MasterModule {
     /// Runs the exit hook if the main has returned. Then drops the values whose drop was deferred to the exit. This call is the last call
     /// into the module. Returns an error if the module panics.
     pub(crate) fn exit(&self, red: &RedStack) -> Result<(), CallError> {
-        // Allows this call although the gate is closed.
+        // Does not check the gate, because the gate is already closed.
         self.enter(red, "exit hook", || self.core.exit())
     }
 
-    /// Returns the unload job of a module that accepts no calls. Returns `None` if the job was already taken.
+    /// Returns the unload job. The module must accept no calls. Returns `None` if the job was already taken.
     pub(crate) fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
         // SAFETY: the generation has ended, so none of its conjugates, handles or records is left. At a safe point no call is
         // inside the closed gate. All other users of the code hold a lease, or are parts on the finalizer thread.

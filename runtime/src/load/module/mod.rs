@@ -1,5 +1,5 @@
-//! Module core: types, entry points, leases and unload. All modules share this core. Modules of the Master and modules of other contexts
-//! add different controls of calls and threads. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
+//! Module core: types, entry points, leases and unload. Every module contains this core. [`MasterModule`](master::MasterModule) and
+//! `FreeModule` add the control of calls and threads. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
 
 pub(crate) mod code;
 pub(crate) mod info;
@@ -30,8 +30,8 @@ use crate::unload::image::Unused;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
-/// Loaded module. Dropping a module whose unload job was not taken leaks its code and everything that the code may access. Usable on any
-/// thread, if the code allows this.
+/// Loaded module. Before the drop, the caller must take the unload job. Otherwise the drop leaks the code, the host context and the leases
+/// on dependencies. Usable on any thread, if the code allows this.
 pub(crate) struct Module {
     info: ModuleInfo,
     tag: ModuleTag,
@@ -44,7 +44,7 @@ pub(crate) struct Module {
     host_context: Option<Arc<SharedHostContext>>,
 }
 
-/// Leases of a dependent on a module. The dependent is another module, or a context that has borrowed the module. Leases are counted per
+/// Leases of a dependent on a module. The dependent is a second module, or a context that has borrowed the module. Leases are counted per
 /// module, because each module is unloaded as soon as it has no dependents.
 pub(crate) struct Need {
     /// Lease that is held until the exit hook of the dependent has run. `None` if the dependent makes no calls and needs only the code.
@@ -88,7 +88,7 @@ impl Module {
         &*self.code
     }
 
-    /// Returns the declared types, and the functions that the module uses and offers.
+    /// Returns the declared types of the module, its exported functions, and its imports.
     pub(crate) fn described(&self) -> Described {
         self.code.described()
     }
@@ -102,15 +102,15 @@ impl Module {
         lock(&self.needs).push(need);
     }
 
-    /// Takes another lease on a dependency, for one call of `owner`. Returns `None` once the exit hook of this module has run.
+    /// Takes an additional lease on a dependency, for one call of `owner`. Returns `None` once the exit hook of this module has run.
     pub(crate) fn use_again(&self, users: &Leases, owner: &Arc<str>) -> Option<Lease> {
         let needs = lock(&self.needs);
         let mut uses = needs.iter().filter_map(|need| need.use_of.as_ref());
         uses.find(|lease| lease.is_on(users)).map(|lease| lease.again(LeaseKind::Call, Arc::clone(owner), None))
     }
 
-    /// Returns the paths of all types that the module refers to, including its own types. Includes bases, interfaces, types of members, and
-    /// owners of the functions and properties that the module uses.
+    /// Returns the paths of the module's own types, and of all types that the module uses. Used types are base classes, interfaces, and
+    /// types of members. Also included are the types that own imported functions and properties.
     pub(crate) fn named_types(&self) -> BTreeSet<String> {
         let mut named = BTreeSet::new();
         let mut name = |path: &str| {
@@ -148,7 +148,7 @@ impl Module {
     }
 
     /// Runs the exit hook if the main has returned and the exit hook has not run. Then drops deferred values. This call is the last call
-    /// into the module. Afterwards the module does not call dependencies. Returns a panic as an error.
+    /// into the module. Afterwards, the module does not call its dependencies. Returns a panic as an error.
     pub(crate) fn exit(&self) -> Result<(), CallError> {
         let ended = self.code.last(self.has_started.swap(false, Ordering::AcqRel));
         let uses: Vec<_> = lock(&self.needs).iter_mut().map(|need| need.use_of.take()).collect();
@@ -161,8 +161,8 @@ impl Module {
     pub(crate) fn unload_job(&self, calls: u32, policy: &UnloadPolicy, unused: Unused<'_>) -> Option<UnloadJob> {
         let code = self.code.hand_over(policy, unused)?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
-        // Code that stays mapped needs the host context. In that case `forget` is dropped without being called, and
-        // `ManuallyDrop` keeps the reference.
+        // Code that stays mapped needs the host context. For such code, `forget` is dropped without a call. `ManuallyDrop` then keeps the
+        // reference.
         let host_context = ManuallyDrop::new(self.host_context.clone());
         Some(UnloadJob {
             name: self.info.name.clone(),
@@ -180,7 +180,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // Leaks the code, which was not unloaded, and everything that the code may access.
+        // If the code was not unloaded, leaks the code, the host context and the leases on dependencies.
         if self.code.abandon() {
             std::mem::forget(self.host_context.clone());
             std::mem::forget(std::mem::take(&mut *lock(&self.needs)));

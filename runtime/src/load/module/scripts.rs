@@ -1,5 +1,6 @@
-//! Implements module code for script packages. The code is the parsed source. Classes of packages and classes of libraries are created in
-//! one step. The functions of a package are dropped with its classes. An unload of a package therefore unmaps no image and does not wait.
+//! Implements [`ModuleCode`] for script packages. The code is the parsed source. Classes of packages and classes of libraries are created
+//! in one step. The functions of a package are dropped with its classes. An unload of a package therefore unmaps no image and does not
+//! wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,8 +55,8 @@ impl ModuleCode for ScriptCode {
     }
 }
 
-/// Unload of a package that accepts no calls. The source and the tables of the package belong to the host, and are dropped
-/// with their last user.
+/// Unload of a package that accepts no calls. The host owns the source and the tables of the package. Both are dropped with the last
+/// reference.
 struct ScriptEnd {
     module: String,
 }

@@ -1,4 +1,4 @@
-//! Checks that the lifecycle of a module without a library equals the lifecycle of a library.
+//! Checks that a module without a library has the same lifecycle as a library.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
     assert_eq!(Rc::strong_count(module), 1);
 }
 
-/// Checks that the exit hook runs only if the main has run, and that a module that is never unloaded keeps its dependencies.
+/// Checks that the exit hook runs only if the main has run. Also checks that a module without an unload keeps its dependencies.
 #[test]
 fn unstarted_modules_are_disposed_of_and_dropped_ones_keep_dependencies() {
     let logs = Arc::default();

@@ -74,13 +74,13 @@ pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     }
 }
 
-/// Facts about one module from which dependencies are computed.
+/// Names and dependencies of one module, as input for the computation of dependencies.
 struct Known {
     name: String,
     version: Version,
     /// Names of the types that the module declares, in lower case.
     types: BTreeSet<String>,
-    /// Names that the module declares in addition to its types: enum entries and delegates.
+    /// Names of enum entries and delegates that the module declares.
     others: BTreeSet<String>,
     /// Names of the dependencies that the module declares.
     needs: Vec<String>,
@@ -101,7 +101,7 @@ impl Known {
         Self::new(&info.name, &info.version, &info.types, &info.dependencies)
     }
 
-    /// Adds the names that the source declares in addition to its types.
+    /// Includes the names of enum entries and delegates from the source.
     fn of_package(package: &Package, info: &ModuleInfo) -> Self {
         Self { others: package.outline.names.clone(), ..Self::of(info) }
     }
@@ -111,7 +111,7 @@ impl Known {
     }
 }
 
-/// Returns the names of types in lower case, with and without the prefix of their package.
+/// Returns the names of types in lower case, each with and without the package prefix.
 fn names_of(paths: &[String]) -> BTreeSet<String> {
     let paths = paths.iter().map(|path| path.trim_start_matches("/Script/").to_ascii_lowercase());
     paths.flat_map(|path| [path.rsplit('.').next().unwrap_or("").to_owned(), path]).collect()
@@ -139,11 +139,11 @@ fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, Vers
     each.collect()
 }
 
-/// Returns the indices of the modules that each package requires. A module is required if the source contains one of its
-/// names.
+/// Returns the indices of the modules that each package requires. A package requires a module if the source of the package contains a name
+/// of the module.
 ///
-/// Type names are evaluated first. All other names may also be variables or functions of the package itself. Therefore a name of this kind
-/// adds no dependency on a module that already depends on the package.
+/// Type names are evaluated first. Names of enum entries and delegates may also be variables or functions of the package itself. Such a
+/// name therefore adds no dependency on a module that already depends on the package.
 fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<usize>> {
     let mut needs: Needs<'_> = Needs::new();
     for module in modules {
@@ -178,7 +178,7 @@ fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<
 
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Checks if a module depends on another module, directly or indirectly.
+/// Checks if the module `from` depends on the module `to`, directly or indirectly.
 fn depends_on(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
     while let Some(name) = next.pop() {
@@ -192,7 +192,7 @@ fn depends_on(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     false
 }
 
-/// Returns the range of all versions from `version` on. `*` would exclude pre-releases.
+/// Returns the version range that accepts `version`. `*` would exclude pre-releases.
 fn this(version: &Version) -> VersionReq {
     let Version { major, minor, patch, pre, .. } = version.clone();
     VersionReq {
@@ -200,7 +200,7 @@ fn this(version: &Version) -> VersionReq {
     }
 }
 
-/// Creates the module of the Master for a package, with a gate and leases.
+/// Creates a Master module for a package, with a gate and leases.
 pub(super) fn open(
     core: &Core,
     info: ModuleInfo,

@@ -32,15 +32,14 @@ impl Contexts {
 
     /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle. The cycle
     /// keeps the contexts and the folder of private copies until the callback is dropped. The end of a Slim drops the callbacks of the
-    /// Slim. The end of the runtime drops all other callbacks. If a dropped callback owned a handle, a warning is logged with the location
-    /// of the registration. After the end of the runtime, only the end of a Slim drops callbacks.
+    /// Slim. The end of the runtime drops all other callbacks. If a dropped callback owned a handle, a warning with the location of the
+    /// registration is logged. After the end of the runtime, only the end of a Slim drops callbacks.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
         WeakContexts { registry: Arc::downgrade(&self.registry) }
     }
 
-    /// Creates a Slim: a named context without classes. Any thread may load modules into the Slim, call them and unload the
-    /// Slim.
+    /// Creates a Slim: a named context without classes. Any thread may load modules into the Slim, call the modules, and unload the Slim.
     ///
     /// # Errors
     /// Fails if the name is invalid, if an existing context uses the name, or if the name is reserved for a different kind of context.
@@ -87,7 +86,7 @@ impl Contexts {
         Ok(self.handle(line, Location::caller()))
     }
 
-    /// Returns the pinned context of that name.
+    /// Returns the pinned context with this name.
     #[must_use]
     #[track_caller]
     pub fn pinned(&self, name: &str) -> Option<LoadContext> {
@@ -95,7 +94,7 @@ impl Contexts {
         Some(self.handle(line, Location::caller()))
     }
 
-    /// Returns the living Slim of that name. The handle keeps the Slim alive.
+    /// Returns the living Slim with this name. The handle keeps the Slim alive.
     #[must_use]
     pub fn slim(&self, name: &str) -> Option<LoadContext> {
         let line = self.registry.named(name).filter(|line| line.kind == ContextKind::Slim)?;
@@ -109,7 +108,7 @@ impl Contexts {
         self.handle(Arc::clone(self.registry.default_context()), Location::caller())
     }
 
-    /// Lists the generations of all contexts, including the Master. Parked generations are included, and dead generations are omitted.
+    /// Lists the generations of all contexts, including the Master. Includes parked generations. Omits dead generations.
     ///
     /// # Examples
     /// ```rust
@@ -128,8 +127,7 @@ impl Contexts {
         self.registry.all()
     }
 
-    /// Lists the unfinished and the parked unloads of all contexts, including the Master. Slims whose last handle was dropped
-    /// are included.
+    /// Lists the unfinished and the parked unloads of all contexts, including the Master. Also includes Slims without handles.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
         self.registry.unloads().into_iter().map(|(_, ticket)| ticket).collect()
@@ -150,9 +148,9 @@ impl Contexts {
         self.registry.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
     }
 
-    /// Returns the current blockers of one generation. Blockers are calls, other leases, and modules of other contexts that
-    /// depend on the generation. The generation need not be unloading. Returns `None` for a dead generation. For the living
-    /// Master, call [`Unloads::leases`](crate::Unloads::leases) on the game thread.
+    /// Returns the current blockers of one generation, even before its unload. Blockers are calls, leases, and modules of other contexts
+    /// that depend on the generation. Returns `None` for a dead generation. For the living Master, call
+    /// [`Unloads::leases`](crate::Unloads::leases) on the game thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
         if let Some(ticket) = self.unload_of(id) {
@@ -200,14 +198,13 @@ impl Contexts {
     }
 
     /// Enables the `Unloading` event at process exit, for listeners of Slims, pinned contexts and the Default ([`Contexts::on_event`],
-    /// [`LoadContext::on_unloading`]). A process exits when it calls [`std::process::exit`] or when `main` returns. Each generation raises
-    /// the event only once. A generation that was unloaded before the exit raises no second event.
+    /// [`LoadContext::on_unloading`]). The exit begins when a thread calls [`std::process::exit`] or when `main` returns. Each generation
+    /// raises the event only once. A generation that was unloaded before the exit raises no second event.
     ///
     /// A C `atexit` handler calls the listeners, on the thread that ends the process. Exit handlers run in reverse order of registration.
-    /// Other threads continue to run. Thread-locals of the exiting thread are already destroyed. Listeners must therefore use
-    /// [`std::thread::LocalKey::try_with`]. A listener must not wait for a lock that the exiting thread may hold. A panic in a listener
-    /// does not prevent the other listeners from being called. No module is unloaded, and no module code runs. Exit hooks do not run
-    /// either.
+    /// The remaining threads continue to run. Thread-locals of the exiting thread are already destroyed. Listeners must therefore use
+    /// [`std::thread::LocalKey::try_with`]. A listener must not wait for a lock that the exiting thread may hold. After a panic in a
+    /// listener, the remaining listeners are called. No module is unloaded. No module code runs, not even exit hooks.
     ///
     /// No event is raised if the process is killed, aborts, crashes, or calls `_exit` or `quick_exit`. No event is raised for
     /// the Master, because its listeners belong to the game thread. To raise the events of all contexts, call
@@ -219,8 +216,8 @@ impl Contexts {
         at_exit::enable(&self.registry)
     }
 
-    /// Returns a function of a living Slim or a pinned context. The arguments are the name of the context, the type, the
-    /// method, and the signature, such as `i32, String -> bool`. See [`LoadContext::function`].
+    /// Returns a function of a living Slim or a pinned context. Parameters: name of the context, type, method, and signature such as `i32,
+    /// String -> bool`. See [`LoadContext::function`].
     ///
     /// # Errors
     /// Fails if the context or the function does not exist, or if the function has a different signature.
@@ -236,12 +233,12 @@ impl Contexts {
         ContextFunction::new(&self.registry, &line, None, (type_path, method), signature)
     }
 
-    /// Registers a listener for events of all load contexts. The thread that raises an event calls the listener. Events of the
-    /// Master are raised on the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic
-    /// in the listener affects neither other listeners nor the context.
+    /// Registers a listener for events of all load contexts. The thread that raises an event calls the listener. Events of the Master are
+    /// raised on the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic in the listener does not
+    /// affect the remaining listeners or the context.
     ///
     /// The listener remains registered until [`Registration::remove`], or until the runtime or the contexts end. The listener must not own
-    /// a handle to the contexts, see [`Contexts::downgrade`]. The event provides access to the contexts.
+    /// a handle to the contexts; see [`Contexts::downgrade`]. [`ContextEvent::contexts`] returns a handle for use in the listener.
     ///
     /// # Examples
     /// ```rust
@@ -301,8 +298,8 @@ impl Contexts {
     }
 
     /// Returns a function of the context whose scope this thread has entered, or of the Default outside of scopes. The function remains
-    /// bound to that context after the scope is left. On a thread in a scope of that context, calls use the entered generation, even if
-    /// that generation was replaced or is unloading. On any other thread, calls use the current generation.
+    /// bound to that context after the thread leaves the scope. On a thread in a scope of that context, calls use the entered generation,
+    /// even if that generation was replaced or is unloading. On threads outside of such a scope, calls use the current generation.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::function`].
@@ -317,7 +314,7 @@ impl Contexts {
         ContextFunction::new(&self.registry, &line, Some(&here), (type_path, method), signature)
     }
 
-    /// Resolves a type in a generation. In a generation of the Master, only its own modules and the Default are searched. The
+    /// Resolves a type in a generation. For a generation of the Master, searches only the modules of that generation and the Default. The
     /// forms of names and the search order are the same as for [`LoadContext::resolve_type`].
     ///
     /// # Errors
@@ -336,8 +333,8 @@ impl Contexts {
         lookup::type_in_picture(&self.registry, info, path)
     }
 
-    /// Returns the generation that owns an address of code or data. The host's own addresses belong to the Default. Returns
-    /// `None` for all other addresses, such as addresses of a heap or of system libraries.
+    /// Returns the generation that owns an address of code or data. The host's own addresses belong to the Default. Returns `None` for
+    /// addresses without an owner, such as addresses of a heap or of system libraries.
     #[must_use]
     pub fn context_of_address(&self, address: *const ()) -> Option<ContextInfo> {
         let image = process::file_at(address.addr())?;
@@ -349,20 +346,20 @@ impl Contexts {
         all.into_iter().find(|info| info.kind == ContextKind::Default).filter(|_| ours.as_ref() == Some(&image))
     }
 
-    /// Lists the native libraries that contexts hold open, and the libraries that dead contexts have left open.
+    /// Lists the open native libraries of all contexts, including the libraries that dead contexts have left open.
     #[must_use]
     pub fn natives(&self) -> Vec<RetainedNative> {
         self.registry.natives()
     }
 
-    /// Sets the time after which an unloading Slim is parked. The images of a parked Slim stay mapped. With `None`, the default, Slims are
-    /// never parked.
+    /// Sets the time after which an unloading Slim is parked. The images of a parked Slim stay mapped. With `None`, the default, no Slim is
+    /// parked because of its age.
     pub fn park_after(&self, after: Option<Duration>) {
         self.registry.unloader.set_park_after(after);
     }
 
-    /// Returns the generation whose scope this thread has entered. If the generation belongs to a different runtime, or if no scope is
-    /// entered, returns the generation of the Default.
+    /// Returns the generation whose scope this thread has entered. Outside of scopes, returns the generation of the Default. For a scope of
+    /// a different runtime, also returns the generation of the Default.
     fn here(&self) -> Arc<FreeGeneration> {
         let is_ours = |generation: &Arc<FreeGeneration>| {
             self.registry.generation(generation.id).is_some_and(|known| Arc::ptr_eq(&known, generation))

@@ -18,7 +18,7 @@ use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context_id::ContextKind;
 
 /// Handle of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master. Clones refer to
-/// the same contexts. A handle may outlive the runtime. The end of the runtime unloads all Slims. Usable on any thread. See
+/// the same contexts. A handle may outlive the runtime, although the end of the runtime unloads all Slims. Usable on any thread. See
 /// `runtime/docs/load-contexts.md` for instructions and a comparison with .NET's `AssemblyLoadContext`.
 ///
 /// # Examples
@@ -38,9 +38,9 @@ pub struct Contexts {
     registry: Arc<ContextRegistry>,
 }
 
-/// Handle of a Slim, a pinned context, or the Default. Clones refer to the same context. Dropping the last handle of a Slim
-/// starts its unload. A handle that a callback of the Slim owns prevents this unload; see [`LoadContext::downgrade`]. Other
-/// contexts exist even without a handle. Usable on any thread.
+/// Handle of a Slim, a pinned context, or the Default. Clones refer to the same context. Dropping the last handle of a Slim starts the
+/// unload of the Slim. If a callback of the Slim owns a handle, this unload never starts; see [`LoadContext::downgrade`]. Pinned contexts
+/// and the Default exist even without a handle. Usable on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -76,7 +76,7 @@ pub struct WeakContexts {
     registry: Weak<ContextRegistry>,
 }
 
-/// Weak handle to a context, for callbacks of the context. Does not prevent an unload of the context. Usable on any thread.
+/// Weak handle to a context, for callbacks of the context. The context can be unloaded while weak handles exist. Usable on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -103,7 +103,7 @@ impl WeakContexts {
         self.registry.upgrade().as_ref().map(Contexts::of)
     }
 
-    /// Checks that these contexts belong to the runtime with this registry. Comparing addresses is safe: the weak handle keeps the
+    /// Checks that this handle refers to the contexts of `registry`. Comparing addresses is reliable, because the weak handle keeps the
     /// allocation of its registry.
     pub(crate) fn is_of(&self, registry: &Arc<ContextRegistry>) -> bool {
         self.registry.as_ptr() == Arc::as_ptr(registry)
@@ -111,8 +111,8 @@ impl WeakContexts {
 }
 
 impl WeakLoadContext {
-    /// Returns the context. A Slim is returned while a handle to it exists. The Default and pinned contexts are returned while
-    /// their runtime exists.
+    /// Returns a handle to the context. For a Slim, returns `None` once the last handle was dropped. For the Default and pinned contexts,
+    /// returns `None` once the runtime has ended.
     #[must_use]
     pub fn upgrade(&self) -> Option<LoadContext> {
         LoadContext::of(&self.registry.upgrade()?, &self.line.upgrade()?)
@@ -135,7 +135,7 @@ impl ContextEvent {
 }
 
 impl ModuleRequest {
-    /// Returns the requesting context while a handle to the context exists.
+    /// Returns the requesting context. Returns `None` once the last handle to a requesting Slim was dropped.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
         LoadContext::at(&self.owner)

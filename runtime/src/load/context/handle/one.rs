@@ -89,11 +89,11 @@ impl LoadContext {
         self.line().current().map(|generation| generation.info().modules).unwrap_or_default()
     }
 
-    /// Loads a library file and its dependencies. The mains of the new modules run on this thread. Then the modules are added to the
-    /// context, and the `Loaded` events are raised. The load uses a copy of the file. After the call, the file may be overwritten.
+    /// Loads a library file and its dependencies. Runs the mains of the new modules on this thread. Then adds the modules to the context,
+    /// and raises the `Loaded` events. The load uses a private copy of the file. The caller may overwrite the file after the call.
     ///
-    /// If several threads load one module concurrently, one thread runs the main and the other threads wait for the result. If that load
-    /// fails, each waiting thread tries to load the module itself. Loads of different modules do not wait for each other.
+    /// If several threads load one module concurrently, one thread runs the main, and the remaining threads wait for the result. If that
+    /// load fails, each waiting thread tries to load the module itself. Loads of different modules run in parallel.
     ///
     /// # Errors
     /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host. Fails if the module
@@ -118,7 +118,7 @@ impl LoadContext {
     }
 
     /// Loads a library from memory, with its dependencies. Errors report `name` as the path of the library. `symbols` is the content of the
-    /// separate debug symbol file, if the library has one.
+    /// separate debug symbol file, if any.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`].
@@ -175,10 +175,10 @@ impl LoadContext {
 
     /// Replaces the current generation by a new generation with this library and its dependencies. Then starts the unload of the old
     /// generation, and returns the ticket of the unload. Calls use the new generation as soon as all mains of the new generation have
-    /// returned. If the new generation fails to start, the old generation remains current. All modules of the old generation are unloaded.
-    /// Old modules with a `suspend` release their exclusive resources before the first new main runs. `suspend` runs on this thread. During
-    /// `suspend`, other threads may call the modules. If the new modules fail to start, the old modules acquire the resources again in
-    /// `resume`.
+    /// returned. If the new generation fails to start, the old generation remains current. After a successful start, all modules of the old
+    /// generation are unloaded. Before the first new main runs, this thread calls `suspend` of each old module that declares `suspend`. In
+    /// `suspend`, a module releases its exclusive resources. During `suspend`, other threads may call the modules. If the new modules fail
+    /// to start, the old modules acquire the resources again in `resume`.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`]. Fails if a `suspend` fails. Returns [`ContextError::NotCollectible`]
@@ -263,7 +263,7 @@ impl LoadContext {
         self.line().begin_unload(&self.kept.registry, "it was requested")
     }
 
-    /// Lists the unloads of this context's generations that are in progress or blocked, oldest first.
+    /// Lists the unloads of this context's generations, oldest first. Omits the unloads of dead generations.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
         self.line().old_tickets()
@@ -275,8 +275,8 @@ impl LoadContext {
         self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
     }
 
-    /// Keeps the current generation mapped while the returned lease is held. Intended for hosts that use data of the generation. Any thread
-    /// may hold the lease. Blocker reports show `owner` as the holder of the lease.
+    /// Returns a lease that keeps the current generation mapped. Intended for hosts that use data of the generation. Any thread may hold
+    /// the lease. Blocker reports show `owner` as the holder of the lease.
     ///
     /// # Errors
     /// Returns [`ContextError::ContextUnloading`] once the context is unloading.
@@ -301,8 +301,8 @@ impl LoadContext {
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
     }
 
-    /// Parks all unloading generations of the context. Their images stay mapped, and active calls continue. A load into an unloading
-    /// generation that is in progress fails when it completes. The modules of that load are unloaded.
+    /// Parks all unloading generations of the context. The images of these generations stay mapped, and active calls continue. If a load
+    /// into a parked generation is in progress, the load fails at its end. The modules of that load are unloaded.
     pub fn park(&self) {
         self.line().park();
     }
@@ -312,7 +312,7 @@ impl LoadContext {
     /// not stop the unload.
     ///
     /// The callback remains registered until [`Registration::remove`] or the end of the context. The callback must not own a handle to the
-    /// context, see [`LoadContext::downgrade`]. The event provides access to the context.
+    /// context; see [`LoadContext::downgrade`]. [`ContextEvent::load_context`] returns a handle for use in the callback.
     ///
     /// # Examples
     /// ```rust
@@ -343,13 +343,14 @@ impl LoadContext {
     }
 
     /// Returns a function by type and method, with its signature such as `i32, String -> bool`. Searches the modules of this context, their
-    /// dependencies in other contexts, and the Default. A running call keeps the context of the function loaded. The forms of type names
-    /// and the search order are the same as for [`LoadContext::resolve_type`]. Functions without a type (`ex`) belong to the type `""`.
+    /// dependencies in other contexts, and the Default. An active call keeps the owning context of the function loaded. The forms of type
+    /// names and the search order are the same as for [`LoadContext::resolve_type`]. Functions without a type (`ex`) belong to the type
+    /// `""`.
     ///
     /// # Errors
-    /// Fails if the function is missing or ambiguous, if its signature differs, if the named module is not found, or if the
-    /// context is unloading. Fails if the signature contains types whose layout the Master defines: structs, containers,
-    /// delegates, strings other than `String`, and references other than `Object`.
+    /// Fails if the function is missing or ambiguous, if its signature differs, if the named module is not found, or if the context is
+    /// unloading. Fails if the signature contains types whose layout the Master defines. These types are structs, containers, delegates,
+    /// all strings except `String`, and all references except `Object`.
     pub fn function(&self, type_path: &str, method: &str, signature: &str) -> Result<ContextFunction, ContextError> {
         ContextFunction::new(&self.kept.registry, self.line(), None, (type_path, method), signature)
     }
@@ -368,7 +369,7 @@ impl LoadContext {
         self.function(type_path, method, signature)?.pointer()
     }
 
-    /// Returns the module with this name in the current generation. The module must implement the table. Returns the errors of
+    /// Returns the module with this name in the current generation, if the module implements the table. Returns the errors of
     /// [`TableModule::new`].
     pub(crate) fn table_module(&self, module: &str, table: &Table) -> Result<TableModule, ContextError> {
         TableModule::new(&self.kept.registry, self.line(), module, table)
@@ -378,8 +379,8 @@ impl LoadContext {
     /// module may precede the type, as in `module::Type` or `module:Type`.
     ///
     /// Without a module name, searches the modules of the context, their dependencies in other contexts, and the Default. A named module is
-    /// searched as in [`LoadContext::load_name`]. If the module is not loaded, resolvers and handlers are called. The module that a
-    /// resolver or handler returns is loaded.
+    /// searched as in [`LoadContext::load_name`]. If the module is not loaded, calls the resolvers and handlers, and loads the module that
+    /// they return.
     ///
     /// # Errors
     /// Fails if the type is missing or ambiguous, if the named module is not found, or if the context is unloading.
@@ -389,7 +390,7 @@ impl LoadContext {
     }
 
     /// Sets the canary for later loads into this context. A canary is a child process that loads new modules before the host does.
-    /// [`Canary::Off`] saves some milliseconds per load, and is intended for trusted libraries. Default:
+    /// [`Canary::Off`] saves some milliseconds per load. Intended for trusted libraries. Default:
     /// [`Builder::canary`](crate::Builder::canary).
     pub fn set_canary(&self, canary: Canary) {
         self.line().resolvers.set_canary(canary);
@@ -398,8 +399,8 @@ impl LoadContext {
     /// Sets the resolver for missing modules. The resolver is called on any thread, before the Default is searched.
     ///
     /// The resolver remains registered until [`Registration::remove`], until another resolver replaces it, or until the context has ended.
-    /// A resolver or handler must not own a handle to the context, see [`LoadContext::downgrade`]. The request provides access to the
-    /// requesting context.
+    /// A resolver or handler must not own a handle to the context; see [`LoadContext::downgrade`]. [`ModuleRequest::load_context`] returns
+    /// a handle to the requesting context.
     ///
     /// # Examples
     /// ```rust
@@ -427,7 +428,7 @@ impl LoadContext {
         self.resolving(Rank::Resolver, Site::new("resolver", &resolver), Arc::new(resolver))
     }
 
-    /// Adds a handler for missing modules. The handler is called if neither the resolver nor the Default provides the module. Handlers are
+    /// Adds a handler for missing modules. A handler is called if the resolver and the Default do not provide the module. Handlers are
     /// called in the order of registration.
     #[track_caller]
     pub fn on_resolving(
@@ -438,8 +439,8 @@ impl LoadContext {
     }
 
     /// Finds a native library. Searches the open libraries of the context. Then calls the resolver of the module and the resolver of the
-    /// context. Then searches the folders of the context's modules and the system. Finally calls the handlers. The library remains open as
-    /// long as the context exists.
+    /// context. Then searches the folders of the context's modules and the system. Finally calls the handlers. The context keeps the
+    /// library open.
     ///
     /// # Errors
     /// Fails if the library is not found. The error lists all steps of the search. Fails if a resolver fails or returns a relative path.
@@ -450,7 +451,7 @@ impl LoadContext {
         native_search::find(&generation, name, for_module)
     }
 
-    /// Sets the resolver for the native libraries of one module. This resolver is called before all other resolvers.
+    /// Sets the resolver for the native libraries of one module. This resolver is called before the resolver of the context.
     #[track_caller]
     pub fn set_native_resolver_of(
         &self,

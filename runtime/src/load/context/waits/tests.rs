@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::{DEEPEST, LoadRequest, LoadStep, Never, Sort, Table, Work};
 
-/// Parses a unit of work: `a` is a name in the first context, and `a@2` is a name in context 2.
+/// Parses a [`Work`]: `a` is a name in context 1, and `a@2` is a name in context 2.
 fn work(text: &str) -> Work {
     let (name, scope) = text.split_once('@').unwrap_or((text, "1"));
     Work::new(scope.parse().expect("a number"), format!("#{scope}"), LoadRequest::Module(name.to_owned()))
@@ -179,7 +179,7 @@ proptest! {
                                 let Never::Cycle(chain) = never else { panic!("{never:?}") };
                                 let is_cycle = chain.len() > 1 && chain.first() == chain.last();
                                 prop_assert!(is_cycle, "{}", format_chain(&chain));
-                                // The error ends all steps of this thread.
+                                // After an error, the thread ends all its steps.
                                 table.end(thread, 0);
                                 programs[at].pop();
                                 has_moved = true;
