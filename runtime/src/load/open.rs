@@ -144,9 +144,9 @@ pub(crate) fn start_order<'a>(
     Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
 }
 
-/// Orders libraries and kept modules by dependency, and completes the private copies of the libraries. Ignores dependencies named in
-/// `elsewhere`, because these dependencies already run in a permanent context. Maps no library. Returns an error if the dependencies are
-/// inconsistent or a copy cannot be created.
+/// Orders libraries and kept modules by dependency, and prepares the private copies of the libraries for mapping. Ignores dependencies
+/// named in `elsewhere`, because these dependencies already run in a permanent context. Maps no library. Returns an error if the
+/// dependencies are inconsistent or a copy cannot be created.
 pub(crate) fn stage(
     dir: &StageDir,
     inspected: Vec<Inspected>,

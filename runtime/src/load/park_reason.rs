@@ -15,9 +15,9 @@ const MOST: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParkReason {
-    /// Reasons, one part for each cause.
+    /// Description of all causes.
     pub why: String,
-    /// Help for the plugin author, one part for each cause.
+    /// Help for the plugin author, for all causes.
     pub help: String,
 }
 
@@ -26,13 +26,13 @@ impl ParkReason {
         format!("{}: {}", self.why, self.help)
     }
 
-    /// Formats the reasons without the help, for images whose help was already reported.
+    /// Formats the reasons without the help. Used for images whose help was reported before.
     pub(crate) fn briefly(&self) -> String {
         format!("{}, as reported when it was loaded", self.why)
     }
 }
 
-/// Returns the warning about C functions that a module defines itself instead of using the hooks.
+/// Returns the warning about C functions with a hook that a module defines itself. Returns `None` for an empty list.
 pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     let functions = names.join(", ");
@@ -46,7 +46,7 @@ pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
 
 #[derive(Debug, Default)]
 struct Facts<'a> {
-    /// Functions that bypass the hooks, each with its library if a symbol version names the library.
+    /// Functions that bypass the hooks. Each function is paired with its library, if a symbol version names the library.
     bypasses: Vec<(String, Option<&'a str>)>,
     /// Reason why the platform never unmaps an image.
     platform: Option<&'static str>,
@@ -102,7 +102,7 @@ fn judge(facts: &Facts<'_>) -> Option<ParkReason> {
     (!why.is_empty()).then(|| ParkReason { why: why.join("; and "), help: hints.join("; and ") })
 }
 
-/// Returns a reason and help for each library whose functions bypass the hooks.
+/// Returns a reason and help for each library with functions that bypass the hooks.
 fn of_bypasses(facts: &Facts<'_>) -> Vec<(String, String)> {
     let mut by_library: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (name, library) in &facts.bypasses {
@@ -137,7 +137,7 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
     }
 }
 
-/// Describes how the C++ library bypasses the hooks of a plugin.
+/// Describes which hooks of a plugin the C++ library bypasses.
 fn why_of_cpp(names: &[&str]) -> &'static str {
     let is_thread = |name: &&str| name.starts_with("_ZNSt6thread");
     match (names.iter().any(is_thread), names.iter().all(is_thread)) {
@@ -187,7 +187,7 @@ fn demangled(name: &str) -> String {
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// Reported warnings, by module. A reload does not repeat these warnings.
+/// Reported warnings, by module. A reload report does not repeat these warnings.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedWarnings(Mutex<BTreeMap<String, Vec<String>>>);
 
@@ -200,7 +200,7 @@ impl ReportedWarnings {
         warnings.into_iter().filter(|warning| !before.contains(warning)).collect()
     }
 
-    /// Records further warnings of a module, in addition to its reported warnings. Returns the warnings that no report contained.
+    /// Adds warnings to the reported warnings of a module. Returns the warnings that were not reported before.
     pub(crate) fn never_reported(&self, module: &str, mut warnings: Vec<String>) -> Vec<String> {
         let mut reported = lock(&self.0);
         let known = reported.entry(module.to_owned()).or_default();

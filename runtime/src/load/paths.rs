@@ -1,5 +1,5 @@
-//! Rejects relative paths. A load may run later or on another thread (watch, request, resolver), after the current folder has
-//! changed.
+//! Rejects relative paths. A load may run later or on a different thread (watch, request, resolver). The current folder may have changed
+//! before the load.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
-//! Decides if a module uses resources of the process that its manifest does not declare, and formats the results. The facts are the imports
-//! of its file, and the uses that its hooks have noted. The check finds mistakes of authors: it restricts no code, and a module that
-//! declares no permissions is not checked.
+//! Checks if a module uses process resources that its manifest does not declare, and formats the results. Uses are detected from the
+//! imports of the file and from the notes of the hooks. The check finds mistakes of plugin authors, and restricts no code. A module without
+//! a list of permissions is not checked.
 
 use alcedo_abi::permissions::{Permission, Permissions};
 use alcedo_sys::{Use, UseKind};
@@ -8,8 +8,8 @@ use alcedo_sys::{Use, UseKind};
 use crate::load::error::LoadError;
 use crate::load::hooks;
 
-/// Policy of a host for modules that use resources without the permission in their manifest. A module that declares no permissions is
-/// accepted under each policy; see [`Builder::permissions`](crate::Builder::permissions).
+/// Policy of a host for modules that use resources without a permission in their manifest. A module without a list of permissions is always
+/// accepted; see [`Builder::permissions`](crate::Builder::permissions).
 ///
 /// # Examples
 /// ```rust
@@ -27,7 +27,7 @@ pub enum PermissionPolicy {
     /// Accepts the module, logs a warning, and adds the warning to the report of the reload.
     #[default]
     Report,
-    /// Rejects a load or a reload whose modules use undeclared resources before the commit. Later uses are logged.
+    /// Rejects a load or a reload if a module uses an undeclared resource before the commit. Uses after the commit are logged.
     Refuse,
 }
 
@@ -35,12 +35,12 @@ pub enum PermissionPolicy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Undeclared {
     permission: Permission,
-    /// Description as a verb with its object, such as ``imports `connect` ``.
+    /// Description of the use, as a verb with an object, such as ``imports `connect` ``.
     by: String,
 }
 
-/// Imports that show the use of a resource, for functions without a hook. The standard library of each plugin imports other functions for
-/// files, such as `read` and `stat64`, so these functions show no use.
+/// Imported functions without a hook, with the permission that each function requires. File functions such as `read` and `stat64` are not
+/// listed, because the standard library of each plugin imports them.
 const IMPORTS: [(Permission, &[&str]); 5] = [
     (
         Permission::Network,
@@ -97,7 +97,7 @@ const IMPORTS: [(Permission, &[&str]); 5] = [
     (Permission::CLibraries, &["dlmopen", "dlopen"]),
 ];
 
-/// Declared permissions of a module, and the uses beyond the declaration that its file shows.
+/// Declared permissions of a module, and the undeclared uses that were detected in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Declaration {
     permissions: Option<Permissions>,
@@ -105,17 +105,17 @@ pub(crate) struct Declaration {
 }
 
 impl Declaration {
-    /// Creates the declaration of a file with these imports, which needs these libraries from the loader.
+    /// Creates the declaration for a file. `needed` lists the libraries that the dynamic linker loads for the file.
     pub(crate) fn of_file(permissions: Option<Permissions>, imports: &[String], needed: &[String]) -> Self {
         Self { permissions, undeclared: of_file(permissions, imports, needed) }
     }
 
-    /// Returns the declared permissions. `None` if the manifest declares none, so that no use is checked.
+    /// Returns the declared permissions. Returns `None` if the manifest has no list of permissions. The module is then not checked.
     pub(crate) fn permissions(&self) -> Option<Permissions> {
         self.permissions
     }
 
-    /// Returns the undeclared uses of the module, with one use for each permission. Uses that the file shows come first.
+    /// Returns the undeclared uses of the module, with one use for each permission. Uses that were detected in the file are listed first.
     fn undeclared(&self, uses: &[Use]) -> Vec<Undeclared> {
         let is_new = |found: &Undeclared| !self.undeclared.iter().any(|known| known.permission == found.permission);
         let observed = of_uses(self.permissions, uses).into_iter().filter(is_new);
@@ -123,7 +123,7 @@ impl Declaration {
     }
 }
 
-/// Returns the undeclared uses that a file shows.
+/// Returns the undeclared uses that are detected in a file.
 fn of_file(declared: Option<Permissions>, imports: &[String], needed: &[String]) -> Vec<Undeclared> {
     let is_c_library = |library: &&String| !hooks::is_platform(library) || library.starts_with("libz.so");
     let libraries = needed.iter().filter(is_c_library);
@@ -150,7 +150,7 @@ fn of_uses(declared: Option<Permissions>, uses: &[Use]) -> Vec<Undeclared> {
     undeclared(declared, uses.iter().filter_map(permission_of))
 }
 
-/// Returns the first use for each undeclared permission. Returns an empty list for a module that declares no permissions.
+/// Returns the first use for each undeclared permission. Returns an empty list for a module without a list of permissions.
 fn undeclared(declared: Option<Permissions>, uses: impl Iterator<Item = (Permission, String)>) -> Vec<Undeclared> {
     let Some(declared) = declared else { return Vec::new() };
     let mut found: Vec<Undeclared> = Vec::new();
@@ -162,10 +162,10 @@ fn undeclared(declared: Option<Permissions>, uses: impl Iterator<Item = (Permiss
     found
 }
 
-/// Checks a module under the policy of the host. `uses` are the uses that its hooks have noted so far.
+/// Checks a module under the policy of the host. `uses` contains the uses that the hooks of the module have noted.
 ///
 /// # Errors
-/// Returns an error if the policy refuses the undeclared uses of the module.
+/// Returns an error if the policy rejects the undeclared uses of the module.
 pub(crate) fn check(
     policy: PermissionPolicy,
     module: &str,
@@ -186,13 +186,13 @@ pub(crate) fn check(
     })
 }
 
-/// Returns a warning for each undeclared use of a module, unless the policy ignores undeclared uses. Messages place each warning after the
+/// Returns a warning for each undeclared use of a module, unless the policy ignores undeclared uses. Messages print each warning after the
 /// name of the module.
 pub(crate) fn warnings(policy: PermissionPolicy, declaration: &Declaration, uses: &[Use]) -> Vec<String> {
     as_warnings(policy, declaration.undeclared(uses))
 }
 
-/// Returns the [`warnings`] about uses that the hooks have noted and the file does not show.
+/// Returns the [`warnings`] about uses that the hooks have noted. Omits permissions for which the file check has already found a use.
 pub(crate) fn warnings_of_uses(policy: PermissionPolicy, declaration: &Declaration, uses: &[Use]) -> Vec<String> {
     as_warnings(policy, declaration.undeclared(uses).split_off(declaration.undeclared.len()))
 }
@@ -228,7 +228,7 @@ mod tests {
         Declaration::of_file(declared.map(Permissions::of), &owned(imports), &[])
     }
 
-    /// Imports of a plugin that uses none of the resources.
+    /// Imports of a plugin that requires no permission.
     const PLAIN: [&str; 12] = [
         "dlsym", "dlvsym", "fstat64", "getenv", "lseek64", "pause", "read", "readlink", "stat64", "statx", "write",
         "writev",

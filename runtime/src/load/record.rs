@@ -1,5 +1,4 @@
-//! Log of irreversible effects while the Master changes: listeners that were called, and module code that ran. The report of
-//! a rollback lists these effects.
+//! Log of irreversible effects of a reload: calls of listeners and of module code. The report of a rollback lists these effects.
 
 use std::fmt;
 
@@ -33,7 +32,7 @@ pub struct Remainder {
     pub events: Vec<String>,
     /// Priorities of the unloading callbacks that were called, in order.
     pub unloading_callbacks: Vec<i32>,
-    /// New modules whose main was called, in order. Effects of a main outside of the host's world remain.
+    /// New modules whose main was called, in order. A rollback does not revert the effects of a main outside of the host's world.
     pub mains: Vec<String>,
     /// New modules whose exit hook was called, in order.
     pub exit_hooks: Vec<String>,
@@ -43,18 +42,19 @@ pub struct Remainder {
     /// Modules whose `resume` was called, in order. Contains all suspended modules.
     #[serde(default)]
     pub resumed: Vec<String>,
-    /// Objects that the reload created and the rollback destroyed, usually class default objects. The native constructors of their base
-    /// classes have run.
+    /// Classes of the objects that the reload created and the rollback destroyed. Most of these objects are class default objects. The
+    /// native constructors of their base classes have run.
     pub constructions: Vec<Named>,
-    /// Functions outside of the new modules that were called before the failure. All these functions are declared pure.
+    /// Functions outside of the new modules that new code called before the failure. Only functions that are declared pure can be called
+    /// before the commit.
     pub pure_calls: Vec<Named>,
-    /// Functions that new code tried to call. Each call was rejected before the function ran.
+    /// Functions whose calls by new code were rejected. These functions did not run.
     pub refused_calls: Vec<Named>,
     /// Descriptions of objects that a listener added to the root set. These objects remain in the root set after the rollback.
     pub roots_added: Vec<String>,
     /// Descriptions of objects that a listener removed from the root set. The rollback does not add these objects again.
     pub roots_removed: Vec<String>,
-    /// Names of calls that were resolved for the first time. These names keep their call handles.
+    /// Names of functions that a call by name has resolved for the first time. These names keep their call handles.
     pub names_resolved: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub struct Remainder {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
-    /// Path of a class or function, or name of a call.
+    /// Path of a class or function, or name of a function that is called by name.
     pub name: String,
     /// Number of occurrences.
     pub times: u64,
@@ -91,7 +91,8 @@ impl fmt::Display for Named {
 }
 
 impl Remainder {
-    /// Formats the modules whose code ran, as one line. A rollback cannot undo effects of this code outside of the host's world.
+    /// Formats the modules whose main or exit hook ran, as one line. A rollback cannot undo the effects of this code outside of the host's
+    /// world.
     pub(crate) fn outside(&self) -> Option<String> {
         let ran =
             [("main", &self.mains), ("exit hook", &self.exit_hooks)].into_iter().filter(|(_, list)| !list.is_empty());
@@ -125,7 +126,7 @@ impl Remainder {
     }
 }
 
-/// Records effects while a record is active. Game thread only.
+/// Holds the [`Remainder`] of the reload in progress, if any. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder(RefCell<Option<Remainder>>);
 
@@ -134,7 +135,7 @@ impl Recorder {
         *self.0.borrow_mut() = Some(Remainder::default());
     }
 
-    /// Ends the record and returns it. Returns an empty record if none was active.
+    /// Returns the recorded effects and ends the recording. Returns an empty [`Remainder`] if no recording is active.
     pub(crate) fn end(&self) -> Remainder {
         self.0.take().unwrap_or_default()
     }

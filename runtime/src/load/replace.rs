@@ -1,5 +1,5 @@
-//! Selects the modules that a reload of changed modules replaces: modules whose build has changed, and modules that use them
-//! directly or indirectly. Uses names and digests only.
+//! Selects the modules that a reload of changed modules replaces. These are the modules whose build has changed, and their direct and
+//! indirect users. Compares only names and digests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -20,7 +20,7 @@ pub(crate) enum Why {
     Added,
     Removed,
     PackageRemoved,
-    /// The module uses the module of this name, and the used module is replaced.
+    /// The module uses the module with this name, and the used module is replaced.
     Uses(String),
 }
 
@@ -37,8 +37,8 @@ impl fmt::Display for Why {
     }
 }
 
-/// Returns the replaced modules, with reasons. Each pair in `uses` contains the names of a user and of the used module. The pairs include
-/// uses that no manifest lists.
+/// Returns the modules that the reload replaces, with the reasons. Each pair in `uses` contains the names of a user and of the used module.
+/// The pairs include uses without an entry in a manifest.
 pub(crate) fn replaced<D: PartialEq>(
     old: &[Build<D>],
     new: &[Build<D>],
@@ -59,7 +59,7 @@ pub(crate) fn replaced<D: PartialEq>(
         let why = if build.is_scripts { Why::PackageRemoved } else { Why::Removed };
         replaced.insert(build.name.clone(), why);
     }
-    // Each useful round adds at least one module. Therefore one round per module is sufficient.
+    // Each round adds at least one module, until no further module uses a replaced module. One round per module is therefore sufficient.
     for _ in old {
         let is_next = |(user, used): &&(String, String)| !replaced.contains_key(user) && replaced.contains_key(used);
         let next: Vec<_> = uses.iter().filter(is_next).cloned().collect();
@@ -74,7 +74,7 @@ pub(crate) fn replaced<D: PartialEq>(
 mod tests {
     use super::{Build, replaced};
 
-    /// Compares the replaced modules with `expected`. In the arguments, `a1 b1` are builds, and `b>a` means that `b` uses `a`.
+    /// Compares the result of [`replaced`] with `expected`. In the arguments, `a1 b1` are builds, and `b>a` means that `b` uses `a`.
     fn check(old: &str, new: &str, uses: &str, expected: &str) {
         let builds = |text: &str| {
             let build = |word: &str| {

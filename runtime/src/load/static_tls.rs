@@ -1,6 +1,6 @@
-//! Consumers of static thread-local storage. At startup, a process reserves a small amount of this storage for libraries that are loaded
-//! later. Each mapped copy of a module uses some of the storage, and the dynamic linker never frees it. A load may therefore fail even if
-//! its module needs very little.
+//! Consumers of static thread-local storage. At startup, a process reserves a small amount of this storage for later libraries. Each mapped
+//! copy of a consumer uses some of the storage, and the dynamic linker never frees the storage. A load may therefore fail even if the
+//! loaded module needs little storage.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::advice;
 use super::park_reason::listed;
 use crate::sync::lock;
 
-/// Use of static thread-local storage by one file, and advice to avoid this use.
+/// Static thread-local storage that one file uses, with advice on how to avoid this use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     used: StaticTls,
@@ -20,7 +20,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the static thread-local storage of a file; `None` if the file uses none.
+    /// Returns the static thread-local storage of a file. Returns `None` if the file uses only dynamic thread-local storage, or none.
     pub(crate) fn of(image: &ImageFile) -> Option<Box<Self>> {
         let help = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
         StaticTls::of(image.bytes()).map(|used| Box::new(Self { used, help: help() }))
@@ -45,8 +45,8 @@ pub(crate) fn note_mapped(module: &str, part: Part) {
     modules.insert(module.to_owned(), (part, copies + 1));
 }
 
-/// Returns the message of the dynamic linker, followed by all consumers and the help. `library` is the dependency of the
-/// module that the linker rejected; `None` if the linker rejected the module itself.
+/// Returns the message of the dynamic linker, followed by all consumers and the help. `library` is the rejected dependency of the module.
+/// `None` means that the dynamic linker rejected the module itself.
 pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: Option<&Part>) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let libraries = process::static_tls().into_iter().map(|(path, used)| Consumer {
@@ -73,7 +73,7 @@ fn in_words(module: &str, message: &str, library: Option<&str>, own: Option<&Par
         let all: Vec<_> = used.iter().map(Consumer::in_words).collect();
         words += &format!("; taken before: {}", all.join(", "));
     }
-    // Adds the help for the largest consumer in this process. The rejected copy may be the largest.
+    // Adds the help for the largest consumer in this process. The largest consumer may be the rejected copy.
     let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.used.bytes));
     let others = used.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {

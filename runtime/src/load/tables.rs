@@ -1,4 +1,4 @@
-//! Function tables that modules exchange with their host, and the comparison of two definitions of a table.
+//! Function tables that modules exchange with their host. Compares the module's definition of a table with the host's definition.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,7 +26,7 @@ use crate::signature::Signature;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// Both sides have a table of this name, but their entries differ.
+    /// Module and host define this table with different entries.
     #[error(
         "{module} was built with another definition of the table {table} than this host: {difference}; the module has {found}, the \
          host has {expected}: build both with one `entry_table!`"
@@ -97,7 +97,7 @@ impl Table {
     }
 }
 
-/// Describes the entries that only one side has, and the entries whose signatures differ.
+/// Describes missing entries, and entries with different signatures.
 fn difference(module: &BTreeMap<String, String>, host: &BTreeMap<String, String>) -> String {
     let of_module = module.iter().filter_map(|(name, signature)| match host.get(name) {
         None => Some(format!("`{name}` ({signature}) is missing at the host")),
@@ -117,7 +117,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// Tables that a host offers, and tables that it expects in modules. Usable on any thread.
+/// Tables that a host offers to modules, and tables that the host expects in modules. Usable on any thread.
 #[derive(Default)]
 pub(crate) struct HostTables {
     offered: RwLock<BTreeMap<String, Table>>,
@@ -125,23 +125,24 @@ pub(crate) struct HostTables {
 }
 
 impl HostTables {
-    /// Checks that no table of this name is offered.
+    /// Checks that the host offers no table with this name.
     pub(crate) fn is_free(&self, name: &str) -> bool {
         !self.offered.read().unwrap_or_else(PoisonError::into_inner).contains_key(name)
     }
 
-    /// Offers a function table. Modules that are loaded afterwards may call its entries.
+    /// Offers a function table. Later modules may call the entries of the table.
     pub(crate) fn offer(&self, table: Table) {
         self.offered.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
     }
 
-    /// Expects a function table. Modules that are loaded afterwards are rejected if they define the table differently.
+    /// Adds a function table that modules may implement. If a later module defines the table differently, the load of the module is
+    /// rejected.
     pub(crate) fn expect(&self, table: Table) {
         self.expected.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
     }
 
-    /// Compares the tables of a module with the tables of the host, before the module starts. Returns [`TableError::Differs`]
-    /// or [`TableError::NotOffered`].
+    /// Compares the tables of a module with the tables of the host. Must be called before the main of the module. Returns
+    /// [`TableError::Differs`] or [`TableError::NotOffered`].
     pub(crate) fn check(&self, module: &str, tables: EntryTables) -> Result<(), TableError> {
         if let Some(table) = tables.host.into_option().map(Table::described) {
             let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +165,7 @@ impl HostTables {
     }
 }
 
-/// Checks that a module implements the table `host`. Returns false if the module implements another table or no table. Returns
+/// Checks that a module implements the table `host`. Returns false if the module implements a different table or no table. Returns
 /// [`TableError::Differs`] if the definitions of the table differ.
 pub(crate) fn implements(module: &str, tables: EntryTables, host: &Table) -> Result<bool, TableError> {
     match tables.module.into_option().map(Table::described) {

@@ -1,4 +1,4 @@
-//! Carries the values of one object into its new body, according to the plan of its class.
+//! Carries the values of one object into its new body, according to the migration plan of the class.
 
 use std::rc::Rc;
 
@@ -19,25 +19,25 @@ use crate::reload::plan::{Action, ClassPlan, OwnReference, Plain, PropertyDefaul
 use crate::reload::references;
 use crate::reload::sources::{Carried, Sources, Surroundings, has_default, held, own_value, with_sources};
 
-/// Values by property name.
+/// Pairs of a property name and the own value of the object. An own value differs from the default.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
 
-/// Description in the report for a removed property.
+/// Report text for a removed property.
 const REMOVED: &str = "removed";
 
 /// Source of the new value of one property.
 enum Decision<'p> {
-    /// The object's own value, copied byte for byte.
+    /// Own value of the object, copied byte for byte.
     Copy(&'p Property),
     Write(Value),
-    /// Result of a conversion that runs later. Until the conversion runs, the property has its default, and the old value is put aside.
+    /// Result of a conversion that runs later. Before the conversion, the property has its default, and the old value is put aside.
     Convert(PendingConversion, &'p PropertyDefault),
     Default(&'p PropertyDefault),
     /// Leaves the property unset. A later step sets the property.
     Leave,
 }
 
-/// Fills the body of one object in the layout of the object's new class.
+/// Fills the new body of one object with the carried values. The body has the layout of the new class.
 pub(super) fn carry(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -78,8 +78,8 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Checks if an object can keep its body. The layout and the defaults of its class must be unchanged, and no values of the object may be
-/// put aside. If the object can keep its body, counts its values for the report.
+/// Checks if an object can keep its body. The layout and the defaults of its class must be unchanged, and the object must have no values
+/// that were put aside. If the object can keep its body, counts its values for the report.
 pub(super) fn stays(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -93,7 +93,7 @@ pub(super) fn stays(
 }
 
 /// Carries the values of an object by the compiled actions of its class. Without a new body, only compares the values with the defaults. If
-/// the compiled actions do not suffice for a value, counts no values and returns `false`.
+/// a value needs more than the compiled actions, counts no values and returns `false`.
 fn carry_plain(
     around: Surroundings<'_>,
     carried: Carried,
@@ -118,7 +118,7 @@ fn carry_plain(
                 let part = objects.subobject(sources.object, name);
                 are_own[*rule] = part.is_none_or(|part| sources.own.get(property) != Ok(part));
             }
-            // The mapping contains only classes of living objects. Templates must be checked even if the mapping is settled.
+            // Checks references to templates even if the mapping is settled, because the mapping contains only classes of living objects.
             for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
                 sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
             }
@@ -134,8 +134,8 @@ fn carry_plain(
     })
 }
 
-/// Compares the old and the new template: each default that objects follow must be equal in both. Caches the result, because most objects
-/// of a class have the same templates. The values of templates do not change while bodies are staged.
+/// Checks that the old and the new template have equal defaults. Compares only defaults that objects follow. Caches the result, because
+/// most objects of a class have the same templates. The values of templates do not change while bodies are staged.
 fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
     let templates = (sources.old_cdo, sources.new_cdo);
     if let Some((known, is_same)) = plain.same_defaults.get()
@@ -148,8 +148,8 @@ fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
     is_same
 }
 
-/// Returns two lists of values: the values to set after the object is constructed again, and the values for which the new class has no
-/// property. Omits values that equal the old default.
+/// Returns two lists of own values. The caller must set the values in the first list after the object is constructed again. For the values
+/// in the second list, the new class has no property.
 pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -177,7 +177,7 @@ pub(super) fn own_values(
     })
 }
 
-/// Returns the state that an object keeps while its class is missing. `fields` are the kept fields of its plugin part.
+/// Returns the values that an object keeps while its class is missing. `fields` contains the kept fields of the plugin part.
 pub(super) fn asleep(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -198,7 +198,7 @@ pub(super) fn asleep(
                 Some(own) => {
                     let own = own.of_type(&property.ty);
                     let now = own.instead.clone().unwrap_or_else(|| own.value.clone());
-                    // The property may have another type when its class returns.
+                    // The property may have a different type when its class returns.
                     removed.put(&property.text, Aside { instead: Some(now.clone()), ..own });
                     KeptValue::Own(now)
                 }
@@ -214,8 +214,8 @@ pub(super) fn asleep(
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
-    // The object remains dormant and keeps the values that its new body cannot hold. If a base class of the object has returned, the
-    // properties of the base class can hold some of these values again.
+    // The object remains dormant. Its new body has the class of a base class, and the object keeps all values that do not fit into this
+    // body. If a base class has returned, its properties can hold some of these values again.
     let restored = plan.restored(&dormant);
     dormant.values.retain(|(name, _)| !restored.contains(&**name));
     for (_, value) in &dormant.values {
@@ -237,7 +237,7 @@ fn keep_removed(
     for (property, was, change) in &plan.removed {
         remove(sources, (property, Some(was)), &mut changes[*change], removed)?;
     }
-    // A dormant object may have kept values for properties that the new build of its class lacks.
+    // A dormant object may have values for properties that the new build of its class lacks.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     let Some(dormant) = asleep else { return Ok(()) };
     let restored = plan.restored(dormant);
@@ -266,7 +266,7 @@ fn remove(
     Ok(())
 }
 
-/// Puts an own value aside and counts it. `own` is `None` if the object had the default.
+/// Puts an own value aside and counts the value. `own` is `None` if the object had the default.
 fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange, removed: &mut RemovedValues) {
     match own {
         Some(own) => {
@@ -277,8 +277,8 @@ fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange
     }
 }
 
-/// Copies the own value of a property. If the value equals the new default, also puts the value aside. A property with a value that was put
-/// aside does not follow later defaults.
+/// Copies the own value of a property. If the value equals the new default, also puts the value aside. A property does not follow later
+/// defaults while one of its values is put aside.
 fn keep<'p>(
     sources: &Sources<'_>,
     property: &Property,
@@ -314,7 +314,7 @@ fn decide<'p>(
                 changes[*change].kept += 1;
                 return keep(sources, property, (from, default), removed);
             }
-            // `earlier` may refer to objects that the property accepts again.
+            // A value in `earlier` may refer to objects that the property accepts again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was.as_ref(), earlier)?;
             if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(&property.ty, &own.value)) {
@@ -324,7 +324,7 @@ fn decide<'p>(
             (own, default, *change, is_checked.then_some(references::MOVED), true)
         }
         Action::Convert { from, was, default, change, is_same } => {
-            // The value that was put aside has an older type. The current type of the property may accept the value again.
+            // `earlier` was put aside under an older type of the property. The current type may accept this value again.
             let earlier = removed.take(&from.text);
             (own_value(sources, from, was.as_ref(), earlier)?, default, *change, Some(""), *is_same)
         }
@@ -341,7 +341,7 @@ fn decide<'p>(
                         }
                     };
                     match (**name != *property.text).then(|| removed.take(&property.text)).flatten() {
-                        // Puts the own value aside under its old name. Both values can then be restored under their own names.
+                        // Puts the own value aside under the old name. Both values can then be restored under their names.
                         Some(restored) => {
                             let change = PropertyChange::line(changes, sources.label, name, REMOVED);
                             put_aside((&Rc::from(&**name), own), &mut changes[change], removed);
@@ -368,7 +368,7 @@ fn decide<'p>(
     let own = redone(sources, property, own);
     let fitting = fitting(sources, property, &own);
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
-        // An earlier reload has already reported that a part of the value is put aside.
+        // An earlier reload has already reported that a part of this value is put aside.
         (Some((_, Extent::Part)), None) => ("", |change| &mut change.kept),
         (Some((_, Extent::Part)), Some(_)) => (CUT, |change| &mut change.dormant),
         (Some(_), _) if is_same => ("", |change| &mut change.kept),
@@ -380,7 +380,7 @@ fn decide<'p>(
         words.clone_into(&mut changes[change].change);
     }
     *which(&mut changes[change]) += 1;
-    // If the own value equals the new default, puts the whole value aside. The property then does not follow later defaults.
+    // If the own value equals the new default, puts the whole value aside, so that the property does not follow later defaults.
     let is_default = match (&fitting, default) {
         (Some((value, _)), PropertyDefault::Value) => sources.new_default.read(property)? == *value,
         _ => false,
@@ -400,7 +400,7 @@ fn decide<'p>(
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
 
-/// Undo of a conversion: restores the original value if the property has the original type again. Keeps the replaced value for a redo,
+/// Undoes a conversion. If the property has the original type again, restores the original value. Stores the replaced value for a redo,
 /// unless the built-in conversion rules can compute the replaced value from the original value.
 fn undone(sources: &Sources<'_>, (property, action): (&Property, &Action), own: Aside) -> Result<Aside, CallError> {
     let Action::Convert { from, was, .. } = action else { return Ok(own.undone(&property.ty)) };
@@ -415,8 +415,8 @@ fn undone(sources: &Sources<'_>, (property, action): (&Property, &Action), own: 
     Ok(restored.with_redo(own.of_type(&from.ty), is_lost.then_some(&from.ty)))
 }
 
-/// Returns the value that an undo replaced, if it has the type of the property. The object must have had the original value
-/// until now, or its current value must be unconvertible. Otherwise returns `own`.
+/// Redoes a conversion. Returns the value that an undo has replaced, if this value has the type of the property. The object must still have
+/// the original value, or a current value that cannot be converted. In all other cases, returns `own`.
 fn redone(sources: &Sources<'_>, property: &Property, own: Aside) -> Aside {
     let Some(redone) = own.redone(&property.ty).filter(|redone| fitting(sources, property, redone).is_some()) else {
         return own;
@@ -424,8 +424,8 @@ fn redone(sources: &Sources<'_>, property: &Property, own: Aside) -> Aside {
     if own.instead.is_none() || fitting(sources, property, &own).is_none() { redone } else { own }
 }
 
-/// Restores the value that was put aside under the new name of a renamed property, if the property can hold the value. The value of the old
-/// name is put aside instead. Both values can then be restored under their own names.
+/// Restores the value that was put aside under the new name of a renamed property, if the property can hold the value. Then puts the value
+/// of the old name aside. Both values can later be restored under their names.
 fn take_restored(
     sources: &Sources<'_>,
     (property, action): (&Property, &Action),
@@ -445,8 +445,8 @@ fn take_restored(
     Ok(Some(restored))
 }
 
-/// Checks if a value may become invalid although the type of the property is unchanged. The class of a referenced object may
-/// have changed, and a property type does not include the length of a fixed array.
+/// Checks if a value may become invalid although the type of the property is unchanged. The class of a referenced object may have changed.
+/// The length of a fixed array may also have changed, because the property type does not include the length.
 fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
@@ -465,7 +465,7 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     let now = own.instead.as_ref().filter(|_| !own.is_of(&property.ty)).and_then(fit);
     match (now, original) {
         (Some((now, extent)), None) => Some((now, extent.max(Extent::OneWay))),
-        // Prefers the current value, unless the original value has an unknown type and fits without a conversion.
+        // Prefers the current value. However, prefers an original value of unknown type if it fits without a conversion.
         (Some((now, extent)), Some((value, other)))
             if extent <= other && now != value && !(own.ty == 0 && other == Extent::Whole) =>
         {

@@ -55,7 +55,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Durations of the phases in milliseconds. Phases that were not reached have no entry.
+/// Durations of the phases in milliseconds. A phase has no entry if the reload ended before the phase.
 ///
 /// # Examples
 /// ```rust
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Phases {
 }
 
 impl Phases {
-    /// Returns the duration of one phase. Returns zero if the phase was not reached.
+    /// Returns the duration of one phase. Returns zero if the reload ended before the phase.
     pub fn get(&self, phase: Phase) -> Duration {
         duration(self.ms(phase))
     }
@@ -129,7 +129,7 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Creates the pause of a world with this number of living objects.
+    /// Creates a pause with this duration. `objects` is the number of living objects in the world.
     pub fn new(total: Duration, objects: u64) -> Self {
         let seconds = total.as_secs_f64();
         Self { ms: seconds * 1e3, ns_per_object: (objects != 0).then(|| seconds * 1e9 / objects as f64) }
@@ -146,7 +146,7 @@ impl Pause {
     }
 }
 
-/// Converts milliseconds to a duration. Returns zero if no duration can represent the number.
+/// Converts milliseconds to a duration. Returns zero if the number is negative, too large, or not a number.
 fn duration(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
@@ -171,9 +171,10 @@ pub struct PropertyChange {
     pub property: String,
     /// Description of the change of the declaration.
     pub change: String,
-    /// Number of objects that kept their own value.
+    /// Number of objects with an unchanged own value. An own value differs from the default.
     pub kept: u64,
-    /// Number of objects whose own value was converted, either without loss or by a conversion function of the module.
+    /// Number of objects whose own value was converted to the new type. A conversion is lossless, or uses a conversion function of the
+    /// module.
     #[serde(default)]
     pub converted: u64,
     /// Number of objects that follow the new default.
@@ -183,22 +184,22 @@ pub struct PropertyChange {
     /// Number of objects whose own value is put aside in this process. A whole value is put aside until a property with its name exists
     /// again. A part of a value is put aside until the property can hold that part.
     pub dormant: u64,
-    /// Number of objects whose value was discarded with its property. Nonzero only after loading a world from a file.
+    /// Number of objects whose value was discarded, because the property was removed. Nonzero only after loading a world from a file.
     pub dropped: u64,
 }
 
-/// Description in the report for a property that can hold only a part of a value.
+/// Report text for a property that can hold only a part of a value.
 pub(crate) const CUT: &str = "has no room for all of it now";
 
 impl PropertyChange {
-    /// Returns the index of a property in the list. Adds the property if the list lacks it.
+    /// Returns the index of the entry for a property. Adds an entry if the list has no entry for this property.
     pub(crate) fn line(changes: &mut Vec<Self>, class: &str, property: &str, change: &str) -> usize {
         let is_it = |known: &Self| known.class == class && known.property == property;
         let known = changes.iter().position(is_it);
         known.unwrap_or_else(|| Self::add(changes, class, property, change.to_owned()))
     }
 
-    /// Counts a value that a function of the module converts.
+    /// Counts a value that a conversion function of the module converts.
     pub(crate) fn count_conversion(&mut self) {
         const BY_MODULE: &str = "converted by its module";
         if !self.change.ends_with(BY_MODULE) {
@@ -208,14 +209,14 @@ impl PropertyChange {
         self.converted += 1;
     }
 
-    /// Adds a property and returns its index.
+    /// Adds an entry for a property, and returns the index of the entry.
     pub(crate) fn add(changes: &mut Vec<Self>, class: &str, property: &str, change: String) -> usize {
         changes.push(Self { class: class.to_owned(), property: property.to_owned(), change, ..Self::default() });
         changes.len() - 1
     }
 }
 
-/// Counts of values in all affected objects, by outcome. Each value is counted once.
+/// Numbers of property values in all affected objects, by outcome. Each value is counted once.
 ///
 /// # Examples
 /// ```rust
@@ -232,11 +233,11 @@ pub struct ValueCounts {
     pub kept: u64,
     /// Values that follow the new default.
     pub followed: u64,
-    /// Values that were converted to another type, either without loss or by a conversion function of the module.
+    /// Values that were converted to a new type. A conversion is lossless, or uses a conversion function of the module.
     pub converted: u64,
     /// Values that the new type cannot represent. The property has its default, and the value is put aside.
     pub defaulted: u64,
-    /// Values that are put aside, because their property was removed or can hold only a part of the value.
+    /// Values that are put aside, because the property was removed, or because the property can hold only a part of the value.
     pub put_aside: u64,
 }
 
@@ -258,7 +259,7 @@ impl ValueCounts {
     }
 }
 
-/// Change of a class that was removed, has returned, was renamed, or has another native base class.
+/// Change of a class that was removed, has returned, was renamed, or has a new native base class.
 ///
 /// # Examples
 /// ```rust

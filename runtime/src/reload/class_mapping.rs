@@ -1,4 +1,4 @@
-//! Maps each class to the class of its objects after the reload. The mapping is computed once, after the new types are declared. All
+//! Maps each class to the class that its objects have after the reload. The mapping is computed once, after the new types are declared. All
 //! objects and references use the mapping.
 
 use std::collections::{BTreeSet, HashSet};
@@ -13,8 +13,8 @@ use crate::object::class::Class;
 use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
 use crate::reload::plan::native_ancestor;
 
-/// Returns the living objects whose class belongs to these modules, and all dormant objects, in creation order. Omits class
-/// default objects and their templates.
+/// Returns the living objects whose class belongs to these modules, and all dormant objects, in creation order. Omits class default objects
+/// and templates of subobjects.
 pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<ObjectHandle> {
     // Checks only the most-derived class. A reload that replaces the module of a base class also replaces the modules of its derived
     // classes.
@@ -35,7 +35,7 @@ pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
 pub(super) struct ClassTarget {
     pub(super) object_plan: ObjectPlan,
     pub(super) class: Rc<Class>,
-    /// Path of the objects' class, even if that class is missing.
+    /// Path of the class, even if the class is missing.
     pub(super) path: Rc<str>,
     pub(super) objects: u64,
 }
@@ -43,12 +43,13 @@ pub(super) struct ClassTarget {
 #[derive(Default)]
 pub(crate) struct ClassMapping {
     pub(super) targets: FxHashMap<ClassKey, ClassTarget>,
-    /// Set if every object keeps its base classes and interfaces. All references then remain valid.
+    /// Set if every class in the mapping keeps its base classes and interfaces. All references to objects of these classes then remain
+    /// valid.
     pub(super) is_settled: bool,
 }
 
 impl ClassMapping {
-    /// Returns the class of an object after the migration. Returns `None` for destroyed objects, and for objects that will be
+    /// Returns the class that an object has after the migration. Returns `None` for destroyed objects, and for objects that will be
     /// dormant.
     pub(super) fn class_after(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
         match self.targets.get(&key_of(core, object)?) {
@@ -58,7 +59,7 @@ impl ClassMapping {
         }
     }
 
-    /// Returns the new class of the objects of a class. Returns `None` if the objects will be dormant.
+    /// Returns the new build of a class. Returns `None` if the objects of the class will be dormant.
     pub(super) fn class_rebuilt(&self, class: ClassId) -> Option<&Rc<Class>> {
         let key: ClassKey = (class, None);
         let target = self.targets.get(&key)?;

@@ -1,5 +1,5 @@
-//! Runs the conversion functions of plugin authors in a reload. Selects and calls the function that converts a value. The functions run
-//! after all objects have new bodies, and before any plugin part is built. If a function fails, the reload is rolled back.
+//! Selects and runs the conversion functions of plugin authors during a reload. The functions run after all objects have new bodies, and
+//! before any plugin part is built. If a function fails, the reload is rolled back.
 
 use std::rc::Rc;
 
@@ -22,10 +22,10 @@ use crate::object::thunk::{ParamBlock, run_over_block};
 use crate::object::value::Value;
 use crate::object::values::fits;
 
-/// Conversions of a class and its bases, by property. The empty key lists the conversions of whole objects, bases first.
+/// Conversion functions of a class and its bases, by property. The empty key contains the conversions of whole objects, bases first.
 pub(crate) type Conversions = FxHashMap<Rc<str>, Vec<Rc<Function>>>;
 
-/// Returns the conversions of a class and its bases.
+/// Returns the conversion functions of a class and its bases.
 pub(crate) fn conversions_of(class: &Rc<Class>) -> Conversions {
     let mut found = Conversions::default();
     for class in class.dynamic_chain() {
@@ -36,13 +36,14 @@ pub(crate) fn conversions_of(class: &Rc<Class>) -> Conversions {
     found
 }
 
-/// Compares the type `earlier` of the replaced build with the type `now` of this build. Types that differ only in renamed paths are equal.
+/// Compares the type `earlier` of the replaced build with the type `now` of the new build. Types that differ only in renamed paths are
+/// equal.
 pub(crate) fn is_same_type(world: &World, earlier: &str, now: &PropertyType) -> bool {
     world.types.to_current_paths(earlier) == now.to_string()
 }
 
-/// Returns the function that converts an object's own value, with the argument of the function. `ty` is the type of the
-/// property. `held` is the type and value of the property in the replaced build, unless the property had its default.
+/// Returns the function that converts an object's own value, with the argument of the function. `ty` is the new type of the property.
+/// `held` contains the type and value of the property in the replaced build. `held` is `None` if the property had its default.
 ///
 /// Converts the value in `held`. Without `held`, converts the value that was put aside.
 pub(crate) fn select(
@@ -51,7 +52,7 @@ pub(crate) fn select(
     own: &Aside,
     (ty, held): (&PropertyType, Option<(&PropertyType, &Value)>),
 ) -> Option<(Rc<Function>, Value)> {
-    // The property has the original type of the value again, for example after an undone edit.
+    // The property has the original type of the value again, for example after the author has reverted a change.
     if own.is_of(ty) {
         return None;
     }
@@ -70,8 +71,8 @@ pub(crate) fn select(
     })
 }
 
-/// Calls a conversion. The call is allowed before the commit, because the function belongs to the new build or to a module that was staged
-/// earlier. The function cannot write to objects, because no object is being rebuilt during the call.
+/// Calls a conversion. The call is allowed before the commit, because the function belongs to a new or kept module. During staging, code
+/// may write only to an object that is being rebuilt. The function therefore cannot write to objects.
 ///
 /// # Errors
 /// Returns the error or the panic of the function.
@@ -90,14 +91,14 @@ fn described(world: &World, function: &Function, argument: &Value) -> String {
     format!("{subject}, {} ({types}),", line(&argument.print(&world.names)))
 }
 
-/// Property that receives a converted value. If the object had an own value, also contains the value that an undo restores.
+/// Property that receives a converted value. If the object had an own value, the second field contains the value for an undo.
 pub(crate) type Target = (Rc<Property>, Option<Aside>);
 
-/// Conversion for one object. Runs when all objects have their new bodies.
+/// Conversion for one object. Runs after all objects have received new bodies.
 pub(crate) struct PendingConversion {
     pub(crate) object: ObjectHandle,
-    /// Object with the new defaults: the class default object. For a subobject, its template in the class default object of
-    /// the owner's class.
+    /// Object with the new defaults. For most objects, the class default object. For a subobject, the template in the class default object
+    /// of the owner's class.
     pub(crate) template: ObjectHandle,
     pub(crate) function: Rc<Function>,
     pub(crate) argument: Value,
@@ -108,8 +109,8 @@ impl PendingConversion {
     /// Calls the function, and returns the converted value for each target.
     ///
     /// # Errors
-    /// Returns the description of the value and the error if the function fails, or if it returns an object that the property
-    /// cannot hold.
+    /// Returns an error if the function fails, or if the property cannot hold the returned object. The error contains a description of the
+    /// converted value.
     pub(crate) fn run(self, core: &Core) -> Result<Vec<(Target, Value)>, (String, CallError)> {
         let Self { function, argument, targets, .. } = self;
         let world = &core.world;
@@ -133,7 +134,7 @@ impl PendingConversion {
 }
 
 /// Puts the original of a converted value aside. An undo restores the original. If the converted value equals the default, also puts the
-/// converted value aside. The property then does not follow later defaults.
+/// converted value aside, so that the property does not follow later defaults.
 pub(crate) fn keep_original(
     core: &Core,
     (object, template): (ObjectHandle, ObjectHandle),
@@ -141,9 +142,9 @@ pub(crate) fn keep_original(
     value: &Value,
 ) -> Result<(), CallError> {
     let objects = &core.world.objects;
-    // Discards an original that has the current type of the property. The next reload would restore such an original.
+    // Discards an original with the current type of the property. Otherwise the next reload would restore the original.
     let before = original.and_then(|own| own.newer_than(&property.ty));
-    // Discards the values for a redo. They are outdated, because the function has computed a new value.
+    // Discards the values for a redo, because the function has computed a new value.
     let before = before.map(|own| Box::new(Aside { redo: Vec::new(), ..own }));
     if before.is_some() || objects.read_value(template, &property.text)? == *value {
         let own = Aside { before, ..Aside::from(value.clone()).of_type(&property.ty) };
@@ -200,9 +201,9 @@ mod tests {
         check(&own().of_type(&f32), None, "");
         check(&own(), None, "of_number(2.5)");
         check(&Value::I32(7).into(), None, "");
-        // The property already has a converted form of the value.
+        // The property already has a value that was converted from this value.
         check(&own().of_type(&f64), Some((&i32, Value::I32(2))), "");
-        // Converts the value that the property had. The original is restored when the property has the original type again.
+        // Converts the current value of the property. A later reload with the original type restores the original.
         check(&own().of_type(&f64), Some((&text, Value::Text("warm".into()))), "of_text(\"warm\")");
         check(&Aside::from(Value::I32(7)).of_type(&i32), Some((&f64, Value::F64(7.5))), "");
     }

@@ -1,4 +1,4 @@
-//! Selects the conversions of plugin authors for the values of one object, according to the plan of its class.
+//! Selects the conversion functions for the values of one object, according to the migration plan of the class.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use crate::reload::conversion::{PendingConversion, select};
 use crate::reload::plan::{Action, ClassPlan, OwnReference};
 use crate::reload::sources::{Sources, held, own_value};
 
-/// Work that must wait until all objects have their new bodies.
+/// Conversions and references that must wait until all objects have new bodies.
 #[derive(Default)]
 pub(super) struct Later {
     pub(super) conversions: Vec<PendingConversion>,
     pub(super) to_own: Vec<OwnReference>,
 }
 
-/// Returns the conversion of an own value, if a function of the plugin author accepts the value. An undo restores the value before the
+/// Returns the conversion of an own value, if a conversion function accepts the value. An undo restores the value from before the
 /// conversion.
 pub(super) fn own_conversion(
     sources: &Sources<'_>,
@@ -51,8 +51,8 @@ pub(super) fn own_conversion(
     }))
 }
 
-/// Returns the conversions that apply to the object as a whole, with its old values as arguments. Omits a conversion if all of
-/// its old values are defaults, or if the function does not accept them.
+/// Returns the conversions of the whole object, with the old values as arguments. Omits a conversion if all its arguments are defaults, or
+/// if the function does not accept the arguments.
 pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Result<Vec<PendingConversion>, CallError> {
     let mut found = Vec::new();
     for whole in &plan.whole {
@@ -80,8 +80,8 @@ pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Resu
     Ok(found)
 }
 
-/// Checks if a conversion of the whole object sets this property. If so, counts the property and leaves the property unset for the
-/// conversion. The own value of the property becomes the original of the converted value. An older value that was put aside is discarded.
+/// Checks if a conversion of the whole object sets this property. If so, counts the property and leaves the property unset. The conversion
+/// sets the property later. The own value of the property becomes the original for an undo. An older value that was put aside is discarded.
 pub(super) fn leave_to_whole(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),

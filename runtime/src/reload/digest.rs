@@ -1,5 +1,5 @@
-//! Dump of the world as lines of text, grouped into parts. Tests and tools compare the dumps before and after a rollback to verify that the
-//! rollback restored the world.
+//! Dump of the world as lines of text, grouped into parts. Tests and tools compare the dumps from before a reload and after its rollback.
+//! Equal dumps prove that the rollback restored the world.
 //!
 //! In addition to values, the dump contains identities, such as addresses of bodies and keys of conjugates. The dump therefore detects a
 //! rollback that replaces an object by an equal copy.
@@ -17,7 +17,7 @@ use crate::load::module::master::MasterModule;
 use crate::object::body::Body;
 use crate::object::class::Class;
 
-/// Text form of the state that a rollback must restore. Digests are comparable only within one runtime.
+/// Text form of all objects and registries that a rollback must restore. Digests are comparable only within one runtime.
 ///
 /// # Examples
 /// ```rust
@@ -47,8 +47,8 @@ impl WorldDigest {
         self.parts.keys().copied()
     }
 
-    /// Returns one line per difference. In the part `objects`, `objects - …` exists only in `self`, `objects + …` only in
-    /// `after`.
+    /// Returns one line per difference. For example, `objects - …` is a line of the part `objects` that exists only in `self`. `objects +
+    /// …` exists only in `after`.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         let names: std::collections::BTreeSet<_> = self.parts().chain(after.parts()).collect();
         let only = |sign: char, name: &str, these: &[String], those: &[String]| {
@@ -103,7 +103,7 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
     WorldDigest { parts }
 }
 
-/// Lists values owned by plugin code and by the host.
+/// Lists the owned values of plugins and of the host.
 fn owned_values(core: &Core) -> Vec<String> {
     let report = core.owned_values.report();
     report
@@ -113,7 +113,7 @@ fn owned_values(core: &Core) -> Vec<String> {
         .collect()
 }
 
-/// Lists the ids of value types and of objects referenced by lazy references.
+/// Lists the ids of value types, and the ids of objects with lazy references.
 fn numbers(core: &Core) -> Vec<String> {
     let mut lines = core.value_types.lines();
     lines.extend(core.world.lazy.lines());
@@ -135,7 +135,7 @@ fn leases(loads: &Loads) -> Vec<String> {
     lines
 }
 
-/// Lists the private copies of libraries. Omits the spare files of removed images, because these files do not belong to the world.
+/// Lists the private copies of libraries. Omits the spare files of removed images, because a rollback does not remove these files.
 fn files(loads: &Loads) -> Vec<String> {
     let entries = std::fs::read_dir(loads.registry.stage_dir.path()).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -144,7 +144,7 @@ fn files(loads: &Loads) -> Vec<String> {
     names
 }
 
-/// Lists the scheduled jobs of modules. Omits posted closures. They run whenever the game thread waits, even during a rollback.
+/// Lists the scheduled jobs of modules. Omits posted closures, because they run whenever the game thread waits, even during a rollback.
 fn jobs(core: &Core) -> Vec<String> {
     let infos = core.tasks.infos();
     infos.iter().filter(|job| job.kind != LeaseKind::Posted).map(|job| format!("{job:?}")).collect()
@@ -244,7 +244,7 @@ fn types(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Lists registered calls. Omits native calls of the host. The host may resolve native calls at any time.
+/// Lists registered calls. Omits native calls of the host, because the host may resolve native calls at any time.
 fn calls(core: &Core) -> Vec<String> {
     let mut lines = core.zcalls.of_modules();
     lines.extend(core.explicit.lines());

@@ -1,5 +1,5 @@
-//! Decides if new code of a watched library stays. A health window opens after each commit. If the health function of the host returns an
-//! error during the window, the host returns to the earlier library. Libraries are identified by the digests of their files.
+//! Decides if the new code of a watched library remains in use. A health window opens after each commit. If the health function of the host
+//! returns an error during the window, the host loads the earlier library again. Libraries are identified by the digests of their files.
 
 use std::io;
 use std::path::Path;
@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum size of a status file in bytes.
 const LARGEST_STATUS: u64 = 1 << 20;
-/// Maximum size of a written reason in bytes.
+/// Maximum size of one reason in the status file, in bytes.
 const LARGEST_REASON: usize = 1 << 12;
-/// Maximum size of one written reason of each module, in total. JSON escapes a byte as at most six bytes, and a module has two reasons.
+/// Maximum total size of all reasons of one kind in the status file. A module has two kinds of reasons, and JSON escapes a byte as at most
+/// six bytes.
 const LARGEST_REASONS: usize = 1 << 16;
 
-/// Status of a host with a health watch, as its status file contains it. Names of fields are stable; fields may be added.
+/// Status of a host with a health watch, as stored in the status file. The names of the fields are stable. Later versions may add fields.
 ///
 /// # Examples
 /// ```rust
@@ -37,8 +38,8 @@ const LARGEST_REASONS: usize = 1 << 16;
 pub struct HostStatus {
     /// Process id of the host.
     pub process: u32,
-    /// Start of the process in clock ticks since the boot of the machine, as in `/proc/<id>/stat`. 0 if unknown. Distinguishes the host
-    /// from a later process with the same id.
+    /// Start time of the process in clock ticks since the boot of the machine, as in `/proc/<id>/stat`. 0 if unknown. Distinguishes the
+    /// host from a later process with the same id.
     #[serde(default)]
     pub started: u64,
     /// Generation of the Master.
@@ -53,13 +54,13 @@ pub struct HostStatus {
 pub struct ModuleStatus {
     /// File name of the library.
     pub file: String,
-    /// SHA-256 digest of the file whose code runs. `image:` and the digest of the image, if the host itself has loaded a file that has been
-    /// replaced since. Empty if the library is absent.
+    /// SHA-256 digest of the file whose code runs. If the host itself loaded the library and the file was replaced since, `image:` and the
+    /// digest of the image. Empty if the library is absent.
     pub digest: String,
     /// State of this code.
     #[serde(flatten)]
     pub state: ModuleState,
-    /// File that was not loaded, or whose code was unhealthy. `None` after the file was replaced.
+    /// File that could not be loaded, or whose code was unhealthy. `None` after the file was replaced.
     pub rejected: Option<Rejected>,
 }
 
@@ -75,9 +76,9 @@ pub enum ModuleState {
     Running,
     /// The host has unloaded the Master, or has reloaded it without this library. The watch does not load the library.
     Absent,
-    /// The code is unhealthy and still runs, since no earlier library can replace it.
+    /// The code is unhealthy. The code still runs, because the host has no earlier library.
     Unhealthy {
-        /// Error of the health function, cut after 4 KiB.
+        /// Error of the health function, truncated after 4 KiB.
         reason: String,
     },
 }
@@ -90,7 +91,7 @@ pub struct Rejected {
     pub digest: String,
     /// Step that rejected the file.
     pub by: RejectedBy,
-    /// Error of this step, cut after 4 KiB.
+    /// Error of this step, truncated after 4 KiB.
     pub reason: String,
 }
 
@@ -109,7 +110,7 @@ impl HostStatus {
     /// Reads a status file. Returns `None` if the file does not exist. Can be called on any thread and in any process.
     ///
     /// # Errors
-    /// Returns the error of the system, or `InvalidData` if the file is not a status.
+    /// Returns the error of the operating system, or `InvalidData` if the file is not a status file.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
         match plain_file::read(path, LARGEST_STATUS) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from),
@@ -138,22 +139,23 @@ struct Module {
     rejected: Option<Rejected>,
     /// Set if the rejected file could not be copied.
     is_uncopied: bool,
-    /// Digest of the watched file when the host loaded the module from another file. Not loaded until the watched file has other content.
+    /// Digest of the watched file at the time when the host loaded the module from a different file. The watch loads the watched file only
+    /// after its content has changed.
     passed_over: Option<String>,
 }
 
-/// Code of a watched library after a reload by the host.
+/// Code of a watched library after the host itself has reloaded the Master.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Adopted {
     /// Digest of the running code.
     pub digest: String,
     /// Digest of the watched file. `None` if the file cannot be read.
     pub file: Option<String>,
-    /// Set if the code was loaded from another file.
+    /// Set if the code was loaded from a different file than the watched file.
     pub is_elsewhere: bool,
 }
 
-/// Health of the watched libraries. Reads no clock: the caller passes the time.
+/// Health of the watched libraries. Reads no clock. The caller passes the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Health {
     window: Duration,
@@ -166,16 +168,16 @@ pub(crate) struct Health {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Wait,
-    /// The window has passed: the running code is the last healthy code.
+    /// The window has passed. The running code is now the last healthy code.
     Keep,
-    /// Load the last healthy code of these modules again.
+    /// The caller must load the last healthy code of these modules again.
     Return(Vec<usize>),
     /// No module has an earlier library.
     Stuck,
 }
 
 impl Health {
-    /// Starts with an open window: code that was just loaded is not known to be healthy. `modules` contains names and digests of files.
+    /// Starts with an open window, because the health of the loaded code is unknown. `modules` contains the names and digests of the files.
     pub(crate) fn new(window: Duration, now: Duration, modules: impl IntoIterator<Item = (String, String)>) -> Self {
         let module = |(file, runs)| Module {
             file,
@@ -193,12 +195,12 @@ impl Health {
         self.opened.is_some()
     }
 
-    /// Returns the digest of the running code, or `None` if the Master does not contain the library.
+    /// Returns the digest of the running code. Returns `None` if the Master does not contain the library.
     pub(crate) fn runs(&self, module: usize) -> Option<&str> {
         self.modules[module].runs.as_deref()
     }
 
-    /// Returns the digest of the last healthy code, or of the running code if none is known.
+    /// Returns the digest of the last healthy code. If no healthy code is known, returns the digest of the running code.
     pub(crate) fn good(&self, module: usize) -> Option<&str> {
         let module = &self.modules[module];
         module.good.as_deref().or(module.runs.as_deref())
@@ -214,8 +216,8 @@ impl Health {
         self.modules.iter().any(|module| is_needed(&module.runs) || is_needed(&module.good))
     }
 
-    /// Compares the digests of the files on disk, and returns the modules to load. Content that was rejected is not loaded again until the
-    /// file has had another content.
+    /// Compares the digests of the files on disk with the running code. Returns the modules to load. Rejected content can be loaded again
+    /// only after the content of the file has changed.
     pub(crate) fn found(&mut self, digests: &[String]) -> Vec<usize> {
         let mut load = Vec::new();
         for (at, (module, found)) in self.modules.iter_mut().zip(digests).enumerate() {
@@ -229,7 +231,7 @@ impl Health {
         load
     }
 
-    /// Records a commit, which opens the window.
+    /// Records a commit and opens the health window.
     pub(crate) fn committed(&mut self, now: Duration, loaded: &[usize], digests: &[String]) {
         for &at in loaded {
             let module = &mut self.modules[at];
@@ -239,7 +241,8 @@ impl Health {
         }
     }
 
-    /// Records the Master after a reload by the host. Other code opens the window. `None` is a library that the Master does not contain.
+    /// Records the code of the libraries after the host itself has reloaded the Master. Opens the health window if code has changed. `None`
+    /// means that the Master does not contain the library.
     pub(crate) fn adopted(&mut self, now: Duration, found: Vec<Option<Adopted>>) {
         for (module, found) in self.modules.iter_mut().zip(found) {
             let Some(Adopted { digest, file, is_elsewhere }) = found else {
@@ -258,7 +261,7 @@ impl Health {
         }
     }
 
-    /// Records a reload that was rolled back, or files that could not be copied for it.
+    /// Records a reload that was rolled back, or files that could not be copied for a reload.
     pub(crate) fn refused(&mut self, tried: &[usize], digests: &[String], reason: &str, is_uncopied: bool) {
         for &at in tried {
             let (digest, reason) = (digests[at].clone(), reason.to_owned());
@@ -267,7 +270,7 @@ impl Health {
         }
     }
 
-    /// Permits another attempt to load all files that could not be copied.
+    /// Permits a new attempt to load the files that could not be copied.
     pub(crate) fn retry_copies(&mut self) {
         for module in self.modules.iter_mut().filter(|module| module.is_uncopied) {
             module.is_uncopied = false;
@@ -275,7 +278,7 @@ impl Health {
         }
     }
 
-    /// Decides after a call of the health function in an open window.
+    /// Returns the decision after a call of the health function. Returns [`Verdict::Wait`] if no window is open.
     pub(crate) fn judge(&mut self, now: Duration, answer: &Result<(), String>) -> Verdict {
         let Some(opened) = self.opened else { return Verdict::Wait };
         let Err(reason) = answer else {
@@ -302,7 +305,8 @@ impl Health {
         if back.is_empty() { Verdict::Stuck } else { Verdict::Return(back) }
     }
 
-    /// Records the reload of the last healthy code of `modules`, which were unhealthy for `reason`. An error is the failure of that reload.
+    /// Records the reload of the last healthy code of `modules`. The replaced code was unhealthy for `reason`. `outcome` is the result of
+    /// the reload.
     pub(crate) fn returned(&mut self, modules: &[usize], reason: &str, outcome: &Result<(), String>) {
         for &at in modules {
             let module = &mut self.modules[at];
@@ -342,7 +346,7 @@ impl Health {
     }
 }
 
-/// Returns at most `most` bytes of a reason, with a mark at the end if it was cut.
+/// Truncates a reason to at most `most` bytes. A truncated reason ends with a mark.
 fn cut(reason: &str, most: usize) -> String {
     if reason.len() <= most {
         return reason.to_owned();
@@ -528,7 +532,7 @@ mod tests {
         assert_eq!([2, 3, 4].map(|most| super::cut("aéb", most)), ["a…", "aé…", "aéb"]);
     }
 
-    /// Walks all sequences of up to six steps.
+    /// Tests all sequences of up to six steps.
     #[test]
     fn the_last_healthy_code_is_never_lost() {
         let steps = ["+", "-", "a1", "a2", "a2!", "b2"];
@@ -542,7 +546,7 @@ mod tests {
             for sequence in &sequences {
                 let lines = run(sequence);
                 let [.., before, after] = lines.as_slice() else { continue };
-                // Unhealthy code is never followed by other code that was not healthy, unless a file has changed.
+                // Unhealthy code is never followed by untested code, unless a file has changed.
                 if sequence.ends_with('-') && before.contains('?') {
                     assert!(!after.contains('?'), "{sequence}: {lines:?}");
                 }

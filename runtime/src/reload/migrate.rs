@@ -1,7 +1,6 @@
-//! Migrates living objects to their new classes: copies values by name into new bodies, and keeps the old bodies until the
-//! commit. Objects keep their bodies if the layout and the defaults of their class are unchanged. Objects of removed classes
-//! become dormant until the class returns. Objects whose class has another native base are constructed again under their
-//! handles.
+//! Migrates living objects to their new classes. Copies values by name into new bodies, and keeps the old bodies until the commit. Objects
+//! keep their bodies if the layout and the defaults of their class are unchanged. Objects of removed classes become dormant until the class
+//! returns. Objects whose class has a new native base are constructed again under their handles.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -57,12 +56,12 @@ struct Walk<'a> {
     /// Templates of subobjects, by class of the owner and name of the subobject.
     templates: FxHashMap<(ClassId, Name), Option<Templates>>,
     doomed: HashSet<ObjectHandle>,
-    /// Former names of renamed subobjects.
+    /// Former names of the subobjects that `rename_parts` has renamed.
     renamed: FxHashMap<ObjectHandle, Rc<str>>,
     growing: Vec<Growing>,
-    /// Objects that are constructed again, with the values that they keep.
+    /// Objects that are constructed again, each with its own values.
     reconstructed: Vec<(ObjectHandle, OwnValues)>,
-    /// Objects that become dormant and therefore get no plugin part.
+    /// Objects that become dormant. These objects receive no plugin part.
     sleeping: HashSet<ObjectHandle>,
     later: Later,
     removed_subobjects: Vec<ObjectHandle>,
@@ -70,8 +69,8 @@ struct Walk<'a> {
 }
 
 /// Stages new bodies for all living objects, except objects of unchanged classes. If an object becomes dormant, stores its saved
-/// plugin-part fields in its new body. Returns the saved fields of all other objects, including objects that are no longer dormant. Returns
-/// an error if an object or a new subobject cannot be constructed.
+/// plugin-part fields in its new body. Returns the saved fields of the objects that are not dormant after the reload. Returns an error if
+/// an object or a new subobject cannot be constructed.
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
@@ -95,7 +94,8 @@ pub(crate) fn migrate(
         have_moved: false,
     };
     for object in living {
-        // Owners are staged before their subobjects. `doomed` therefore already contains all subobjects to destroy.
+        // Owners are staged before their subobjects. `doomed` therefore already contains the object if its owner's class no longer declares
+        // it.
         if !walk.doomed.contains(object) {
             walk.stage(*object, report)?;
         }
@@ -173,8 +173,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Gives subobjects the current names of their properties. Runs after the values of the owner are carried, because the old defaults of
-    /// the owner refer to subobjects by their former names.
+    /// Renames subobjects to the current names of their properties. Must run after the values of the owner are carried, because the old
+    /// defaults of the owner refer to subobjects by their former names.
     fn rename_parts(&mut self, owner: ObjectHandle, plan: &ClassPlan) {
         let objects = &self.core.world.objects;
         for (name, former) in plan.former_names.iter().filter(|(name, _)| objects.subobject(owner, name).is_none()) {
@@ -186,8 +186,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the old and the new template of a subobject. The templates have the name of the subobject, and are subobjects
-    /// of the class default objects of the owner's old and new class.
+    /// Returns the old and the new template of a subobject. The templates are the subobjects with this name in the class default objects of
+    /// the owner's old and new class.
     fn templates_in_owner(&mut self, object: ObjectHandle) -> Option<Templates> {
         let objects = &self.core.world.objects;
         let is_subobject = |object| Some(objects.flags(object)? & object_flags::SUBOBJECT != 0);
@@ -248,7 +248,7 @@ impl Walk<'_> {
         Ok(Some(plan))
     }
 
-    /// Restores the kept fields of an object that is no longer dormant, for its new plugin part.
+    /// Restores the kept fields of an object whose class has returned. The new plugin part receives the fields.
     fn wake(&mut self, object: ObjectHandle) {
         let fields =
             self.core.world.objects.with_body(object, |body| {
@@ -286,7 +286,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Creates new subobjects. Constructors may access any object, because all objects have their new bodies.
+    /// Creates new subobjects. The constructors may access any object, because all objects have their new bodies.
     fn grow(&mut self) -> Result<(), LoadError> {
         for Growing { object, plan, was_dormant } in std::mem::take(&mut self.growing) {
             for subobject in &plan.added_subobjects {
@@ -303,8 +303,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Restores the reference of a formerly dormant object to its subobject, if the class of the subobject matches. Returns
-    /// true on success.
+    /// Restores the reference from a formerly dormant object to its subobject, if the class of the subobject matches. Returns true on
+    /// success.
     fn find_again(&mut self, object: ObjectHandle, class: &Class, subobject: &Subobject) -> Result<bool, CallError> {
         let objects = &self.core.world.objects;
         let Some(child) = objects.subobject(object, &subobject.name) else { return Ok(false) };
@@ -320,7 +320,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Marks subobjects for destruction if the class of the owner no longer declares them, or declares them with another class.
+    /// Marks subobjects for destruction if the class of the owner no longer declares them, or declares them with a different class.
     fn part_with_others(&mut self, object: ObjectHandle, class: &Rc<Class>) {
         let objects = &self.core.world.objects;
         let chain = class.chain();
@@ -358,7 +358,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the report entries of classes whose objects were not simply migrated, sorted by path.
+    /// Returns report entries, sorted by path, for classes that were removed, have returned, were renamed, or have a new native base class.
     fn class_changes(&self) -> Vec<ClassChange> {
         let mapping = self.mapping.targets.iter().filter(|(_, target)| target.objects != 0);
         let line = |((_, dormant), target): (&ClassKey, &ClassTarget)| {

@@ -1,5 +1,5 @@
-//! Reload transaction: builds the complete new generation next to the old generation, swaps pointers, and then unloads the old
-//! generation. A failure before the swap leaves the world unchanged.
+//! Reload transaction. Builds the complete new generation next to the old generation, swaps pointers, and then unloads the old generation.
+//! A failure before the swap leaves the world unchanged.
 
 mod carry;
 pub(crate) mod changes;

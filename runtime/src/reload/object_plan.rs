@@ -1,8 +1,8 @@
-//! Decides the outcome of a reload for the objects of one class. The decision depends only on paths.
+//! Decides how a reload treats the objects of one class. The decision depends only on the paths of classes.
 
 use std::rc::Rc;
 
-/// Class of living objects before the reload.
+/// Class of living objects before the reload, with its base classes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Before {
     /// Path of the class. For dormant objects, the path of the missing class.
@@ -14,25 +14,25 @@ pub(crate) struct Before {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ObjectPlan {
-    /// The objects get the new layout and new plugin parts.
+    /// The objects receive the new layout and new plugin parts.
     Carried,
-    /// The class has another native base. The objects are constructed again under their handles.
+    /// The class has a new native base. The objects are constructed again under their handles.
     Reconstructed {
         /// Path of the native base of the new class.
         onto: Rc<str>,
     },
     /// The class is missing. The objects become dormant.
     Dormant {
-        /// Path of the class whose body the objects have while they are dormant.
+        /// Path of the class that determines the body of the dormant objects.
         seen_as: Rc<str>,
     },
 }
 
-/// Decides the outcome. `native_of` returns the path of a class's nearest native class, or `None` if the class does not exist
-/// after the reload.
+/// Returns the plan for the objects of a class. `native_of` returns the path of a class's nearest native class, or `None` if the class does
+/// not exist after the reload.
 ///
-/// A dormant object uses the body of its nearest existing base class with the same native class. The object is therefore not constructed
-/// again.
+/// A dormant object receives the body of its nearest existing base class with the same native class. The object is therefore not
+/// constructed again.
 pub(crate) fn plan_objects(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> ObjectPlan {
     match native_of(&before.path) {
         Some(native) if native == before.native => ObjectPlan::Carried,

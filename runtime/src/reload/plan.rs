@@ -33,21 +33,22 @@ use crate::reload::object_plan::ObjectPlan;
 pub(super) enum Action {
     /// Copies the old value. If the old value equals the old default, uses the new default instead.
     Carry { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize },
-    /// Converts the old value to another type, completely or in part. `is_same` is set if the two types differ only in names.
+    /// Converts the old value to a new type, completely or in part. `is_same` is set if the two types differ only in names.
     Convert { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize, is_same: bool },
-    /// Restores a value that was put aside under one of these names, while the object was dormant or its class lacked the property. Without
-    /// such a value, uses the new default.
+    /// Restores a value that was put aside under one of these names. The object was dormant, or its class lacked the property. Without such
+    /// a value, uses the new default.
     Restore { names: Vec<String>, default: PropertyDefault, change: usize },
-    /// Property that refers to a subobject. The reference is set when all objects have their new bodies.
+    /// Leaves a reference to a subobject unset. The reference is set when all objects have new bodies.
     Subobject,
 }
 
-/// Default of a property in one build of a class. An object whose value equals the old default follows the default: the object receives the
-/// new default.
+/// Default of a property in one build of a class. An object whose value equals the old default follows the default. After a reload, the
+/// object has the new default.
 #[derive(Clone)]
 pub(crate) enum PropertyDefault {
     Value,
-    /// Own subobject of this name. In the class default object, the property refers to the subobject of the class default object.
+    /// Reference to the object's own subobject with this name. In the class default object, the property refers to the subobject of the
+    /// class default object.
     OwnSubobject(Rc<str>),
     /// Value of the class default object. References to subobjects of the class default object are replaced by references to the object's
     /// own subobjects.
@@ -84,8 +85,8 @@ impl PropertyDefault {
     }
 
     /// Copies the default from the body of the class default object to an object that follows the default. If the property must refer to
-    /// the object's own subobjects, returns the default. [`refer_to_own`] sets these references when all objects have their new bodies.
-    /// Returns an error if a body lacks the property.
+    /// the object's own subobjects, returns the default. The caller passes this default to [`refer_to_own`] when all objects have new
+    /// bodies. Returns an error if a body lacks the property.
     pub(crate) fn give(&self, property: &Property, to: View<'_>, default: View<'_>) -> Result<Option<Self>, CallError> {
         if !matches!(self, Self::OwnSubobject(_)) {
             to.copy_from(property, default, property)?;
@@ -111,13 +112,13 @@ pub(super) struct ClassPlan {
     /// Subobjects that the new class declares and the old class lacks.
     pub(super) added_subobjects: Vec<Subobject>,
     pub(super) removed_subobjects: Vec<String>,
-    /// Subobjects of the new class that have former names, each with these names.
+    /// Subobjects of the new class that were renamed, each with its former names.
     pub(super) former_names: Vec<(Rc<str>, Vec<String>)>,
     /// Functions of plugin authors that convert values of properties.
     pub(super) conversions: Conversions,
     /// Functions that convert whole objects. The old class has all properties that a function takes as arguments.
     pub(super) whole: Vec<WholeConversion>,
-    /// Compiled actions. `None` if an action needs more than comparisons with defaults and a copy.
+    /// Compiled actions. `None` if an action is neither a comparison with a default nor a copy.
     pub(super) plain: Option<Plain>,
 }
 
@@ -126,21 +127,23 @@ pub(super) struct Plain {
     pub(super) transfer: Transfer,
     /// Index in the report for each rule.
     pub(super) changes: Vec<usize>,
-    /// Properties whose default is an own subobject: index of the rule, property, and name of the subobject.
+    /// Properties whose default is an own subobject. Each entry contains the index of the rule, the property, and the name of the
+    /// subobject.
     pub(super) parts: Vec<(usize, Rc<Property>, Rc<str>)>,
-    /// Properties whose values refer to objects: index of the rule, and old property. The referenced objects must keep their bases and
-    /// interfaces.
+    /// Properties whose values refer to objects. Each entry contains the index of the rule, and the old property. The classes of the
+    /// referenced objects must keep their bases and interfaces.
     pub(super) references: Vec<(usize, Rc<Property>)>,
-    /// Buffer for the outcomes of one object, reused for each object.
+    /// Buffer with one flag per rule: true if the object has an own value. Reused for each object.
     pub(super) are_own: Cell<Vec<bool>>,
     /// Set if the layout is unchanged, and each value keeps its offset.
     pub(super) is_in_place: bool,
-    /// Last two templates that were compared. The flag is true if all values that follow a default have the same default in both templates.
+    /// Last compared pair of an old and a new template. The flag is true if both templates have equal values in all properties that follow
+    /// defaults.
     pub(super) same_defaults: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
 }
 
 impl Plain {
-    /// Compiles the actions. Returns `None` if an action needs more than comparisons and a copy. `stays` returns true for a subobject that
+    /// Compiles the actions. Returns `None` if an action is neither a comparison nor a copy. `stays` returns true for a subobject that
     /// every object keeps.
     fn of(
         (old, new): (&Class, &Class),
@@ -160,7 +163,7 @@ impl Plain {
                     references.extend(to.ty.names_objects().then(|| (rules.len(), Rc::clone(from))));
                     (Rule::Follow { from: &**from, to: &**to }, change)
                 }
-                // Before and after the reload, the default is the object's own subobject. The handle of the subobject is carried.
+                // The old and the new default are the object's own subobject. The handle of the subobject is carried.
                 Action::Carry { from, was: Some(Of::OwnSubobject(was)), default: Of::OwnSubobject(name), change }
                     if was == name && stays(name) =>
                 {
@@ -192,15 +195,15 @@ impl Plain {
 /// Function that converts whole objects of the old class.
 pub(super) struct WholeConversion {
     pub(super) function: Rc<Function>,
-    /// Properties of the old class that the function takes, with their defaults.
+    /// Properties of the old class that are arguments of the function, with their defaults.
     pub(super) sources: Vec<(Rc<Property>, PropertyDefault)>,
     /// Properties of the new class that the function sets.
     pub(super) targets: Vec<Rc<Property>>,
 }
 
 impl ClassPlan {
-    /// Returns the names of the dormant values that the plan restores. If a property has several names with values, the first name is
-    /// selected.
+    /// Returns the names of the dormant values that the plan restores. If a property has dormant values under several names, selects the
+    /// first name.
     pub(super) fn restored(&self, dormant: &Dormant) -> FxHashSet<&str> {
         let kept: FxHashSet<&str> = dormant.values.iter().map(|(name, _)| &**name).collect();
         let mut restored = FxHashSet::default();
@@ -270,8 +273,8 @@ pub(super) fn plan_class(
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
                 } else {
-                    // Every class default object has its own subobjects. A reference from the old to the new subobject of one name is
-                    // therefore not a change of the declaration.
+                    // Every class default object has its own subobjects. References to the old and to the new subobject with one name are
+                    // therefore equal defaults.
                     let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
@@ -342,8 +345,8 @@ pub(super) fn plan_class(
     })
 }
 
-/// Returns the conversions of whole objects that apply to the old class. A conversion applies if the old class has all properties that the
-/// function takes as arguments. Each property of the new class is set by at most one returned conversion.
+/// Returns the conversions of whole objects that apply to the old class. A conversion applies if the old class has all properties that are
+/// arguments of the function. At most one returned conversion sets each property of the new class.
 fn whole_conversions(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -357,7 +360,7 @@ fn whole_conversions(
             is_same_type(&core.world, &source.ty.to_string(), &field.ty).then_some(source)
         };
         let Some(sources) = from.fields().iter().map(source).collect::<Option<Vec<_>>>() else { continue };
-        // A derived class may still declare the earlier properties itself. Objects of the derived class then have no values to convert.
+        // A derived class may itself still declare the earlier properties. Objects of the derived class then have no values to convert.
         let is_current = |field: &Property| {
             new.find_property(&field.text).is_some_and(|found| found.ty.to_string() == field.ty.to_string())
         };
@@ -373,7 +376,7 @@ fn whole_conversions(
             targets: to.fields().iter().filter_map(|field| new.find_property(&field.text).cloned()).collect(),
         });
     }
-    // Prefers the conversion that takes the most properties, because its declaration is closest to the replaced build.
+    // Prefers the conversion with the most arguments, because its declaration is closest to the replaced build.
     found.sort_by_key(|whole| Reverse(whole.sources.len()));
     let mut known = FxHashSet::default();
     found.retain(|whole| {
@@ -417,7 +420,7 @@ fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed
     }
 }
 
-/// Returns the name of the default subobject to which `value` refers. `value` is a value of the class default object of `class`.
+/// Returns the name of the subobject to which `value` refers. `value` is a property value in the class default object of `class`.
 fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
     let Value::Object(template) = value else { return None };
     let objects = &core.world.objects;
@@ -473,7 +476,8 @@ pub(crate) fn native_ancestor(class: &Rc<Class>) -> Rc<str> {
     class.nearest_native().map_or_else(|| "".into(), |class| Rc::clone(&class.path))
 }
 
-/// Checks if a property is transient: its value is not saved to a file, and is lost when the object is constructed again.
+/// Checks if a property is transient. The value of a transient property is not saved to a file, and is lost when the object is constructed
+/// again.
 pub(crate) fn is_transient(property: &Property) -> bool {
     property.flags & property_flags::TRANSIENT != 0
 }
@@ -504,14 +508,14 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
     }
 }
 
-/// Adapts a value of a class default object to an object: replaces references to its subobjects by references to the object's own
-/// subobjects.
+/// Adapts a value of a class default object to an object. Replaces references to subobjects of the class default object by references to
+/// the object's own subobjects.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
     let pairs = parts_of(core, cdo, object);
     with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
-/// Pairs each subobject of a class default object with the subobject of the same name in the object.
+/// Pairs each subobject of a class default object with the equally named subobject of the object.
 fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
     let objects = &core.world.objects;
     let own = |part: ObjectHandle| {

@@ -1,6 +1,5 @@
 //! Checks references in objects that a reload does not migrate. If the module of a referenced object was replaced, the bases of the
-//! object's class may have changed. The property may then no longer accept the object. The migration itself checks references in migrated
-//! objects.
+//! object's class may have changed. The property may then reject the object. For migrated objects, the migration itself checks references.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,12 +17,12 @@ use crate::object::values::fits;
 use crate::reload::class_mapping::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 
-/// Description in the report for a property that refers to objects whose class has changed.
+/// Report text for a property that refers to objects whose class has changed.
 pub(super) const MOVED: &str = "what it refers to is of another class now";
 
-/// Checks the references in all properties. If the property does not accept a referenced object, the property is reset to its
-/// default, and its value is put aside. A value that was put aside is restored if the property accepts all of its objects
-/// again. All objects must have their new bodies. Returns one line per property, with the number of objects.
+/// Checks the references in all properties. If a property does not accept a referenced object, resets the property to its default, and puts
+/// the value aside. If a property accepts all objects in a value that was put aside, restores the value. All objects must have new bodies.
+/// Returns one line per property, with the number of objects.
 pub(super) fn check_all(core: &Core) -> Vec<String> {
     let mut lines = BTreeMap::new();
     let refers = |property: &Property| property.ty.names_objects() && !is_subobject(property);
@@ -31,7 +30,7 @@ pub(super) fn check_all(core: &Core) -> Vec<String> {
     for object in with_references {
         let Some(class) = class_awake(core, object) else { continue };
         for property in references.get(&class.id).into_iter().flatten() {
-            // Skips destroyed and borrowed objects. The next reload checks borrowed objects again.
+            // Skips destroyed and borrowed objects. The next reload checks the borrowed objects.
             if let Ok(Some(what)) = check(core, object, &class, property) {
                 *lines.entry((format!("{}.{}", class.short_path(), property.text), what)).or_insert(0_u64) += 1;
             }

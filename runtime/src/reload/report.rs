@@ -1,4 +1,4 @@
-//! Report of a reload: outcome, effects on objects and values, and phase durations.
+//! Report of a reload, with outcome, effects on objects and values, and phase durations.
 
 use std::fmt;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub enum Outcome {
     /// The new generation is live.
     #[default]
     Committed,
-    /// The old generation continues unchanged.
+    /// The reload failed. The old generation continues unchanged.
     RolledBack {
         /// Phase that failed.
         phase: Phase,
@@ -72,7 +72,7 @@ pub enum Outcome {
 pub struct ReloadReport {
     /// Number of requests that were merged into this reload. Zero for a direct call.
     pub requests: u64,
-    /// Affected modules, dependencies first.
+    /// Replaced modules, dependencies first. After a rejected file, the module of that file.
     pub modules: Vec<String>,
     /// Modules that were not replaced, with their generations. Filled only for a reload of changed modules.
     pub kept_modules: Vec<String>,
@@ -85,7 +85,7 @@ pub struct ReloadReport {
     /// Outcome of the reload.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Number of surviving objects of all classes.
+    /// Number of living objects of all classes after the reload.
     pub objects_kept: u64,
     /// Number of living objects whose plugin part was rebuilt.
     pub conjugates_rebuilt: u64,
@@ -104,7 +104,7 @@ pub struct ReloadReport {
     pub classes: Vec<ClassChange>,
     /// Default subobjects that were created for or removed from living objects, and inserted base classes.
     pub structure: Vec<String>,
-    /// Images that stay mapped, each with the reason.
+    /// Images that stay mapped. Each entry contains the reason.
     pub parked: Vec<String>,
     /// Unload report of the old generation, if its unload was complete at the end of the reload.
     pub retired: Option<UnloadReport>,
@@ -122,7 +122,7 @@ pub struct ReloadReport {
 }
 
 impl ReloadReport {
-    /// Begins the report of a reload that affects these modules.
+    /// Creates the report of a reload. `modules` contains the affected modules.
     pub(crate) fn begin(from: u64, modules: &[Rc<MasterModule>]) -> Self {
         Self { from, modules: names(modules), ..Self::default() }
     }
@@ -135,7 +135,7 @@ impl ReloadReport {
         }
     }
 
-    /// Records the replaced modules, with the reasons.
+    /// Records the replaced modules with the reasons, and the kept modules.
     pub(crate) fn record_scope(&mut self, brought_up: &BroughtUp) {
         self.modules = names(&brought_up.new);
         let kept =
@@ -144,7 +144,7 @@ impl ReloadReport {
         self.replaced_because = brought_up.why.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     }
 
-    /// Records the state of the generation that is unloading.
+    /// Records the parked images, and the report or the blockers of the unloading generation.
     pub(crate) fn record_unload(&mut self, ticket: &UnloadTicket) {
         (self.parked, self.retired) = (ticket.parked_lines(), ticket.end_report());
         self.blocked = (self.retired.is_none() && self.parked.is_empty()).then(|| ticket.report());
@@ -155,7 +155,7 @@ impl ReloadReport {
         Self { remainder: Remainder::default(), ..self.without_changes() }
     }
 
-    /// Completes the report of a commit with this number of surviving objects.
+    /// Completes the report of a commit. `objects_kept` is the number of surviving objects.
     pub(crate) fn committed(self, generation: u64, objects_kept: u64) -> Self {
         Self { generation, objects_kept, remainder: Remainder::default(), ..self }
     }
@@ -166,7 +166,7 @@ impl ReloadReport {
         Self { outcome, objects_kept: objects, ..self.without_changes() }
     }
 
-    /// Removes the facts that hold only after a commit.
+    /// Removes the fields that are valid only after a commit.
     fn without_changes(self) -> Self {
         let Self { modules, from, class_constructors_rerun, parked, retired, blocked, .. } = self;
         let Self { remainder, warnings, phases, .. } = self;
@@ -212,8 +212,8 @@ impl ReloadReport {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
-    /// Returns the changes of types and values, one line each. The first lines are the reasons for replacing modules with unchanged files.
-    /// Then follow classes, properties, default subobjects and lost fields. Returns no lines if only code has changed.
+    /// Returns the changes of types and values, one line each. The first lines state why modules with unchanged files were replaced. The
+    /// next lines describe classes, properties, default subobjects and lost fields. Returns no lines if only code has changed.
     ///
     /// # Examples
     /// ```rust

@@ -1,4 +1,4 @@
-//! Merges reload and unload requests into one plan for the next safe point. This file computes the plan; the root module executes the plan.
+//! Merges reload and unload requests into one plan for the next safe point. This file computes the plan. The root module executes the plan.
 
 use std::path::PathBuf;
 
@@ -36,15 +36,15 @@ pub enum ReloadScope {
 /// Effect of `Builder::parked_budget` on a reload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum BudgetUse {
-    /// The reload fails if more images are parked than the host allows.
+    /// The reload fails if the number of parked images exceeds the limit of the host.
     Limited,
-    /// The reload replaces unhealthy code, which more parked images must not keep alive.
+    /// The limit does not apply. Used for a reload that replaces unhealthy code.
     Exempt,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
-    /// A single reload that replaces all requests.
+    /// One reload, merged from all requests.
     Reload {
         libraries: Vec<PathBuf>,
         scope: ReloadScope,
@@ -58,10 +58,10 @@ pub(crate) enum Plan {
     },
 }
 
-/// Merges all requests since the last safe point. `requests` are in order.
+/// Merges all requests since the last safe point. `requests` is sorted by time.
 ///
-/// If a request is an unload, drops all reloads, because the reloaded modules would be unloaded immediately. Merges several reloads into
-/// one reload with the libraries of the last request and the widest scope.
+/// If one of the requests is an unload, drops all reloads, because the reloaded modules would be unloaded immediately. Merges several
+/// reloads into one reload with the libraries of the last request and the widest scope.
 pub(crate) fn plan(requests: &[Request]) -> Option<Plan> {
     let mut reload: Option<(&[PathBuf], ReloadScope)> = None;
     let mut answers = 0;

@@ -126,8 +126,8 @@ impl Mapped {
         Described::of(self.root)
     }
 
-    /// Attaches the library, and leaks all objects that its host context keeps. The library must then stay mapped. Returns an error if the
-    /// library rejects the host.
+    /// Attaches the library. The library then stays mapped permanently, and the objects of its host context are leaked. Returns an error if
+    /// the library rejects the host.
     pub(crate) fn attach_for_good(&self, context: LastingContext) -> Result<(), CallError> {
         let (context, kept) = context.into_parts();
         std::mem::forget(kept);

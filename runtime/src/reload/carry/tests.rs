@@ -60,7 +60,7 @@ pub(super) fn core() -> Rc<Core> {
     core
 }
 
-/// Build of the class: type and default of its only property. An empty type means that the class has no property.
+/// Build of the test class, with type and default of its only property. An empty type means that the class has no property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Build<'a> {
     pub(super) words: &'a str,
@@ -68,7 +68,7 @@ pub(super) struct Build<'a> {
     pub(super) name: &'a str,
     /// Set if a dynamic base class declares the property.
     pub(super) is_in_base: bool,
-    /// Type that a function of the class converts to the type of the property; empty without a function.
+    /// Source type of the conversion function in the class. Empty if the class has no conversion function.
     pub(super) from: &'a str,
 }
 
@@ -78,7 +78,7 @@ impl<'a> From<(&'a str, &'a str)> for Build<'a> {
     }
 }
 
-/// Declares the class and a struct with these fields, and creates the class default object.
+/// Declares the test class and a struct with these fields, and creates the class default object.
 pub(super) fn build<'a>(core: &Core, build: impl Into<Build<'a>>, fields: &[(&str, PropertyKind)]) -> Rc<Class> {
     let Build { words, default, name, is_in_base, from } = build.into();
     let fields = fields.iter().map(|(name, kind)| PropertyDecl::new(name, *kind)).collect();
@@ -113,7 +113,7 @@ pub(super) fn build<'a>(core: &Core, build: impl Into<Build<'a>>, fields: &[(&st
     class("Cube", OBJECT, x.into_iter().chain([part]).collect())
 }
 
-/// Creates an object with the defaults of its class, and its subobject.
+/// Creates an object with the defaults of its class. Also creates the subobject of the object.
 pub(super) fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHandle {
     let objects = &core.world.objects;
     let object = objects.allocate(class, None, ObjectHandle::NONE, flags);
@@ -157,7 +157,7 @@ pub(super) fn set(core: &Core, object: ObjectHandle, own: &str) {
     core.world.objects.write_value(object, "x", &value).expect("it fits");
 }
 
-/// Migrates the object to the next build. Checks that its value is the same before and after the commit.
+/// Migrates the object to the next build. Checks that the value of the object is equal before and after the commit.
 pub(super) fn reload<'a>(
     core: &Core,
     object: ObjectHandle,
@@ -168,7 +168,7 @@ pub(super) fn reload<'a>(
     reload_with(core, object, before, (new.into(), fields), &mut Later::default())
 }
 
-/// Migrates the object like [`reload`]. `later` receives the calls of functions.
+/// Migrates the object like [`reload`]. `later` receives the pending conversions.
 fn reload_with(
     core: &Core,
     object: ObjectHandle,
@@ -235,7 +235,7 @@ fn a_body_stays_in_place_only_if_neither_layout_nor_default_changes() {
     }
 }
 
-/// Checks the value of an object after reloads to each of these builds. `own` is set in the first build.
+/// Sets the value `own` in the first build, reloads with each further build, and compares the final value with `expected`.
 fn check_builds(builds: &[(&str, &str)], own: &str, expected: &str) {
     let core = core();
     let mut class = build(&core, builds[0], SAME);
@@ -272,10 +272,10 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
     check_builds(&[number, whole], "2.5", "7");
     check_builds(&[number, whole, number], "2.5", "2.5");
     check_builds(&[number, whole, whole, GONE, number], "2.5", "2.5");
-    // A value that was put aside is restored into a property of any type that accepts the value.
+    // Restores a value that was put aside into each type that accepts the value.
     check_builds(&[number, whole, ("Optional(f64)", "none")], "2.5", "some(2.5)");
 
-    // The newly set value becomes the object's own value. The older value that was put aside is discarded.
+    // A write sets the own value. The older value that was put aside is discarded.
     let core = core();
     let first = build(&core, number, SAME);
     let object = allocate(&core, &first, 0);
@@ -290,12 +290,12 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
     assert_eq!(print(&core, object), "7");
 }
 
-/// Step of a test of one property.
+/// Step of a property test.
 #[derive(Clone, Copy)]
 enum Step<'a> {
     /// Reloads with this build, and expects this value.
     Build((&'a str, &'a str), &'a str),
-    /// Reloads this build, in which a function of the plugin author converts the value to this result.
+    /// Reloads with this build. A conversion function of the plugin author returns this result.
     Function((&'a str, &'a str), &'a str),
     Write(&'a str),
 }
@@ -341,7 +341,7 @@ fn a_redo_restores_a_value_that_was_converted_from_a_result_of_a_function() {
     steps.push(Build(i64, "4"));
     let changes = check_steps(f64, "4.5", &steps);
     assert_eq!(changes.iter().map(|change| (change.converted, change.defaulted)).collect::<Vec<_>>(), [(1, 0)]);
-    // After the redo, each undo restores the original value of its step.
+    // After the redo, each undo restores the original value of the undone step.
     steps.extend([Build(i32, "4"), Build(f64, "4.5"), Build(i64, "4"), Build(f64, "4.5")]);
     check_steps(f64, "4.5", &steps);
     // A write to the property discards the value that was put aside.
@@ -392,9 +392,9 @@ fn an_undo_of_a_function_restores_the_form_that_the_property_had() {
     };
     check_after(&[Build(whole, "1"), Build(mood, "Angry"), Build(text, "\"Angry\"")]);
     check_after(&[Build(whole, "1"), Build(number, "10.5"), Build(whole, "1")]);
-    // An undo of all steps in one reload, and its redo.
+    // Undoes all steps in one reload, and redoes them.
     check_after(&[Build(text, "\"Angry\""), Build(number, "10.5"), Build(text, "\"Angry\"")]);
-    // A second function keeps the earlier values.
+    // A second conversion function does not discard the earlier values.
     check_after(&[Function(("u8", "4"), "10"), Build(number, "10.5"), Build(whole, "1"), Build(text, "\"Angry\"")]);
     // A write discards the earlier values.
     check_after(&[Write("7"), Build(whole, "7")]);
@@ -504,7 +504,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
         let before = build(&core, (words, ""), SAME);
         refer(before.cdo.get(), part_of(before.cdo.get()));
         let object = allocate(&core, &before, 0);
-        // The default is a reference to the object's own subobject. An empty reference is an own value.
+        // The default is a reference to the object's own subobject. An empty reference differs from the default.
         refer(object, if is_own { ObjectHandle::NONE } else { part_of(object) });
         core.world.types.begin_shadow();
         core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);

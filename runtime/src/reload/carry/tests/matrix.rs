@@ -1,4 +1,4 @@
-//! Migrates values of every kind through every change of their declaration, and compares the results with the table in
+//! Migrates values of every kind through every change of the property declaration. Compares the results with the table in
 //! `docs/migration.md`.
 
 use std::rc::Rc;
@@ -11,8 +11,8 @@ use crate::reload::changes::PropertyChange;
 
 const PAGE: &str = include_str!("../../../../docs/migration.md");
 
-/// Row of one kind: its type, a default, an own value, a type that accepts the own value, and a type that does not. `FRIEND`
-/// in a value is a placeholder for another object.
+/// Test case of one kind: its type, a default, an own value, a type that accepts the own value, and a type that rejects the own value.
+/// `FRIEND` in a value is a placeholder for a second object.
 struct Row {
     kind: &'static str,
     words: &'static str,
@@ -103,7 +103,7 @@ const ROWS: &[Row] = &[
     row("field path", "FieldPath", ("none", "/Script/Game.Thing:part"), ("Optional(FieldPath)", "u8")),
 ];
 
-/// Object whose class passes through several builds, with its current class.
+/// Object that is migrated through several builds, with its current class.
 struct Story {
     core: Rc<Core>,
     object: ObjectHandle,
@@ -146,7 +146,7 @@ impl Row {
         (self.words, self.default).into()
     }
 
-    /// Creates the object with an own value, and returns the object and the value.
+    /// Creates an object with an own value. Returns the object and the value.
     fn own(&self) -> (Story, String) {
         let story = Story::begin(self.build(), Some(self.own));
         let value = story.value("x");
@@ -185,7 +185,7 @@ impl Row {
         format!("`{}`: {}", short(self.lossless), word(&changes))
     }
 
-    /// Checks if two values differ only in quotes and in the parentheses of an optional.
+    /// Checks if two values differ only in quotes, in the form of an optional, or in the form of a boolean.
     fn loses_quotes(&self, own: &str, value: &str) -> bool {
         let bare = |text: &str| text.replace(['"', '(', ')'], "").replace("some", "").replace("true", "1");
         bare(own) == bare(value)
@@ -210,7 +210,7 @@ impl Row {
     fn new_default(&self) -> String {
         let (mut story, own) = self.own();
         let is_object = self.own.contains("FRIEND") || self.own.contains('#') || self.words == LAZY;
-        // A default in a declaration cannot refer to an object of the world.
+        // A default in a declaration cannot refer to an object.
         let default = if is_object { self.default } else { self.own };
         story.next((self.words, default).into());
         assert_eq!(story.value("x"), own);
@@ -249,7 +249,7 @@ fn short(words: &str) -> String {
     words.replace("/Script/Game.", "").replace("/Script/Test.", "")
 }
 
-/// Returns the number of values that follow the default, and the number of kept values.
+/// Returns the number of values that follow the default, and the number of kept own values.
 fn followed(changes: &[PropertyChange]) -> (u64, u64) {
     let sum = |of: fn(&PropertyChange) -> u64| changes.iter().map(of).sum();
     (sum(|change| change.followed), sum(|change| change.kept))
