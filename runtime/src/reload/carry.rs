@@ -148,8 +148,8 @@ fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
     is_same
 }
 
-/// Returns two lists of own values. The caller must set the values in the first list after the object is constructed again. For the values
-/// in the second list, the new class has no property.
+/// Returns the own values to set after the object is constructed again, and the values that are put aside. Omits transient properties, and
+/// values that equal the old default.
 pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,

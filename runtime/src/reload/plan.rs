@@ -118,7 +118,7 @@ pub(super) struct ClassPlan {
     pub(super) conversions: Conversions,
     /// Functions that convert whole objects. The old class has all properties that a function takes as arguments.
     pub(super) whole: Vec<WholeConversion>,
-    /// Compiled actions. `None` if an action is neither a comparison with a default nor a copy.
+    /// Compiled actions. `None` if an action requires more than a comparison with a default and a copy.
     pub(super) plain: Option<Plain>,
 }
 
@@ -143,8 +143,8 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    /// Compiles the actions. Returns `None` if an action is neither a comparison nor a copy. `stays` returns true for a subobject that
-    /// every object keeps.
+    /// Compiles the actions. Returns `None` if an action requires more than a comparison with a default and a copy. `stays` returns true
+    /// for a subobject that every object keeps.
     fn of(
         (old, new): (&Class, &Class),
         actions: &[(Rc<Property>, Action)],

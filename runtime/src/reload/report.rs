@@ -72,7 +72,7 @@ pub enum Outcome {
 pub struct ReloadReport {
     /// Number of requests that were merged into this reload. Zero for a direct call.
     pub requests: u64,
-    /// Replaced modules, dependencies first. After a rejected file, the module of that file.
+    /// Modules that the reload replaced or tried to replace, dependencies first. If a file was rejected, only the module of that file.
     pub modules: Vec<String>,
     /// Modules that were not replaced, with their generations. Filled only for a reload of changed modules.
     pub kept_modules: Vec<String>,

@@ -44,7 +44,7 @@ pub(crate) enum BudgetUse {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
-    /// One reload, merged from all requests.
+    /// Single reload, merged from all requests.
     Reload {
         libraries: Vec<PathBuf>,
         scope: ReloadScope,

@@ -1,5 +1,4 @@
-//! Bodies from which a reload computes the new values of one object: the body of the object, and the bodies of the old and new
-//! templates.
+//! Inputs from which a reload computes the new values of one object: the body of the object, and the bodies of the old and new templates.
 
 use std::rc::Rc;
 
@@ -20,13 +19,13 @@ use crate::reload::plan::{ClassPlan, PropertyDefault};
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) core: &'a Core,
-    /// Class mapping of the other objects. Some of these objects already have their new bodies.
+    /// Class mapping for referenced objects. Some of these objects already have new bodies.
     pub(super) mapping: &'a ClassMapping,
 }
 
 impl Surroundings<'_> {
-    /// Checks if the type accepts the class of each object in the value. Uses the class of the object after the reload. Accepts destroyed
-    /// and dormant objects, because they have no class after the reload.
+    /// Checks if the type accepts the class of each object in the value. Compares the class that the object has after the reload. Accepts
+    /// destroyed and dormant objects, because they have no class after the reload.
     pub(super) fn suits(self, ty: &PropertyType, value: &Value) -> bool {
         let class_of = |object| self.mapping.class_after(self.core, object);
         self.core.world.check_objects_as(ty, value, String::new, &class_of).is_ok()
@@ -36,8 +35,8 @@ impl Surroundings<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Carried {
     pub(super) object: ObjectHandle,
-    /// Old and new template of a subobject. `None` if the templates are the class default objects. The templates of a subobject are
-    /// subobjects of the owner's class default objects, and their values may differ from the defaults of the subobject's class.
+    /// Old and new template of a subobject. `None` if the templates are the class default objects. The templates of a subobject are stored
+    /// in the class default objects of the owner. Their values may differ from the defaults of the subobject's class.
     pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
 }
 
@@ -49,7 +48,7 @@ impl From<ObjectHandle> for Carried {
 
 /// Object with the three bodies from which its new values are computed.
 pub(super) struct Sources<'a> {
-    /// Class of the object in the report.
+    /// Name of the object's class in the report.
     pub(super) label: &'a str,
     pub(super) around: Surroundings<'a>,
     pub(super) object: ObjectHandle,
@@ -92,8 +91,8 @@ pub(super) fn with_sources<R>(
     })
 }
 
-/// Returns the own value of a property of the old class, merged with the value that was put aside. If both values differ, the result also
-/// contains the current value of the property. Returns `None` if the object has the default.
+/// Returns the own value of a property of the old class, merged with the value that was put aside. If the two values differ, the result
+/// contains both. Returns `None` if the object has the default.
 pub(super) fn own_value(
     sources: &Sources<'_>,
     property: &Property,
@@ -107,7 +106,7 @@ pub(super) fn own_value(
     let now = sources.own.read(property)?;
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
-    // A write to the property discards the original of an author's conversion and the values for a redo.
+    // A write to the property discards the original of an author-defined conversion and the values for a redo.
     let is_written = earlier.instead.as_ref().map_or(!has_default, |instead| *instead != now);
     if is_written && !earlier.discard_derived() {
         return Ok((!has_default).then(|| now.into()));
@@ -117,25 +116,25 @@ pub(super) fn own_value(
         let held = convert_in_part(&earlier.value, property, Some(&default), &world.names, world);
         let extent = held.as_ref().map_or(Extent::OneWay, |(_, extent)| *extent);
         match earlier.instead.clone().or(held.map(|(part, _)| part)) {
-            // The property still has the part of the value that it can hold.
+            // The property still contains the fitting part of the value that was put aside.
             Some(part) if part == now => {
                 let instead = joined().and_then(|own| own.instead);
                 return Ok(Some(Aside { instead, ..earlier }));
             }
             Some(part) if !(names_object(&part) && names_object(&earlier.value)) => {
-                // The property could hold the whole value. The default was therefore written later.
+                // The property can hold the whole value. Code has therefore written the default later.
                 if extent == Extent::OneWay {
                     return Ok(None);
                 }
             }
-            // The property could not hold the value that was put aside.
+            // The property cannot hold the value that was put aside.
             _ => return Ok(Some(Aside { instead: None, ..earlier })),
         }
     }
     Ok(Some(joined().unwrap_or_else(|| now.clone().into())))
 }
 
-/// Returns the current value of a property of the old class. Returns `None` if the property has a default because it cannot
+/// Returns the current value of a property of the old class. Returns `None` if the property has only a default, because the property cannot
 /// hold the own value.
 pub(super) fn held(
     sources: &Sources<'_>,

@@ -37,8 +37,8 @@ use crate::zcall::table::Issued;
 
 /// Replaces modules of the Master by the modules in `paths`. `scope` selects all modules, or only changed modules and their dependents. The
 /// caller must be at a safe point. Returns an error if no Master is loaded. If the reload fails, the report contains the failure, and the
-/// world is unchanged. Also returns the start of the pause, unless the reload ended before the pause. The caller measures and reports the
-/// pause, because the pause includes work of the caller.
+/// world is unchanged. Also returns the start of the pause, if the pause has begun. The caller measures the pause, because the pause
+/// includes later code of the caller.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,
@@ -86,7 +86,7 @@ pub(crate) fn reload(
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
             run.report_warnings();
-            // The new generation is live even if the unload of the old generation fails.
+            // Catches a failure of the unload. The new generation is live even then.
             if let Err(error) = caught(|| {
                 run.unload_old(committed);
                 Ok(())
@@ -102,7 +102,7 @@ pub(crate) fn reload(
 
 struct Staged {
     modules: Vec<Rc<MasterModule>>,
-    /// All modules of the new Master, including kept modules.
+    /// All modules of the new generation, including kept modules.
     all: Vec<Rc<MasterModule>>,
     /// Set after a listener was called for an event of the new generation.
     is_known: bool,
@@ -117,7 +117,7 @@ struct Committed {
     objects_kept: u64,
 }
 
-/// State before the reload that is not recorded elsewhere.
+/// Values from before the reload, for the rollback and the report.
 struct Before {
     /// Number of class constructors that ran a second time before this reload.
     reruns: u64,
@@ -138,13 +138,13 @@ struct Run<'a> {
     suspended: Vec<Rc<MasterModule>>,
     scope: ReloadScope,
     generation: Generation,
-    /// Facts of the report that are known so far.
+    /// Report with the fields that are known so far.
     report: ReloadReport,
     /// Ticket of the unloading generation.
     unloading: Option<UnloadTicket>,
     /// New modules. `None` before the modules are mapped, and after the commit.
     staged: Option<Staged>,
-    /// Set until the commit. In a rollback, set until the end of the rollback.
+    /// Guard that marks the new modules as starting. `None` after the commit, or after the end of a rollback.
     coming_up: Option<ComingUp>,
     before: Before,
     /// Start of the pause. `None` during staging, while the old generation is still in use.
@@ -156,7 +156,7 @@ type Step<T> = Result<T, (Phase, LoadError)>;
 type Classes = Vec<Rc<Class>>;
 
 impl Run<'_> {
-    /// Runs all steps up to the commit. Returns `None` if no module needs to be replaced.
+    /// Runs all steps up to the commit. Returns `None` if the reload replaces no module.
     fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
         let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
@@ -182,7 +182,7 @@ impl Run<'_> {
         result.map_err(|error| (phase, error))
     }
 
-    /// Reports the duration and the failures of the canary under `Phase::Canary` instead of `Phase::Stage`.
+    /// Moves the duration and the failures of the canary from `Phase::Stage` to `Phase::Canary`.
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
         if let Some(time) = self.loads.take_canary_time() {
             let ms = time.as_secs_f64() * 1e3;
@@ -192,8 +192,8 @@ impl Run<'_> {
         staged.map_err(|(phase, error)| (if error.is_of_canary() { Phase::Canary } else { phase }, error))
     }
 
-    /// Maps the new modules next to the old modules. Declares the new types in a shadow of the registry. The old generation does not use
-    /// the shadow.
+    /// Maps the new modules next to the old modules. Declares the new types in a shadow of the type registry. The old generation does not
+    /// use the shadow.
     fn stage(&mut self, paths: &[PathBuf]) -> Result<Option<Classes>, LoadError> {
         let core = self.core;
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
@@ -223,7 +223,7 @@ impl Run<'_> {
         Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
     }
 
-    /// Adds warnings about files and uses of the new generation to the report, except warnings that an earlier report contains.
+    /// Adds warnings about files and uses of the new generation to the report. Omits warnings that an earlier report contains.
     fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for module in &master.modules {
@@ -234,11 +234,11 @@ impl Run<'_> {
         }
     }
 
-    /// Suspends the old generation, but keeps it for a rollback. Conjugates of the old generation become stale.
+    /// Suspends the old generation, but keeps the old generation for a rollback. The conjugates of the old generation become stale.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
         self.notify_unloading()?;
-        // The rollback can undo all changes from here on.
+        // A rollback can undo all changes from here on.
         self.before.lazy = core.world.lazy.snapshot();
         self.before.roots = core.world.objects.root_set();
         core.world.objects.begin_shadow();
@@ -270,7 +270,8 @@ impl Run<'_> {
     }
 
     /// Calls the unloading listeners while the old generation is alive. During these calls, listeners use the old types and cannot call the
-    /// new modules. Objects that listeners create persist. The old modules are suspended last, because any listener may call them.
+    /// new modules. A rollback does not destroy objects that listeners create. The old modules are suspended last, because any listener may
+    /// call an old module.
     fn notify_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
@@ -345,7 +346,7 @@ impl Run<'_> {
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
-                // Drops the replaced classes, because dropping the last class bound to a C library closes the library. The unload waits for
+                // Drops the replaced classes. Dropping the last class that is bound to a C library closes the library. The unload waits for
                 // the close.
                 let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
                 self.report.structure.extend(unbind_broken(core));
@@ -359,7 +360,7 @@ impl Run<'_> {
         self.report.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
     }
 
-    /// Ends the record of events and returns the report up to the outcome.
+    /// Ends the recording of effects and returns the report without the outcome.
     fn close(self) -> ReloadReport {
         let Self { core, loads, mut report, unloading, before, .. } = self;
         report.class_constructors_rerun = core.world.counters.class_constructors_rerun.get() - before.reruns;
@@ -390,7 +391,7 @@ impl Run<'_> {
                 is_known,
             };
             let ticket = generation::unload(core, self.loads, &unload, &mut |step| match step {
-                // Drops jobs that other modules have scheduled since the reload began.
+                // Drops jobs that kept modules have scheduled since the reload began.
                 UnloadStep::DropJobs => core.tasks.end_staged(&core.world, &core.red),
                 UnloadStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
@@ -416,7 +417,7 @@ impl Run<'_> {
             });
             self.report.warnings.extend(self.loads.registry.masters.take_problems(self.old.generation));
             self.unloading = Some(ticket);
-            // The suspended modules can now acquire their resources again, because the new generation has released them.
+            // The suspended modules can now acquire their resources again, because the new generation has released the resources.
             self.report.warnings.extend(master::resume(core, self.loads, &self.suspended));
             // A failure in `Phase::Stage` occurs before the old generation is suspended. Such a failure raises no `Resumed` event.
             if phase != Phase::Stage {

@@ -1,6 +1,6 @@
 //! Watches the files of a Master for changes by a build. A build writes a library in many steps. The watch reports a change only after a
-//! time without further changes. A script package is a folder; the watch reports changed, added and removed source files in the folder.
-//! A watched library may be a link: its target may change in a folder that is not watched.
+//! time without further changes. A script package is a folder. The watch reports changed, added and removed source files in this folder. A
+//! watched library may be a link. The target of the link may change in a folder without a watch.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -12,18 +12,18 @@ use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecursiveMode};
 
-/// Time without changes after which a file is quiet. Linkers pause for less than this time while they write a library.
+/// Time without changes after which a file is quiet. Linkers pause for less time while they write a library.
 const QUIET: Duration = Duration::from_millis(15);
 
 /// File extension of script sources.
 const TEXT: &str = "uc";
-/// Manifest of a script package, which contains its version.
+/// File name of the manifest of a script package.
 const MANIFEST: &str = "package.toml";
 
 /// Interval at which [`FileWatch::wait`] checks `is_over`.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Interval at which the targets of links are compared.
+/// Interval at which the watch compares the targets of links.
 const LINK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Target of a link, with the time of its last write and its length in bytes.
@@ -37,7 +37,7 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Debouncer of changed files. Reads no clock: the caller passes the time.
+/// Debouncer of changed files. Reads no clock. The caller passes the time.
 #[derive(Debug, Default)]
 struct Debounce {
     changed: BTreeSet<PathBuf>,
@@ -65,7 +65,7 @@ pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
     events: Receiver<Event>,
     debounce: Debounce,
-    /// Targets of the files that are links.
+    /// Targets of the files. `None` for a file that is not a link.
     targets: Vec<Option<Target>>,
     /// Time of the last comparison of the targets.
     compared: Duration,
@@ -74,8 +74,8 @@ pub(crate) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Watches the folders that contain `files`, because a build may replace a file instead of writing to the file. Returns an error if a
-    /// folder cannot be watched.
+    /// Watches the folders that contain `files`. A watch of the files themselves would miss a build that replaces a file. Returns an error
+    /// if a folder cannot be watched.
     pub(crate) fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, events) = unbounded();
         let failed = |path: &Path| {
@@ -85,7 +85,7 @@ impl FileWatch {
         let mut watcher = FolderWatch::new(move |event: notify::Result<Event>| {
             // Ignores read events, because a reload itself reads the file.
             if let Some(event) = event.ok().filter(|event| is_change(event.kind)) {
-                // Fails only after the receiver was dropped. The watcher is dropped immediately afterwards.
+                // `send` fails only after the receiver was dropped. The watcher is dropped immediately afterwards.
                 let _sent = sender.send(event);
             }
         })
@@ -107,8 +107,8 @@ impl FileWatch {
         Ok(Self { files, events, debounce, targets, compared, start, folders: watcher })
     }
 
-    /// Blocks until a watched file has changed and is quiet, then returns true. Returns false if `stop` receives a message or
-    /// its sender is dropped. Also returns false when `is_over` returns true; `is_over` is called a few times per second.
+    /// Blocks until a watched file has changed and all files are quiet, then returns true. Returns false if `stop` receives a message, or
+    /// if the sender of `stop` is dropped. Also returns false once `is_over` returns true. `is_over` is called a few times per second.
     pub(crate) fn wait(&mut self, stop: &Receiver<()>, is_over: impl Fn() -> bool) -> bool {
         loop {
             let mut select = Select::new();
@@ -151,7 +151,7 @@ impl FileWatch {
         }
         let is_quiet = self.debounce.take_quiet(now);
         if is_quiet {
-            // The caller loads the present targets, so the next comparison must not report them again.
+            // The caller loads the current targets. The next comparison must not report these targets again.
             let _reported = self.update_targets();
         }
         is_quiet
@@ -161,7 +161,7 @@ impl FileWatch {
     fn update_targets(&mut self) -> Vec<PathBuf> {
         let mut changed = Vec::new();
         for (file, known) in self.files.iter().zip(&mut self.targets) {
-            // A target that is absent is being replaced.
+            // If the target is absent, a build is replacing the target.
             let found = target(file);
             if found.is_some() && found != *known {
                 *known = found;
@@ -172,7 +172,7 @@ impl FileWatch {
     }
 }
 
-/// Returns the target of a link to a file.
+/// Returns the target of a link. Returns `None` if `file` is not a link, or if the target is not a file.
 fn target(file: &Path) -> Option<Target> {
     let path = file.is_symlink().then(|| file.canonicalize().ok()).flatten()?;
     let found = path.metadata().ok().filter(Metadata::is_file)?;
@@ -187,7 +187,7 @@ fn concerns(watched: &Path, changed: &Path) -> bool {
     watched == changed || (changed.starts_with(watched) && (is_text() || is_manifest()))
 }
 
-/// Checks if an event reports a change of the file. Opening and reading a file are not changes.
+/// Checks if an event reports a change of the file. Events for opening and reading a file report no change.
 fn is_change(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => matches!(access, AccessKind::Close(AccessMode::Write | AccessMode::Any)),

@@ -1,6 +1,6 @@
-//! Background unloader: continues unloads that no thread waits for. Its threads exist only while unloads are in progress. A blocked context
-//! is polled about fifty times per second. A poll may run an exit hook or a listener. If such code hangs, a supervisor thread replaces the
-//! polling thread.
+//! Background unloader: polls unload tickets, so that unloads continue without a waiting thread. The threads of the unloader exist only
+//! while unloads are in progress. A blocked context is polled about fifty times per second. A poll may run an exit hook or a listener. If
+//! an exit hook or a listener hangs, a supervisor thread replaces the polling thread.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,10 +11,10 @@ use crate::panic_guard;
 use crate::sync::lock;
 use crate::unload::ticket::UnloadTicket;
 
-/// Initial and maximum sleep between rounds.
+/// Initial and maximum sleep between two rounds of polls.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
 
-/// Maximum time to poll all tickets. After this time, a new thread polls the tickets.
+/// Maximum duration of a round. After this time, a new thread polls the tickets.
 const LONGEST_POLL: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(crate) struct BackgroundUnloader {
 struct Kept {
     tickets: Vec<UnloadTicket>,
     is_running: bool,
-    /// Time after which an unfinished unload is parked.
+    /// Age at which an unfinished unload is parked. `None` disables parking.
     park_after: Option<Duration>,
 }
 
@@ -48,7 +48,7 @@ impl BackgroundUnloader {
         }
     }
 
-    /// Sets the time after which unfinished unloads are parked.
+    /// Sets the age at which unfinished unloads are parked. `None` disables parking.
     pub(crate) fn set_park_after(&self, park_after: Option<Duration>) {
         lock(&self.kept).park_after = park_after;
     }
@@ -86,7 +86,7 @@ impl BackgroundUnloader {
     }
 }
 
-/// Tickets to poll, and the time after which an unfinished unload is parked.
+/// Tickets to poll, and the age at which an unfinished unload is parked.
 struct Round {
     tickets: Vec<UnloadTicket>,
     park_after: Option<Duration>,
@@ -95,7 +95,7 @@ struct Round {
 impl Round {
     fn poll(self) {
         for ticket in self.tickets {
-            // A panic of a log subscriber or a host callback does not prevent the polls of the other tickets.
+            // Catches a panic of a log subscriber or a host callback, and continues with the next ticket.
             let polled = panic_guard::caught(|| {
                 let state = ticket.poll();
                 if !state.is_over() && self.park_after.is_some_and(|after| ticket.age() >= after) {
@@ -116,7 +116,7 @@ struct Poller {
 }
 
 impl Poller {
-    /// Starts the thread. Returns `None` if the system cannot create a thread.
+    /// Starts the polling thread. Returns `None` if the operating system cannot create a thread.
     fn start() -> Option<Self> {
         let ((rounds, to_do), (is_done, done)) = (channel::<Round>(), channel());
         let work = move || {

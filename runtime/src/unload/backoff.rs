@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Initial and maximum sleep.
+/// Duration of the first sleep, and maximum duration of a sleep.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
 /// Sleeps with increasing durations.

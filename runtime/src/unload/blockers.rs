@@ -1,4 +1,4 @@
-//! Converts the holders of an image to the blockers of a report.
+//! Converts the holders of an image, such as threads, to the blockers of a report.
 
 use alcedo_sys::process::describe_thread;
 use alcedo_sys::{Holder, HolderKind};
@@ -38,15 +38,15 @@ pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     format!("kept by {}", words.join("; "))
 }
 
-/// Prefixes of the thread names that known crates use, each with help on how to end the threads. Prefixes are compared, because the system
-/// truncates thread names.
+/// Prefixes of the thread names that known crates use, each with help on how to end the threads. Compares only prefixes, because the
+/// operating system truncates thread names.
 const THREADS_OF_CRATES: [(&str, &str); 3] = [
     ("\"tokio-r", "drop its tokio runtime in `exit`, with the servers and clients that run on it"),
     ("\"actix-", "stop its actix server in `exit` (`ServerHandle::stop`), and wait for the end of its `System`"),
     ("\"reqwest-intern", "drop its `reqwest::blocking::Client` in `exit`"),
 ];
 
-/// Returns the help for threads that run until the plugin stops them.
+/// Returns the help for running threads of known crates.
 pub(super) fn hints(blockers: &[Blocker]) -> Vec<&'static str> {
     let has = |start: &str| {
         blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread && blocker.owner.starts_with(start))

@@ -1,4 +1,4 @@
-//! Unloads the image of a module. The order of the steps ensures that no pointer into the image is left.
+//! Unloads the image of a module. The order of the steps ensures that no pointer into the image remains.
 #![expect(unsafe_code, reason = "ends images of unused modules, by options that are sound for some modules only")]
 
 use std::marker::PhantomData;
@@ -38,42 +38,42 @@ impl<'c> Unused<'c> {
     }
 }
 
-/// Options that are sound for some modules only.
+/// Options that are sound only for some modules.
 impl UnloadPolicy {
-    /// Sets the time after which the host forcibly ends (evicts) the module's threads that are blocked in a system call. Default: never.
-    /// The values on the stack of an evicted thread and its thread-locals are not dropped. Intended for plugins whose threads cannot be
-    /// stopped otherwise. A thread cannot be evicted if the thread blocks all signals or waits for a condition variable of the C library.
+    /// Sets the time after which the host forcibly ends (evicts) threads of a module that are blocked in a system call. Default: never. An
+    /// evicted thread drops neither the values on its stack nor its thread-locals. Intended for plugins with threads that cannot be stopped
+    /// in a different way. A thread cannot be evicted if the thread blocks all signals or waits for a condition variable of the C library.
     /// The image then stays mapped.
     ///
     /// # Safety
     ///
     /// No address in the stack of an evicted thread may be used after the eviction. For example, a thread that waits in
-    /// [`std::thread::scope`] shares its stack with other threads.
+    /// [`std::thread::scope`] shares its stack with the scoped threads.
     pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
         self.evict_after = after;
     }
 
-    /// Sets whether the host closes file descriptors that a module left open. By default the descriptors are only reported.
+    /// Enables or disables the closing of file descriptors that a module has left open. By default the descriptors are only reported.
     ///
     /// # Safety
     ///
-    /// No descriptor that a module has opened may belong to other code when the module is unloaded. For example, the module
-    /// must not have passed a descriptor to the host or to another module.
+    /// At the unload, the module must own every descriptor that it has opened. For example, the module must not have passed a descriptor to
+    /// the host or to a second module.
     pub unsafe fn close_fds(&mut self, closes: bool) {
         self.close_fds = closes;
     }
 }
 
-/// Facts about an image that its file does not contain.
+/// Names, functions and check results of an image, as inputs for its unload.
 pub(crate) struct ImageFacts {
     pub module: String,
-    /// Function that clears the module's link to the host, as the last call into the module.
+    /// Function that clears the module's pointer to the host. This call is the last call into the module.
     pub detach: extern "C" fn(),
     /// Function that returns the bytes in use on the module's own heap. `None` if the module was built with an older API.
     pub heap_bytes: Option<extern "C" fn() -> u64>,
     /// Reason why the image must stay mapped, if any.
     pub will_park: Option<String>,
-    /// Reason why the host must not free the module's C heap blocks: other code may free them.
+    /// Reason why the host must not free the module's C heap blocks. In this case, a library may free the blocks.
     pub c_heap_shared: Option<String>,
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct ImageUnload {
 
 enum Stage {
     Mapped(Box<Image>),
-    /// The image stays mapped, although its module is detached from the host.
+    /// The module is detached from the host, but the image will be parked.
     WillPark(Box<Image>, String),
     Ending(Box<Ending>),
     Over,
@@ -156,9 +156,9 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    /// Checks that no thread of the module runs, and that no thread-locals of the module are left on host threads. Drops the thread-locals
-    /// of this thread. Threads and destructors may log through the host. The module therefore stays attached until they have ended, or
-    /// until the time of their eviction.
+    /// Checks that no thread of the module runs, and that no host thread has thread-locals of the module. Drops the module's thread-locals
+    /// of this thread. Threads and destructors may log through the host. The module therefore stays attached until the threads have ended,
+    /// or until the threads can be evicted.
     fn is_quiet(&self) -> bool {
         if self.evict_after.is_some_and(|after| self.unused.get_or_init(Instant::now).elapsed() >= after) {
             return true;
@@ -195,7 +195,7 @@ impl CodeUnload for ImageUnload {
                     CodeStep::Parked(self.parked(&path, reason))
                 }
             },
-            // Leaves the image mapped: calls are active, or the unload of the image is already over.
+            // Leaves the image mapped. Either `begin` was not called, or the unload of the image is already over.
             Stage::Mapped(_) | Stage::WillPark(..) | Stage::Over => {
                 self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Parked)
             }

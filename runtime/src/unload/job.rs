@@ -1,5 +1,5 @@
 //! Unload job of a module: the steps that do not need the game thread. Any holder of the ticket may continue the job, on any thread.
-//! [`CodeUnload`] hides the kind of the module.
+//! [`CodeUnload`] abstracts the code of libraries and script packages.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,26 +10,26 @@ use crate::lease::{Blocker, Lease, LeaseKind, Leases};
 use crate::unload::blockers::kept_by;
 use crate::unload::report::{ModuleEnd, ParkedImage};
 
-/// State of a module that accepts no more calls.
+/// Parts of a module that an unload needs. The module accepts no further calls.
 pub(crate) struct UnloadJob {
     pub name: String,
     /// Leases on the module's code. The leases are sealed.
     pub leases: Arc<Leases>,
-    /// Leases on other modules. Released after the module's code is unmapped.
+    /// Leases on dependencies of the module. Released after the module's code is unmapped.
     pub keeps: Vec<Lease>,
-    /// Number of active calls. Nonzero if the host shuts down inside a call; the code then stays mapped.
+    /// Number of active calls. Nonzero if the host shuts down inside a call. The code then stays mapped.
     pub calls: u32,
     pub code: Box<dyn CodeUnload>,
     /// Callback that runs after the code is unmapped.
     pub forget: Box<dyn FnOnce() + Send>,
 }
 
-/// Code of a module that is no longer called. Usable on any thread.
+/// Unload of the code of a module. The last call into the module has returned. Usable on any thread.
 pub(crate) trait CodeUnload: Send {
     /// Returns the blockers inside the code, such as running threads and registered callbacks.
     fn holders(&self) -> Vec<Blocker>;
 
-    /// Checks that no part of the code can still call the host.
+    /// Checks that the code can no longer call the host.
     fn is_quiet(&self) -> bool;
 
     /// Detaches the code from the host. Called once, after the last lease has ended and `is_quiet` has returned true.
@@ -48,7 +48,7 @@ pub(crate) enum CodeStep {
     Parked(ParkedImage),
 }
 
-/// Unload of a module that accepts no calls. First waits until the leases of the module have ended.
+/// Unload of a module. The module accepts no calls. First waits until the leases of the module have ended.
 pub(crate) struct ModuleUnload {
     job: UnloadJob,
     begun: Instant,
@@ -59,7 +59,7 @@ pub(crate) struct ModuleUnload {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Leases or calls of the module are active, or threads of the module may still call the host.
+    /// Leases or calls are active, or threads of the module may still call the host.
     Used,
     /// The code is detached from the host, and is being unmapped.
     Ending,
@@ -136,7 +136,7 @@ impl ModuleUnload {
         Some(image)
     }
 
-    /// Ends the unload of code that stays mapped. Leaks the leases on other modules, because the code may access these modules.
+    /// Ends the unload, and leaves the code mapped. Leaks the leases on dependencies, because the code may access these modules.
     fn leak_keeps(&mut self) {
         self.stage = Stage::Over;
         std::mem::forget(std::mem::take(&mut self.job.keeps));

@@ -1,5 +1,5 @@
-//! Unloads a generation and its images. Contains the ordered steps, the host's ticket, the jobs of the modules, and the
-//! report. Independent of loading.
+//! Unloads a generation and its images. Contains the order of the steps, the ticket for the host, the jobs of the modules, and the report.
+//! Independent of the code that loads modules.
 
 pub(crate) mod background;
 pub(crate) mod backoff;

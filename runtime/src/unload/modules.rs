@@ -5,7 +5,7 @@ use crate::lease::Blocker;
 use crate::unload::job::{CodeStep, ModuleUnload};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Modules of an unloading context. The modules wait for the last finalizer of the context.
+/// Unloads of the modules of one context. The unloads wait for the last finalizer of the context.
 pub(crate) struct ModuleUnloads {
     /// Barrier after the last finalizer of the modules. A finalizer that runs longer than the duration is reported as a
     /// blocker.
@@ -16,8 +16,8 @@ pub(crate) struct ModuleUnloads {
 }
 
 impl ModuleUnloads {
-    /// Creates the remaining work for the unload of these modules, dependents first. `finalizers` is the barrier after the last finalizer
-    /// of the modules. A finalizer that runs longer than the duration is reported as a blocker.
+    /// Creates the unload of these modules, listed dependents first. `finalizers` contains the barrier after the last finalizer of the
+    /// modules, and a duration. A finalizer that runs longer than the duration is reported as a blocker.
     pub(crate) fn new(modules: Vec<ModuleUnload>, finalizers: Option<(Barrier, Duration)>) -> Box<Self> {
         Box::new(Self { finalizers, modules, unloaded: Unloaded::default() })
     }
@@ -27,8 +27,8 @@ impl ModuleUnloads {
         self.modules.extend(modules);
     }
 
-    /// Continues the unload of each module as far as possible without blocking. Returns the blockers. `advance` or `park` later returns
-    /// the modules whose unload has ended.
+    /// Continues the unload of each module as far as possible without blocking. Returns the blockers. Does not return the ended modules. A
+    /// later `advance` or `park` returns these modules.
     pub(crate) fn advance_each(&mut self) -> Vec<Blocker> {
         let mut blockers = Vec::new();
         for module in &mut self.modules {
@@ -47,7 +47,7 @@ impl UnloadWork for ModuleUnloads {
     fn advance(&mut self) -> Progress {
         if let Some((barrier, _)) = &self.finalizers {
             if barrier.is_passed() {
-                // Reports the drained finalizers before any image is unmapped.
+                // Reports that all finalizers have run, before any image is unmapped.
                 self.finalizers = None;
                 return Progress::Waiting { blockers: Vec::new(), drained: true };
             }

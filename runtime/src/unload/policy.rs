@@ -1,10 +1,10 @@
-//! Policy of unloads: decides when an unload is blocked and when it is parked. Reads no clock.
+//! Policy of unloads: decides when an unload counts as blocked and when an unload is parked. Reads no clock.
 
 use std::time::Duration;
 
 use alcedo_sys::{EndPolicy, ReferenceSearch};
 
-/// Settings for unloads that do not complete by themselves.
+/// Settings for blocked unloads, and for resources that modules leave.
 ///
 /// # Examples
 /// ```rust
@@ -30,37 +30,36 @@ pub struct UnloadPolicy {
     /// [`Runtime::unload_master`](crate::Runtime::unload_master). After this time, the unload counts as blocked and is polled at every safe
     /// point. An unload that waits for finalizers counts as blocked only if a single finalizer has run for this time. While finalizers make
     /// progress, an unload or a rollback waits for at most `shutdown`, because the exit hooks run after the finalizers. A committed reload
-    /// waits for at most `grace`: a later safe point runs the exit hooks. Default: 50 ms.
+    /// waits for at most `grace`, because a later safe point can run the exit hooks. Default: 50 ms.
     pub grace: Duration,
-    /// Time from the end of `grace` until a blocked context is parked. The time begins again when finalizers make progress. The
-    /// images of a parked context stay mapped, and the report names the blockers. With `None` a context is never parked.
-    /// Default: 10 s.
+    /// Time from the end of `grace` until a blocked context is parked. Progress of finalizers restarts this time. The images of a parked
+    /// context stay mapped, and the report names the blockers. With `None` a context is never parked. Default: 10 s.
     pub park_after: Option<Duration>,
     /// Maximum number of parked images. If more images are parked, all further loads fail. Default: 64.
     pub parked_budget: usize,
-    /// Maximum time that the host's shutdown waits for unloading contexts. An unload or a rollback waits at most this time for
-    /// finalizers before it runs the exit hooks. Default: 5 s.
+    /// Maximum time that the host's shutdown waits for unloading contexts. An unload or a rollback waits at most this time for finalizers,
+    /// and then runs the exit hooks. Default: 5 s.
     pub shutdown: Duration,
-    /// Reaps child processes of an unloaded module for which the module has not waited. An ended process is reaped during the unload. A
-    /// running process is reaped at the first safe point after its end. By default the processes are only reported, and an ended process
-    /// remains a zombie. Intended for hosts in which no other code waits for these processes.
+    /// Reaps unwaited child processes of an unloaded module. An ended process is reaped during the unload. A running process is reaped at
+    /// the first safe point after its end. By default the processes are only reported, and an ended process remains a zombie. Intended for
+    /// hosts that do not wait for these processes.
     pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,
     /// Set by [`UnloadPolicy::close_fds`].
     pub(super) close_fds: bool,
-    /// Frees the C heap blocks that a module left. Blocks are kept if the module may have passed a block to other code. The host assumes
-    /// such a transfer if the module dynamically links a library of its own, or calls `getline`. Default: true.
+    /// Frees the C heap blocks that a module has left. The host keeps the blocks if the module may have passed a block to a library. The
+    /// host assumes this if the module dynamically links a library outside of the platform, or calls `getline`. Default: true.
     pub free_c_heap: bool,
-    /// Selects modules whose image is unmapped only after a memory search. The search finds references to the image in the
-    /// memory of the process, such as a callback in a table of a library. While a reference exists, the image stays mapped, and
-    /// a report states the location and the target of the reference. Default: modules that use system libraries; in
-    /// [development](crate::Builder::development) all modules.
+    /// Selects the modules whose images are searched for before unmapping. The search finds references to an image in the memory of the
+    /// process, such as a callback in a table of a library. While a reference exists, the image stays mapped, and a report states the
+    /// location and the target of the reference. Default: modules that use system libraries; in [development](crate::Builder::development)
+    /// all modules.
     ///
     /// In a small host a search took 0.3 to 0.5 ms. In a debug build, a search took 0.8 s when variables of a library pointed to 100 MB on
-    /// the C heap, in blocks of 1 kB. A search stops after 64 MiB, 262,144 blocks or one second; the image then stays mapped, and a report
-    /// states the limit. The search does not follow pointers in the program's own variables, and follows few pointers in variables of the C
-    /// library. An unrelated number that equals an address may keep an image mapped.
+    /// the C heap, in blocks of 1 kB. A search stops after 64 MiB, 262,144 blocks or one second. The image then stays mapped, and a report
+    /// states the limit. The search does not follow pointers in variables of the host program. The search follows few pointers in variables
+    /// of the C library. An unrelated number that equals an address may keep an image mapped.
     pub search_references: ReferenceSearch,
 }
 
@@ -81,12 +80,13 @@ impl Default for UnloadPolicy {
 }
 
 impl UnloadPolicy {
-    /// Checks if an unload has lasted so long that it must be parked.
+    /// Checks if an unload with this age must be parked.
     pub(crate) fn should_park(&self, age: Duration) -> bool {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
-    /// Returns the policy of one image. The grace period of an image is zero, because a poll must not wait. The caller of the poll waits.
+    /// Returns the policy of one image. The grace period of an image is zero, because a poll must not wait. Only the caller of the poll
+    /// waits.
     pub(crate) fn of_an_image(&self) -> EndPolicy {
         EndPolicy {
             grace: Duration::ZERO,

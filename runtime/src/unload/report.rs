@@ -10,7 +10,7 @@ use crate::lease::Blocker;
 use crate::unload::blockers::hints;
 use crate::unload::state::ContextState;
 
-/// Resources that a module had left when it was unmapped, and how the host released them.
+/// Resources that a module has left at its unload, and the number of resources that the host has released.
 ///
 /// # Examples
 /// ```rust
@@ -28,7 +28,7 @@ pub struct ModuleEnd {
     pub module: String,
     /// Number of thread-local destructors that the host ran. Each destructor ran on the thread that owned the thread-local.
     pub thread_locals_run: u64,
-    /// Number of ended threads that the host joined in place of the module.
+    /// Number of ended threads that the host joined because the module did not.
     pub threads_joined: u64,
     /// Number of threads that were evicted from a system call, if the host allows evictions.
     pub threads_evicted: u64,
@@ -38,13 +38,13 @@ pub struct ModuleEnd {
     pub signals: u64,
     /// Number of deleted keys of thread-specific data.
     pub keys: u64,
-    /// Bytes on the module's own heap that were not freed, for example because of `forget`, `leak` or statics.
+    /// Bytes on the module's own heap that the module did not free, for example because of `forget`, `leak` or statics.
     pub leaked_heap_bytes: u64,
-    /// Bytes of the C heap freed by the host.
+    /// Bytes in C heap blocks that the host freed.
     pub c_heap_bytes: u64,
     /// Number of C heap blocks that the host freed.
     pub c_heap_blocks: u64,
-    /// Bytes of C heap blocks that the host did not free, because other code may own the blocks.
+    /// Bytes in C heap blocks that the host did not free, because a library may own the blocks.
     #[serde(default)]
     pub c_heap_kept_bytes: u64,
     /// Number of C heap blocks that the host did not free.
@@ -60,8 +60,8 @@ pub struct ModuleEnd {
     /// (`stdout`).
     #[serde(default)]
     pub addresses: u64,
-    /// Process limits whose signals the module handled, and timers that the module set by direct system calls. Each entry states the action
-    /// of the host.
+    /// Process limits whose signals the module handled, and timers that the module set by direct system calls. Each entry states how the
+    /// host has reset the limit or the timer.
     #[serde(default)]
     pub put_back: Vec<String>,
     /// Number of memory searches for references to the module.
@@ -70,22 +70,23 @@ pub struct ModuleEnd {
     /// Total time of the memory searches.
     #[serde(default, rename = "look_took")]
     pub search_time: Duration,
-    /// Bytes of memory maps released by the host.
+    /// Bytes in memory maps that the host released.
     pub maps_bytes: u64,
-    /// Number of memory maps that are kept because their owner is unknown. The host created the map, or the module created the map by a
-    /// direct system call.
+    /// Number of memory maps that are kept because their owner is unknown. Either the host created the map, or the module created the map
+    /// by a direct system call.
     #[serde(default)]
     pub maps_unknown: u64,
-    /// Bytes of the memory maps that are kept because their owner is unknown.
+    /// Bytes in memory maps that are kept because their owner is unknown.
     #[serde(default)]
     pub maps_unknown_bytes: u64,
     /// File descriptors that the module left open.
     pub fds_left: Vec<OpenFile>,
-    /// Number of file descriptors that the host closed, if it is configured to do so.
+    /// Number of file descriptors that the host closed. Nonzero only with [`UnloadPolicy::close_fds`](crate::UnloadPolicy::close_fds).
     pub fds_closed: u64,
     /// Child processes that the module started and did not wait for.
     pub children_left: Vec<UnwaitedProcess>,
-    /// Number of ended child processes that the host reaped, if it is configured to do so.
+    /// Number of ended child processes that the host reaped. Nonzero only with
+    /// [`UnloadPolicy::reap_children`](crate::UnloadPolicy::reap_children).
     pub children_reaped: u64,
 }
 
@@ -110,7 +111,7 @@ pub struct OpenFile {
     pub target: String,
 }
 
-/// Child process that a module has not waited for.
+/// Child process that a module started and did not wait for.
 ///
 /// # Examples
 /// ```rust
@@ -170,7 +171,7 @@ pub struct UnloadReport {
     pub subject: String,
     /// Resources that each module left.
     pub modules: Vec<ModuleEnd>,
-    /// Non-fatal problems: panics of callbacks, exit hooks and finalizers, and resources that cannot be released.
+    /// Non-fatal problems, such as panics of callbacks, exit hooks and finalizers. Also contains resources that cannot be released.
     pub problems: Vec<String>,
     /// Counts of dropped tasks, timers and posted closures. Empty for Slims.
     #[serde(default)]
@@ -202,7 +203,7 @@ pub struct BlockerReport {
     pub state: ContextState,
     /// Time since the unload began.
     pub since: Duration,
-    /// Blockers, longest first.
+    /// Blockers. The oldest blocker is listed first.
     pub blockers: Vec<Blocker>,
     /// Images that stay mapped permanently.
     pub parked: Vec<ParkedImage>,
@@ -213,12 +214,12 @@ pub struct BlockerReport {
     pub jobs: Vec<JobCount>,
 }
 
-/// Minimum duration after which a blocked unload is logged. Shorter delays are normal, because a thread needs some milliseconds to end.
+/// Age at which a blocked unload is logged. Shorter delays are normal, because a thread needs some milliseconds to end.
 const ORDINARY_UNLOAD: Duration = Duration::from_secs(1);
 
 impl BlockerReport {
-    /// Checks if the unload has been blocked for so long that its blockers must be logged as a warning. While finalizers make
-    /// progress, a long unload is normal.
+    /// Checks if the blockers must be logged as a warning. The unload must be blocked and at least one second old. While finalizers make
+    /// progress, an unload does not count as blocked.
     pub(crate) fn is_late(&self) -> bool {
         self.state == ContextState::Blocked && self.since >= ORDINARY_UNLOAD
     }
@@ -270,8 +271,8 @@ impl fmt::Display for UnloadReport {
 const ORDINARY_HEAP: u64 = 64 << 10;
 
 impl ModuleEnd {
-    /// Formats the resources that the module left, as one line. Returns `None` if the module left only the usual heap bytes of statics and
-    /// thread-local destructors.
+    /// Formats the resources that the module left, as one line. Returns `None` if the module left only thread-local destructors and a usual
+    /// number of heap bytes.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         let ordinary = Self {

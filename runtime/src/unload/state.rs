@@ -1,5 +1,5 @@
-//! State machine of a load context, from its construction until its images are unmapped. The caller counts leases, unmaps images, and
-//! reports the results to the state machine as events.
+//! State machine of a load context, from the construction of the context until its images are unmapped. The caller counts leases, unmaps
+//! images, and reports the results to the state machine as events.
 
 use thiserror::Error;
 
@@ -22,9 +22,9 @@ pub enum ContextState {
     Alive,
     /// The context is sealed. Callbacks, finalizers and exit hooks run. Then the leases must end, and the image is unmapped.
     Unloading,
-    /// A lease or the dynamic linker holds the image. The unload is retried later.
+    /// A lease or the dynamic linker keeps the image mapped. The unload is retried later.
     Blocked,
-    /// The host has ended the attempts to unload. The image stays mapped permanently.
+    /// The host no longer tries to unload the context. The image stays mapped permanently.
     Parked,
     /// The image is unmapped.
     Dead,
@@ -35,9 +35,9 @@ pub enum ContextState {
 pub enum StateChange {
     /// An unload was requested.
     BeginUnload,
-    /// Leases are held.
+    /// At least one lease is held.
     LeasesRemain,
-    /// All leases have ended: the image may be unmapped.
+    /// All leases have ended. The image may be unmapped.
     LeasesGone,
     /// A check has confirmed that the image is unmapped.
     ImageGone,
@@ -47,11 +47,11 @@ pub enum StateChange {
     Park,
 }
 
-/// Error of an event that is invalid in the current state.
+/// Error for an event that is invalid in the current state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("the context is {state} and cannot {event}: {}", state.help())]
 pub struct ContextStateError {
-    /// State of the context. The rejected event did not change the state.
+    /// State of the context. A rejected event does not change the state.
     pub state: ContextState,
     /// Rejected event.
     pub event: StateChange,
@@ -76,7 +76,7 @@ impl ContextState {
         }
     }
 
-    /// Checks if the unload has ended: the context is dead or parked.
+    /// Checks if the unload has ended. The context is then dead or parked.
     pub(crate) fn is_over(self) -> bool {
         matches!(self, Self::Dead | Self::Parked)
     }

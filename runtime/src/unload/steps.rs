@@ -1,5 +1,5 @@
-//! Order of the unload steps for each cause. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs`
-//! perform the steps. All steps that run module code precede the steps that destroy data which module code may access.
+//! Order of the unload steps for each cause. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs` perform the
+//! steps. Steps that run module code precede steps that destroy data of modules. Module code may access this data.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadCause {
@@ -11,7 +11,7 @@ pub(crate) enum UnloadCause {
     RolledBack,
     /// The Master could not be created.
     NotCreated,
-    /// Some modules were mapped, but mapping another module failed.
+    /// Some new modules were mapped, but the next module could not be mapped.
     NotStaged,
     /// A Slim is unloaded or replaced. Slims have no objects, values or jobs.
     Slim,
@@ -24,21 +24,21 @@ pub(crate) enum UnloadStep {
     /// Calls unloading listeners, unloading callbacks and object end listeners. All objects still exist, and all calls are
     /// allowed.
     Notify,
-    /// Closes the gates: new calls fail with `Unavailable`. Requests the threads of the modules to stop. Values owned by the modules
-    /// remain.
+    /// Closes the gates, so that new calls fail with `Unavailable`. Requests the threads of the modules to stop. Values owned by the
+    /// modules remain.
     ShutGates,
     DropJobs,
-    /// Destroys the objects of the generation, and the state that their classes keep per module.
+    /// Destroys the objects of the generation, and the per-module data of their classes.
     EndObjects,
-    /// Invalidates all references to the modules and passes plugin parts to the finalizer thread.
+    /// Invalidates all references to the modules. Passes plugin parts to the finalizer thread.
     ReleasePluginParts,
-    /// Makes the suspended generation callable again.
+    /// Allows calls into the suspended generation again, and resumes its modules.
     Resume,
-    /// Waits for finalizers, up to the host's limit. A hanging finalizer does not prevent the remaining steps. For a replaced generation
-    /// with many or slow finalizers, later safe points perform this step and the following steps.
+    /// Waits for finalizers, up to the limit in the host's policy. A hanging finalizer does not prevent the later steps. For a replaced
+    /// generation with many or slow finalizers, later safe points perform this step and the later steps.
     AwaitFinalizers,
-    /// Runs the exit hooks of modules whose mains have returned, dependents first. Also drops the values whose drop was
-    /// deferred to the exit of the module.
+    /// Runs the exit hooks of modules whose mains have returned, dependents first. Then drops the values whose drop was deferred to the
+    /// exit of the module.
     ExitHooks,
     /// Drops the thread-locals of the current thread. The finalizer thread drops its own thread-locals after its last
     /// finalizer.
@@ -51,7 +51,7 @@ pub(crate) enum UnloadStep {
     EndImages,
 }
 
-/// Final steps. These steps may run after the call that began the unload.
+/// Last steps of an unload of the Master. These steps may run after the call that began the unload.
 pub(crate) const LATER: [UnloadStep; 3] =
     [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
@@ -101,7 +101,7 @@ mod tests {
         UnloadStep::EndThreadLocals,
     ];
 
-    /// Steps that destroy data which module code may access.
+    /// Steps that destroy data of modules. Module code may access this data.
     const GOES: [UnloadStep; 3] = [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
     fn at(end: UnloadCause, step: UnloadStep) -> Option<usize> {

@@ -1,6 +1,6 @@
 //! Ticket of the unload of a generation or a Slim. A request for an unload returns the ticket immediately. Any thread can read the state of
 //! the unload, continue the unload by polling, and wait for its end. A poll continues the unload as far as possible without blocking. The
-//! remaining work does not need the game thread.
+//! steps in a poll do not need the game thread.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,13 +17,15 @@ use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Maximum sleep of a waiting thread between polls. Polling is required: the end of a blocking thread notifies no condition variable.
+/// Maximum sleep of a waiting thread between two polls. Polling is required, because the end of a blocking thread notifies no condition
+/// variable.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Duration of a poll after which an exit hook, a destructor or a listener may hang. Reports then name the polling thread.
+/// Duration after which a poll counts as long. An exit hook, a destructor or a listener may then hang. Reports name the thread of a long
+/// poll.
 const LONG_POLL: Duration = Duration::from_millis(100);
 
-/// Maximum time that a park request waits for the end of a poll on another thread.
+/// Maximum time that a park request waits for the end of a concurrent poll.
 const PARK_WAIT: Duration = Duration::from_secs(1);
 
 struct Status {
@@ -34,7 +36,7 @@ struct Status {
     problems: Vec<String>,
     jobs: Vec<JobCount>,
     duration: Option<Duration>,
-    /// Time of the last poll during which other threads made progress for the unload.
+    /// Time of the last poll that found progress of the unload on a different thread, such as the finalizer thread.
     moved: Option<Instant>,
 }
 
@@ -46,11 +48,12 @@ struct Shared {
     status: Mutex<Status>,
     changed: Condvar,
     work: Mutex<Work>,
-    /// Set to park the unload after the current poll.
+    /// Set during a poll by a park request. The unload is then parked after the poll.
     is_to_be_parked: AtomicBool,
 }
 
-/// Remaining work of the unload. A polling thread takes the work out of the ticket and holds no lock while module code runs.
+/// Remaining steps of the unload. A polling thread moves the [`UnloadWork`] out of the ticket. No lock is therefore held while module code
+/// runs.
 enum Work {
     Here(Box<dyn UnloadWork>),
     Driven(Driver),
@@ -85,7 +88,7 @@ impl Driver {
     }
 }
 
-/// Poll in progress. Dropping this value returns the work to the ticket, even if module code panics. Otherwise waiting threads
+/// Poll in progress. Dropping this value returns the [`UnloadWork`] to the ticket, even if module code panics. Otherwise waiting threads
 /// would block permanently.
 struct Poll<'a> {
     ticket: &'a UnloadTicket,
@@ -120,7 +123,7 @@ pub struct UnloadTicket {
 
 impl UnloadTicket {
     /// Creates a ticket for `work`. The age of the unload is measured from this call. The state is [`ContextState::Unloading`] until
-    /// `patience` has passed. Then an unload with blockers counts as blocked, unless other threads make progress for the unload.
+    /// `patience` has passed. Then an unload with blockers counts as blocked, unless finalizers make progress.
     pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn UnloadWork>) -> Self {
         let status = Status {
             state: ContextState::Unloading,
@@ -162,7 +165,7 @@ impl UnloadTicket {
         self.shared.begun.elapsed()
     }
 
-    /// Returns the time since the last poll during which other threads made progress. Without such a poll, returns the age.
+    /// Returns the time since the last poll that found progress on a different thread. If no poll has found progress, returns the age.
     pub(crate) fn idle(&self) -> Duration {
         let moved = self.status().moved;
         moved.map_or_else(|| self.age(), |moved| moved.elapsed())
@@ -170,11 +173,10 @@ impl UnloadTicket {
 
     /// Continues the unload as far as possible without blocking. Returns the state of the unload.
     ///
-    /// This call may run destructors of the module's thread-locals on the calling thread, exit handlers of the module, and its
-    /// finalizers.
+    /// This call may run module code on the calling thread: destructors of the module's thread-locals, exit handlers, and finalizers.
     pub fn poll(&self) -> ContextState {
         let Some(mut poll) = self.take_work() else { return self.state() };
-        // No lock is held here, because `advance` runs module code, and a listener may poll this ticket.
+        // Calls `advance` without a lock, because `advance` runs module code, and a listener may poll this ticket.
         match poll.work().advance() {
             Progress::Waiting { blockers, drained } => {
                 let is_moving = poll.work().is_moving();
@@ -189,8 +191,8 @@ impl UnloadTicket {
                 status.blockers = blockers;
                 drop(status);
                 drop(poll);
-                // Checks the flag after the work was returned to the ticket. A park request during the poll has set the flag. A later park
-                // request takes the work itself.
+                // Checks the flag after the poll has returned the work to the ticket. A park request during the poll has set the flag. A
+                // later park request takes the work itself.
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
                     && let Some(poll) = self.take_work()
                 {
@@ -206,7 +208,7 @@ impl UnloadTicket {
         self.state()
     }
 
-    /// Waits until the images are unmapped, until `deadline` has passed, or until the host has parked the unload.
+    /// Polls until the images are unmapped, until `deadline` has passed, or until the host has parked the unload.
     ///
     /// Callable on the game thread of a Master. Steps that require a safe point do not run during the wait. Events of the Master are raised
     /// at the next safe point.
@@ -222,7 +224,7 @@ impl UnloadTicket {
                 return self.end_report().ok_or_else(|| self.report());
             }
             let status = self.status();
-            // A different thread may have completed the unload since the poll.
+            // A concurrent thread may have completed the unload since the poll.
             if !status.state.is_over() {
                 let timeout = left.min(POLL_INTERVAL);
                 drop(self.shared.changed.wait_timeout(status, timeout).unwrap_or_else(PoisonError::into_inner));
@@ -233,7 +235,7 @@ impl UnloadTicket {
     /// Returns the blockers as of the last poll. The report has no blockers if the context is dead.
     #[must_use]
     pub fn report(&self) -> BlockerReport {
-        // Omits this thread, because module code may call this method inside a poll.
+        // Omits the current thread, because module code may call this method inside a poll.
         let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_POLL);
         let status = self.status();
         let mut blockers = status.blockers.clone();
@@ -249,7 +251,7 @@ impl UnloadTicket {
         }
     }
 
-    /// Returns the report of the completed unload. Returns `None` until the context is dead.
+    /// Returns the report of the completed unload. Returns `None` if the context is not dead.
     #[must_use]
     pub fn end_report(&self) -> Option<UnloadReport> {
         let status = self.status();
@@ -272,14 +274,14 @@ impl UnloadTicket {
         self.status().problems.push(problem);
     }
 
-    /// Adds the counts of dropped jobs.
+    /// Adds the numbers of dropped jobs.
     pub(crate) fn note_jobs(&self, ended: Vec<JobCount>) {
         self.status().jobs.extend(ended);
     }
 
-    /// Parks the unload: the remaining images stay mapped, and their blockers are recorded as the reason. Does nothing if the
-    /// unload is complete. If another thread is polling the unload, waits up to one second for the end of the poll. If the
-    /// poll does not end in time, or the caller is inside a poll, the unload is parked at the end of the poll.
+    /// Parks the unload. The remaining images stay mapped, and their blockers are recorded as the reason. Does nothing if the unload is
+    /// complete. During a concurrent poll, waits up to one second for the end of the poll. If the poll does not end in time, or the caller
+    /// is inside a poll, the unload is parked at the end of the poll.
     pub(crate) fn park(&self) {
         self.park_within(PARK_WAIT);
     }
@@ -298,7 +300,7 @@ impl UnloadTicket {
             };
             if is_late {
                 self.shared.is_to_be_parked.store(true, Ordering::Release);
-                // Tries again. The poll may have ended before the flag was set.
+                // Tries to take the work again, because the poll may have ended before the flag was set.
                 return self.take_work().map_or((), |poll| self.park_work(poll));
             }
             thread::sleep(POLL_INTERVAL);
@@ -312,8 +314,8 @@ impl UnloadTicket {
         }
     }
 
-    /// Takes the remaining work out of the ticket, to continue the unload on this thread. Returns `None` during a poll on another thread
-    /// and after the unload.
+    /// Moves the remaining [`UnloadWork`] out of the ticket, to continue the unload on this thread. Returns `None` during a poll, and after
+    /// the end of the unload.
     fn take_work(&self) -> Option<Poll<'_>> {
         let mut work = self.work();
         match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {

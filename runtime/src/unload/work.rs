@@ -1,12 +1,13 @@
 use crate::lease::Blocker;
 use crate::unload::report::{ModuleEnd, ParkedImage};
 
-/// Remaining work of an unload. Does not need the game thread.
+/// Remaining steps of an unload. These steps do not need the game thread.
 pub(crate) trait UnloadWork: Send {
     /// Continues the unload as far as possible without blocking.
     fn advance(&mut self) -> Progress;
 
-    /// Checks if other threads make progress for the unload. An unload with progress waits, but does not count as blocked.
+    /// Checks if the unload makes progress on a different thread, such as the finalizer thread. An unload with progress does not count as
+    /// blocked.
     fn is_moving(&self) -> bool {
         false
     }
@@ -17,7 +18,7 @@ pub(crate) trait UnloadWork: Send {
 
 pub(crate) enum Progress {
     Waiting {
-        /// Blockers of the unload. Empty if the unload only needs another poll.
+        /// Blockers of the unload. Empty if the next poll can continue the unload.
         blockers: Vec<Blocker>,
         /// Set if every finalizer has run.
         drained: bool,
@@ -27,7 +28,7 @@ pub(crate) enum Progress {
 
 #[derive(Debug, Default)]
 pub(crate) struct Unloaded {
-    /// Resources left by modules whose images are unmapped.
+    /// Resources that the unmapped modules have left.
     pub modules: Vec<ModuleEnd>,
     pub parked: Vec<ParkedImage>,
 }

@@ -37,7 +37,7 @@ mod socket {
     use super::super::protocol::{Listener, Message, Speaker, Token};
     use super::{Received, WireError};
 
-    /// One end of the socket, with the encoder and the decoder of frames.
+    /// End of the socket in this process, with the encoder and the decoder of frames.
     pub(crate) struct Wire {
         stream: UnixStream,
         listener: Listener,

@@ -61,7 +61,7 @@ pub(crate) struct Loads {
     pub unloads: Unloads,
     /// Warnings about images that stay mapped, for which a reload report exists.
     pub reported_warnings: ReportedWarnings,
-    /// Log of irreversible effects during a reload, a creation or an unload.
+    /// Log of irreversible effects during a reload.
     pub recorder: Recorder,
     /// Fault injection for tests: each reload runs a class constructor a second time.
     pub planted_rerun: bool,
@@ -155,8 +155,8 @@ impl Loads {
         done
     }
 
-    /// Checks if listeners are being called for the events `Unloading` or `Resumed`. During these calls, the generation is alive and may
-    /// create objects.
+    /// Checks if unloading listeners, unloading callbacks, `suspend` or `resume` are being called. During these calls, the generation is
+    /// alive and may create objects.
     pub(crate) fn is_notifying(&self) -> bool {
         self.is_notifying.get()
     }

@@ -11,7 +11,7 @@ use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Work that is blocked only by leases.
+/// Test unload that is blocked only by leases.
 struct Held(Arc<Leases>);
 
 impl UnloadWork for Held {
@@ -61,7 +61,7 @@ fn patience_decides_when_waiting_is_called_blocked() {
     assert_eq!(ticket.poll(), ContextState::Dead);
 }
 
-/// Work that waits for another thread. The thread makes progress while the flag is set.
+/// Test unload that waits for a second thread. The second thread makes progress while the flag is set.
 struct Drains(Arc<AtomicBool>);
 
 impl UnloadWork for Drains {
@@ -117,7 +117,7 @@ fn a_parked_unload_ends_the_waiting_of_others_and_remains_parked() {
     assert_eq!(ticket.poll(), ContextState::Parked);
 }
 
-/// Work that polls its own ticket, like a destructor of a module could.
+/// Test unload that polls its own ticket, like a destructor of a module could.
 struct Nosy(Receiver<UnloadTicket>);
 
 impl UnloadWork for Nosy {
@@ -132,7 +132,7 @@ impl UnloadWork for Nosy {
     }
 }
 
-/// Work that is parked during a poll.
+/// Test unload that is parked during a poll.
 struct ParksDuringPoll(Receiver<UnloadTicket>);
 
 impl UnloadWork for ParksDuringPoll {
@@ -164,7 +164,7 @@ fn a_nested_step_only_reads_the_state() {
     assert_eq!(ticket.poll(), ContextState::Dead);
 }
 
-/// Work whose first poll panics.
+/// Test unload whose first poll panics.
 struct Panics(bool);
 
 impl UnloadWork for Panics {
