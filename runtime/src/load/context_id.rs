@@ -25,7 +25,7 @@ pub enum ContextKind {
     Master,
     /// Named context without classes, for any thread.
     Slim,
-    /// Named context like a Slim, except that it is never unloaded.
+    /// Named context without classes, for any thread. Never unloaded.
     Pinned,
 }
 
@@ -72,7 +72,7 @@ impl fmt::Display for ContextKind {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
 pub struct ContextId {
-    /// Index of the context: 0 is the Default, 1 the Master; Slims and pinned contexts have indices from 2.
+    /// Index of the context. 0 is the Default, and 1 is the Master. Slims and pinned contexts have indices from 2.
     pub index: u64,
     /// Number of the generation, starting at 1. Increased by each reload of the Master and by each replacement of a Slim.
     pub generation: u64,

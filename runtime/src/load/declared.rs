@@ -55,7 +55,7 @@ pub struct Declared {
     pub interfaces: Vec<DeclaredInterface>,
     /// Exported functions, sorted by name.
     pub exports: Vec<DeclaredExport>,
-    /// Types and members that the module uses, sorted by path. The host, another module, or the module itself defines them.
+    /// Types and members that the module uses, sorted by path. The host, a dependency, or the module itself defines each type and member.
     pub imports: Vec<DeclaredImport>,
     /// Earlier names of renamed declarations, separated by commas. The keys are the current paths of types, enum entries, and fields of
     /// structs and plugin parts. Properties and functions list their earlier names in their metadata, under `was`.
@@ -83,7 +83,7 @@ pub struct ScriptCheck {
     pub folder: std::path::PathBuf,
     /// Name of the package, equal to the name of the folder.
     pub package: String,
-    /// Version of the package; 0.0.0 if `package.toml` has no version.
+    /// Version of the package. 0.0.0 if `package.toml` has no version.
     pub version: semver::Version,
     /// Required modules, each with the accepted versions. The entries are derived from `package.toml` and from the type names in the
     /// source.

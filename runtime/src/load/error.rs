@@ -296,7 +296,7 @@ pub enum LoadError {
         /// Generation of the existing Master.
         generation: u64,
     },
-    /// The canary process ended while it loaded new modules.
+    /// The canary process ended during the load of new modules.
     #[error(
         "{module} ended the process that tried it first, while {step} ({how}): its initializers run then, so look there; \
          this host never mapped it{output}"

@@ -165,7 +165,7 @@ pub(crate) fn c_heap_shared(image: &ImageFile) -> Option<String> {
 /// records this call.
 const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "getwdelim"];
 
-/// Prefixes of platform libraries and zlib. These libraries free only memory that they have allocated.
+/// Prefixes of platform libraries and zlib. Each of these libraries frees only its own allocations.
 const PLATFORM: [&str; 9] =
     ["libz.so", "libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "librt.so", "libutil.so", "ld-linux"];
 

@@ -163,8 +163,8 @@ fn help_without(library: &str, names: &[u8]) -> String {
     }
 }
 
-/// Checks if the file contains functions of a crate. Both manglings of Rust names contain the crate's name in this form: a letter or `_`,
-/// the length of the name, and the name.
+/// Checks if the file contains functions of a crate. In both manglings of Rust names, the crate name is preceded by its length. A letter or
+/// `_` precedes the length.
 fn has_code_of(names: &[u8], package: &str) -> bool {
     let ident = package.replace('-', "_");
     [format!("_ZN{}{ident}", ident.len()), format!("_{}{ident}", ident.len())]
@@ -181,7 +181,7 @@ pub(super) fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
 }
 
 fn demangled(name: &str) -> String {
-    // Omits parameter lists, because they may be long.
+    // Omits parameter lists, because parameter lists may be long.
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     let symbol = cpp_demangle::Symbol::new(name).ok();
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())

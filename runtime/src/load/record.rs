@@ -1,4 +1,4 @@
-//! Log of irreversible effects of a reload: calls of listeners and of module code. The report of a rollback lists these effects.
+//! Log of irreversible effects of a reload, such as calls of listeners and of module code. The report of a rollback lists these effects.
 
 use std::fmt;
 
@@ -27,8 +27,8 @@ use crate::cells::RefCell;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Remainder {
-    /// Events for which listeners of the load context were called, in order: `Unloading 3`, `PreStartup 4`, `Resumed 3`.
-    /// Includes events of the rollback.
+    /// Events that were raised for the listeners, in order, such as `Unloading 3`, `PreStartup 4`, `Resumed 3`. Includes events of the
+    /// rollback.
     pub events: Vec<String>,
     /// Priorities of the unloading callbacks that were called, in order.
     pub unloading_callbacks: Vec<i32>,

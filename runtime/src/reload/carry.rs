@@ -214,8 +214,8 @@ pub(super) fn asleep(
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
-    // The object remains dormant. Its new body has the class of a base class, and the object keeps all values that do not fit into this
-    // body. If a base class has returned, its properties can hold some of these values again.
+    // The object remains dormant. Its new body belongs to a base class. The object keeps all values that do not fit into this body. If a
+    // base class has returned, its properties can hold some of these values again.
     let restored = plan.restored(&dormant);
     dormant.values.retain(|(name, _)| !restored.contains(&**name));
     for (_, value) in &dormant.values {

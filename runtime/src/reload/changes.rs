@@ -87,7 +87,7 @@ impl Phases {
         duration(self.ms(phase))
     }
 
-    /// Returns the duration from quiesce to commit, during which the world is paused.
+    /// Returns the total duration of the phases from quiesce to commit. The world is paused during these phases.
     pub fn swap(&self) -> Duration {
         duration(self.swap_ms())
     }
@@ -104,8 +104,8 @@ impl Phases {
     }
 }
 
-/// Time for which a reload stops the world: from the start of [`Phase::Quiesce`] until the reload call returns. Includes all waits, such
-/// as the wait for finalizers of the old generation, and the rollback of a failed reload. Excludes [`Phase::Stage`] and
+/// Time for which a reload stops the world. Measured from the start of [`Phase::Quiesce`] until the reload call returns. Includes all
+/// waits, such as the wait for finalizers of the old generation, and the rollback of a failed reload. Excludes [`Phase::Stage`] and
 /// [`Phase::Canary`]. Zero if the reload ended before [`Phase::Quiesce`].
 ///
 /// # Examples
@@ -275,7 +275,7 @@ impl ValueCounts {
 pub struct ClassChange {
     /// Short path of the class, such as `Game.MagicCube`.
     pub class: String,
-    /// Description of the change: gone, still gone, back, renamed, or on another native class.
+    /// Description of the change, such as gone, back or renamed.
     pub change: String,
     /// Number of affected objects.
     pub objects: u64,

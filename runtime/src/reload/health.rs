@@ -160,7 +160,7 @@ pub(crate) struct Adopted {
 pub(crate) struct Health {
     window: Duration,
     modules: Vec<Module>,
-    /// Time at which the open window was opened.
+    /// Start of the open window. `None` if no window is open.
     opened: Option<Duration>,
 }
 
@@ -364,10 +364,10 @@ mod tests {
 
     const WINDOW: Duration = Duration::from_secs(2);
 
-    /// Runs steps, one second apart, and returns the state of the modules `a` and `b` after each step. Steps: `a2` finds and commits
-    /// build 2 of `a`, `a2!` finds it and the reload is rolled back, `+` and `-` are answers of the health function, `-!` is an answer
-    /// whose return fails. In `a:x`, the host itself loads code `x` as `a` from another file, and in `a:`, it takes `a` out of the
-    /// Master.
+    /// Runs steps, one second apart, and returns the state of the modules `a` and `b` after each step. `a2` finds and commits build 2 of
+    /// `a`. In `a2!`, the reload to this build is rolled back. `+` and `-` are the results of the health function. In `-!`, the reload of
+    /// the earlier code fails. In `a:x`, the host itself loads code `x` as `a` from a different file. In `a:`, the host removes `a` from
+    /// the Master.
     fn run(steps: &str) -> Vec<String> {
         let mut health =
             Health::new(WINDOW, Duration::ZERO, ["a", "b"].map(|file| (file.to_owned(), format!("{file}1"))));

@@ -94,8 +94,8 @@ pub(crate) fn migrate(
         have_moved: false,
     };
     for object in living {
-        // Owners are staged before their subobjects. `doomed` therefore already contains the object if its owner's class no longer declares
-        // it.
+        // Owners are staged before their subobjects. If the owner's class no longer declares a subobject, `doomed` therefore already
+        // contains the subobject.
         if !walk.doomed.contains(object) {
             walk.stage(*object, report)?;
         }

@@ -49,7 +49,7 @@ pub(crate) fn plan_objects(before: &Before, native_of: impl Fn(&str) -> Option<R
 mod tests {
     use super::{Before, ObjectPlan, plan_objects};
 
-    /// Chains are listed from native to derived: `N A B` is class B, derived from class A, derived from the native class N.
+    /// Chains begin with the native class. In `N A B`, class B is derived from class A, and class A is derived from the native class N.
     fn check(before: &str, after: &[&str], expected: &str) {
         let chain: Vec<_> = before.split_whitespace().collect();
         let (path, rest) = chain.split_last().expect("a class");

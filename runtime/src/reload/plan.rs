@@ -65,8 +65,8 @@ impl PropertyDefault {
         }
     }
 
-    /// Checks if an object has the default of a property, by comparing the object's body with the body of the class default object. Returns
-    /// an error if a body lacks the property.
+    /// Checks if an object has the default of a property. Compares the object's body with the body of the class default object. Returns an
+    /// error if a body lacks the property.
     pub(crate) fn is_had(
         &self,
         core: &Core,

@@ -100,7 +100,7 @@ pub struct ReloadReport {
     /// Counts of all values of the affected objects, including unchanged values. Omits references to default subobjects.
     #[serde(default)]
     pub values: ValueCounts,
-    /// Classes that were removed, have returned, were renamed, or have another native base. Each entry contains the number of objects.
+    /// Classes that were removed, have returned, were renamed, or have a new native base. Each entry contains the number of objects.
     pub classes: Vec<ClassChange>,
     /// Default subobjects that were created for or removed from living objects, and inserted base classes.
     pub structure: Vec<String>,
@@ -237,7 +237,7 @@ impl ReloadReport {
         lines
     }
 
-    /// Returns the remarks that need attention, one line each: unreleased resources, images that stay mapped, a late unload, remaining
+    /// Returns the remarks that need attention, one line each. Remarks report unreleased resources, parked images, a late unload, remaining
     /// effects of a rollback, and warnings. Most reloads have no remarks. [`Display`](fmt::Display) also prints durations, counts, and
     /// released resources.
     ///

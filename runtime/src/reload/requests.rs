@@ -83,7 +83,7 @@ mod tests {
 
     use super::{Plan, ReloadScope, Request, plan};
 
-    /// Parses requests: `ab` is a reload of a and b, `ab?` is the same reload with the scope `Changed`, and `!` is an unload.
+    /// Parses requests. `ab` is a reload of a and b with the scope `All`. `ab?` is a reload with the scope `Changed`, and `!` is an unload.
     fn check(requests: &str, expected: &str) {
         let libraries = |names: &str| names.chars().map(|name| PathBuf::from(name.to_string())).collect();
         let request = |word: &str| match (word, word.strip_suffix('?')) {

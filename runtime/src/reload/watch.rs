@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecursiveMode};
 
-/// Time without changes after which a file is quiet. Linkers pause for less time while they write a library.
+/// Time without changes after which a file is quiet. The pauses of a linker between two writes are shorter.
 const QUIET: Duration = Duration::from_millis(15);
 
 /// File extension of script sources.

@@ -1,4 +1,4 @@
-//! Backoff of the game thread while it waits for an unload.
+//! Backoff for waits of the game thread for an unload.
 
 use std::time::Duration;
 

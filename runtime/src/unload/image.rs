@@ -57,8 +57,8 @@ impl UnloadPolicy {
     ///
     /// # Safety
     ///
-    /// At the unload, the module must own every descriptor that it has opened. For example, the module must not have passed a descriptor to
-    /// the host or to a second module.
+    /// At the unload, the module must own all its open descriptors. For example, the module must not have passed a descriptor to the host
+    /// or to a second module.
     pub unsafe fn close_fds(&mut self, closes: bool) {
         self.close_fds = closes;
     }
@@ -133,7 +133,8 @@ impl ImageUnload {
         self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
     }
 
-    /// Drops the thread-locals of this thread, then detaches the module. The destructors run first, because they may log through the host.
+    /// Drops the thread-locals of this thread, then detaches the module. The destructors run first, because a destructor may log through
+    /// the host.
     fn let_go_of_host(&self) {
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();

@@ -52,14 +52,14 @@ pub struct UnloadPolicy {
     /// host assumes this if the module dynamically links a library outside of the platform, or calls `getline`. Default: true.
     pub free_c_heap: bool,
     /// Selects the modules whose images are searched for before unmapping. The search finds references to an image in the memory of the
-    /// process, such as a callback in a table of a library. While a reference exists, the image stays mapped, and a report states the
-    /// location and the target of the reference. Default: modules that use system libraries; in [development](crate::Builder::development)
-    /// all modules.
+    /// process, such as a callback that a library has stored. While a reference exists, the image stays mapped, and a report states the
+    /// location and the target of the reference. Default: modules that use system libraries. In [development](crate::Builder::development),
+    /// the default is all modules.
     ///
-    /// In a small host a search took 0.3 to 0.5 ms. In a debug build, a search took 0.8 s when variables of a library pointed to 100 MB on
-    /// the C heap, in blocks of 1 kB. A search stops after 64 MiB, 262,144 blocks or one second. The image then stays mapped, and a report
-    /// states the limit. The search does not follow pointers in variables of the host program. The search follows few pointers in variables
-    /// of the C library. An unrelated number that equals an address may keep an image mapped.
+    /// In a small host a search took 0.3 to 0.5 ms. In a debug build, a search took 0.8 s. In this measurement, variables of a library
+    /// pointed to 100 MB on the C heap, in blocks of 1 kB. A search stops after 64 MiB, 262,144 blocks or one second. The image then stays
+    /// mapped, and a report states the limit. The search does not follow pointers in variables of the host program. The search follows few
+    /// pointers in variables of the C library. An unrelated number that equals an address may keep an image mapped.
     pub search_references: ReferenceSearch,
 }
 

@@ -41,7 +41,7 @@ pub enum StateChange {
     LeasesGone,
     /// A check has confirmed that the image is unmapped.
     ImageGone,
-    /// The image is still mapped after an attempt to unmap it.
+    /// An attempt to unmap the image has failed.
     ImageRemains,
     /// The host stops trying to unmap the image.
     Park,

@@ -47,7 +47,7 @@ pub(crate) enum UnloadStep {
     EndOwnedValues,
     /// Frees the type numbers of the modules.
     EndTypeNumbers,
-    /// Unmaps the images once they are unused.
+    /// Unmaps each image once the image is unused.
     EndImages,
 }
 
@@ -64,7 +64,7 @@ impl UnloadCause {
             (UnloadStep::Notify, self == Self::Unloaded),
             (UnloadStep::ShutGates, true),
             (UnloadStep::DropJobs, has_parts),
-            // A generation that was not staged has no objects, because it has declared no types and run no mains.
+            // A generation that was not staged has no objects. It has declared no types, and its mains have not run.
             (UnloadStep::EndObjects, has_parts && self != Self::NotStaged),
             (UnloadStep::ReleasePluginParts, has_parts),
             (UnloadStep::Resume, self == Self::RolledBack),

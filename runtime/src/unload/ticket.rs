@@ -280,8 +280,8 @@ impl UnloadTicket {
     }
 
     /// Parks the unload. The remaining images stay mapped, and their blockers are recorded as the reason. Does nothing if the unload is
-    /// complete. During a concurrent poll, waits up to one second for the end of the poll. If the poll does not end in time, or the caller
-    /// is inside a poll, the unload is parked at the end of the poll.
+    /// complete. During a concurrent poll, waits up to one second for the end of the poll. If the poll does not end in time, or if the
+    /// caller is inside the poll, the end of the poll parks the unload.
     pub(crate) fn park(&self) {
         self.park_within(PARK_WAIT);
     }

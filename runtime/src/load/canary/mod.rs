@@ -68,7 +68,7 @@ impl Default for Rehearsal {
 }
 
 impl Rehearsal {
-    /// Returns a copy of the settings. If `canary` is `Some`, it replaces the canary of the copy.
+    /// Returns a copy of the settings. A canary in `canary` replaces the canary of the copy.
     pub(crate) fn with(&self, canary: Option<Canary>) -> Self {
         Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }
     }
@@ -97,7 +97,7 @@ fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
 }
 
 impl Rehearsal {
-    /// Runs a canary that loads the candidates, dependencies first. The caller has completed all other checks of the copies. Returns the
+    /// Runs a canary that loads the candidates, dependencies first. The caller has completed all earlier checks of the copies. Returns the
     /// run time of the canary, or `None` if no canary was used.
     ///
     /// # Errors

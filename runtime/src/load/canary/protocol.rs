@@ -1,7 +1,7 @@
 //! Protocol between a host and its canary: length-prefixed frames on a dedicated socket. Decodes frames from pieces of any size, without
-//! I/O. Each frame contains a magic number, a version, a token of this conversation, the process id of the sender, a sequence number and a
-//! digest. With these fields, the receiver rejects bytes that a module writes to the socket by mistake. The receiver also rejects frames
-//! that are incomplete, repeated or out of sequence. Frames from a second canary or from a forked process are rejected too.
+//! I/O. Each frame contains a magic number, a version, a token for this host and canary, the process id of the sender, a sequence number
+//! and a digest. With these fields, the receiver rejects bytes that a module writes to the socket by mistake. The receiver also rejects
+//! frames that are incomplete, repeated or out of sequence. Frames from a second canary or from a forked process are rejected too.
 
 use std::ffi::OsString;
 use std::process::ExitStatus;
@@ -134,7 +134,7 @@ impl Speaker {
 pub(super) struct Listener {
     /// Token that all frames must contain. The canary copies the token from the first frame.
     token: Option<Token>,
-    /// Id of the process that sent the first frame. A frame from another process is an error.
+    /// Id of the process that sent the first frame. A frame from a different process is an error.
     process: Option<u32>,
     next: u32,
     bytes: Vec<u8>,
@@ -381,7 +381,7 @@ mod tests {
             prop_assert!(messages.is_empty() && (end.is_err() || at == 0));
             let torn = [&bytes[..at], &inside, &bytes[at..]].concat();
             let (messages, end) = decode(&torn, 16);
-            // The decoder detects extra bytes after a complete frame when it reads the next frame.
+            // The decoder detects extra bytes after a complete frame only as a defect of the next frame.
             prop_assert!((messages.is_empty() || torn.starts_with(&bytes)) && end.is_err(), "{messages:?}");
         }
 

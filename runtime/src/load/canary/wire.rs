@@ -21,7 +21,7 @@ pub(crate) enum Received {
     Message(Message),
     /// No complete message was received in time.
     Nothing,
-    /// The peer has closed the other end of the socket.
+    /// The peer has closed the socket.
     End,
 }
 
@@ -67,7 +67,7 @@ mod socket {
             Ok(Self { stream, listener: Listener::of_child(), speaker: None })
         }
 
-        /// Returns a second handle to this end of the socket. With the handle, a thread waits until the peer closes the other end.
+        /// Returns a second handle to this end of the socket. With the handle, a thread waits until the peer closes the socket.
         ///
         /// # Errors
         /// Returns an error if the operating system cannot create the socket.

@@ -56,9 +56,9 @@ pub struct ContextEvent {
 /// | `Dead` | all collectible contexts | `Dead` |
 /// | `Parked(images)` | all collectible contexts | `Parked` |
 ///
-/// The startup of a Master generation is reported step by step. A Slim generation is reported once, when it is complete. During a reload,
-/// the old generation of the Master stays `Alive` until the new generation is loaded. After a rollback, the old generation resumes. A
-/// blocked Slim raises no event. The unload ticket of the Slim reports the blockers.
+/// The startup of a Master generation is reported step by step. A Slim generation raises one event, when the generation is complete. During
+/// a reload, the old generation of the Master stays `Alive` until the new generation is loaded. After a rollback, the old generation
+/// resumes. A blocked Slim raises no event. The unload ticket of the Slim reports the blockers.
 ///
 /// # Examples
 /// ```rust

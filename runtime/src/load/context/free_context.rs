@@ -31,7 +31,7 @@ pub(super) struct FreeContext {
     /// Number of stack bytes that each call leaves free on its thread.
     stack_reserve: usize,
     current: ArcSwapOption<FreeGeneration>,
-    /// Unique number that distinguishes replacements of this context from replacements of other contexts.
+    /// Unique number of this context, for the [`Work`] of its replacements.
     scope: u64,
     life: Mutex<Generations>,
     /// Weak reference to the shared state of the handles. The handles prevent an unload of the context.
@@ -76,7 +76,7 @@ impl FreeContext {
         let_go(host, natives);
     }
 
-    /// Checks that the context is unloading and that all its generations except `ended` are parked.
+    /// Checks that the context is unloading, and that all generations except `ended` are parked.
     pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
         let is_parked = |generation: &FreeGeneration| {
             generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)

@@ -36,7 +36,7 @@ pub(super) struct FreeGeneration {
     pub gate: Arc<EntryGate>,
     /// Native libraries that were found for the generation.
     pub natives: Natives,
-    /// Unique number that distinguishes loads of this generation from loads of other generations.
+    /// Unique number of this generation, for the [`Work`] of its loads.
     scope: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
@@ -48,9 +48,10 @@ pub(super) struct FreeGeneration {
 
 #[derive(Default)]
 struct Table {
-    /// Modules, dependencies first. Modules are never removed; the index of a module is permanent.
+    /// Modules, dependencies first. Modules are never removed. The index of a module is therefore permanent.
     modules: Vec<Arc<FreeModule>>,
-    /// Borrowed modules: modules of other contexts that resolvers have returned. Each entry holds a lease on its module.
+    /// Borrowed modules. A borrowed module belongs to a different context and was returned by a resolver. Each entry holds a lease on its
+    /// module.
     foreign: Vec<Foreign>,
     /// Version ranges by module name. For each range in this map, a resolver has returned a version outside of the range.
     granted: HashMap<String, Vec<VersionReq>>,
@@ -74,7 +75,7 @@ pub(super) struct Target {
     pub gate: Arc<EntryGate>,
     pub leases: Arc<Leases>,
     pub owner: ContextId,
-    /// Slot of the function in the generation that owns it.
+    /// Slot of the function in the owning generation.
     pub slot: u64,
     /// Slot of the function in the generation that looked up the function. `None` if that generation has not borrowed the module.
     pub borrowed_slot: Option<u64>,
@@ -254,9 +255,9 @@ impl FreeGeneration {
         self.ticket.get().map_or(Ok(()), |_| Err(self.unloading_error(action())))
     }
 
-    /// Borrows a module that a resolver has found in another context. The generation returns the module during its unload, after the last
-    /// active call. From then on, only dependent modules keep the borrowed module. Returns an error if the context of the module is
-    /// unloading, or if this generation was closed.
+    /// Borrows a module of a different context. A resolver has returned the module. The generation returns the module during its unload,
+    /// after the last active call. From then on, only dependent modules keep the borrowed module. Returns an error if the context of the
+    /// module is unloading, or if this generation was closed.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.add_dependent(&format!("{}, which was given {name}", self.full_title()));
@@ -355,7 +356,7 @@ impl FreeGeneration {
     }
 }
 
-/// Formats a dependent module for reports. `owner` is the generation of the dependent module, and `needs` is the module that it depends on.
+/// Formats a dependent module for reports. `owner` is the generation of the dependent module, and `needs` is the name of the dependency.
 pub(super) fn dependent(info: &ModuleInfo, owner: &str, needs: &str) -> String {
     let ModuleInfo { name, version, build_id, .. } = info;
     format!("{name} {version} (build {build_id:032x}) of {owner}, which needs {needs}")

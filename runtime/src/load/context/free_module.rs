@@ -1,4 +1,4 @@
-//! Module without classes, callable on any thread. The gate and the leases of its context decide which calls may enter.
+//! Module without classes, callable on any thread. The gate and the leases of the context control the calls into the module.
 #![expect(unsafe_code, reason = "attaches a module, calls its functions and hands its code over")]
 
 use std::ops::Deref;

@@ -1,4 +1,4 @@
-//! Calls from any thread into contexts. A call enters the gate of the current generation before it uses an address. The lookup of the
+//! Calls from any thread into contexts. A call uses an address only after entering the gate of the current generation. The lookup of the
 //! generation takes no lock. If the generation is sealed before the call enters, the call is retried with the next generation.
 #![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
 
@@ -30,9 +30,9 @@ use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::value::Value;
 use crate::signature::Signature;
 
-/// Function of a context, by name. Calls use the current generation of the context. If another context provides the function, each call
-/// keeps that context loaded. The resolved function is cached per generation. A `ContextFunction` does not keep the context alive. Usable
-/// on any thread. Cloning only increments a reference count. Clones refer to the same function.
+/// Function of a context, by name. Calls use the current generation of the context. If a dependency in a different context provides the
+/// function, each call keeps that context loaded. The resolved function is cached per generation. A `ContextFunction` does not keep the
+/// context alive. Usable on any thread. Cloning only increments a reference count. Clones refer to the same function.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -175,7 +175,7 @@ impl NamedFunction {
                 _ => &*fresh.insert(self.bind(generation)?),
             };
             let inside = match bound.enter(Some(from))? {
-                // The current generation keeps a module that it has borrowed, even if the owner of the module is unloading.
+                // The current generation keeps its borrowed modules, even if the owner of a borrowed module is unloading.
                 None => bound.enter_borrowed(generation, Some(from))?,
                 inside => inside,
             };

@@ -1,5 +1,5 @@
 //! Identity of types, and owners of addresses. Each type belongs to its module and to the context of that module. If two contexts load one
-//! file, they have two distinct types with equal names.
+//! file, the types of the file exist twice, with equal names.
 
 use std::fmt;
 use std::path::Path;

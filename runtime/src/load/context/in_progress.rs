@@ -10,7 +10,7 @@ use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
 use crate::load::error::context::ContextError;
 use crate::sync::lock;
 
-/// Loads of all runtimes in the process. Contexts of one runtime may load modules into contexts of another runtime.
+/// Loads of all runtimes in the process. A resolver of one runtime may load modules into a context of a second runtime.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
 static ENDED: Condvar = Condvar::new();
 
@@ -20,7 +20,7 @@ pub(super) fn next_scope() -> u64 {
     LAST.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Guard of a step on this thread. Dropping the guard ends the step and all steps nested in it.
+/// Guard of a step on this thread. Dropping the guard ends the step and all nested steps.
 #[must_use = "the step ends when this is dropped"]
 pub(super) struct StepGuard {
     depth: usize,
@@ -28,9 +28,8 @@ pub(super) struct StepGuard {
     not_send: PhantomData<*const ()>,
 }
 
-/// Begins a step on this thread. Waits while another thread holds a claim on one of `works`. Returns
-/// [`ContextError::LoadCycle`] if the wait would be a deadlock, and [`ContextError::LoadTooDeep`] if too many resolver calls
-/// are nested.
+/// Begins a step on this thread. Waits while a concurrent thread has claimed an entry of `works`. Returns [`ContextError::LoadCycle`] if
+/// the wait would be a deadlock, and [`ContextError::LoadTooDeep`] if too many resolver calls are nested.
 pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextError> {
     let here = thread::current().id();
     let mut table = lock(&TABLE);

@@ -248,7 +248,8 @@ impl Plan {
         self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
     }
 
-    /// Removes the libraries whose modules are already loaded. Returns the requested module if it is already loaded.
+    /// Removes the libraries whose modules are already loaded. If the requested module is among the removed modules, returns the requested
+    /// module.
     fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
         let mut there = Vec::new();
         for library in &self.libraries {
@@ -349,7 +350,8 @@ fn bring_up(
         .map_err(ContextError::from)
         .and_then(|()| generation.add(&opened));
     if let Err(error) = live {
-        // Abandons the new modules first, so that they release their resources. Then the old modules can acquire these resources again.
+        // Abandons the new modules first, because the new modules must release their resources. Then the old modules can acquire these
+        // resources again.
         registry.abandon(generation, &opened);
         resume(&suspended);
         return Err(error);

@@ -98,8 +98,8 @@ impl Masters {
     }
 
     /// Returns the generation that contains a module. If a reload keeps a module, two generations contain the module until the old
-    /// generation is unmapped. `living` is the generation of the living Master. Returns `living` if it contains the module, or else the
-    /// latest generation with the module.
+    /// generation is unmapped. `living` is the generation of the living Master. Returns `living` if that generation contains the module.
+    /// Otherwise returns the latest generation with the module.
     pub(crate) fn with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
         let records = lock(&self.0);
         let mut having = records.iter().rev().filter(|(_, record)| record.modules.iter().any(|(id, _)| *id == module));
@@ -107,8 +107,8 @@ impl Masters {
         having.find(|(generation, _)| Some(**generation) == living).or(latest).map(|(generation, _)| *generation)
     }
 
-    /// Records a non-fatal problem of a generation. Does nothing for a dead generation; its problems appear only in the log. A kept module
-    /// may outlive the generation that has mapped the module.
+    /// Records a non-fatal problem of a generation. Does nothing for a dead generation. Problems of a dead generation appear only in the
+    /// log. A kept module may outlive the generation that has mapped the module.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
         let mut records = lock(&self.0);
         let Some(record) = records.get_mut(&generation) else { return };

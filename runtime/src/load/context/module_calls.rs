@@ -1,4 +1,4 @@
-//! Calls by name from a module of a Slim, a pinned context or the Default. The search order is: the generation of the caller, the borrowed
+//! Calls by name from a module of a Slim, a pinned context or the Default. The search order is the generation of the caller, the borrowed
 //! modules of this generation, the Default, and the functions of the host. Each call enters the gate of the generation that owns the
 //! function. An entered gate keeps the images mapped. After the gate is closed, a call succeeds only if the caller's generation has
 //! borrowed the module, or if the caller depends on the module.
@@ -147,7 +147,7 @@ impl FreeCalls for ModuleCalls {
         let bound = self.bind(&name)?;
         bound.agree(fingerprint)?;
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        // If another thread has resolved the name concurrently, the result of that thread is kept.
+        // If a concurrent thread has resolved the name first, the result of that thread is kept.
         if let Some(&handle) = table.handles.get(&name) {
             return table.find(handle).map_or(Ok(()), |bound| bound.agree(fingerprint)).map(|()| handle);
         }
@@ -187,8 +187,8 @@ impl Table {
 }
 
 impl Bound {
-    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs, or if it is zero. In the
-    /// Master, the fingerprint zero accepts values of any type. Modules without objects cannot pass such values.
+    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint is zero or differs. In the Master,
+    /// the fingerprint zero accepts values of any type. Modules without objects cannot pass such values.
     fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {

@@ -73,7 +73,7 @@ impl fmt::Debug for NativeLibrary {
     }
 }
 
-/// Native library that a context holds open, or that a dead context has left open.
+/// Open native library of a context. The context may be dead.
 ///
 /// # Examples
 /// ```rust
@@ -133,8 +133,8 @@ impl Natives {
         lock(&self.found).get(name).cloned()
     }
 
-    /// Opens a library and stores it under `name`. Returns `None` if the location does not contain the library. Returns an error if the
-    /// dynamic linker rejects the library.
+    /// Opens a library and stores the library under `name`. Returns `None` if the location does not contain the library. Returns an error
+    /// if the dynamic linker rejects the library.
     pub(super) fn open(&self, name: &str, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
         // SAFETY: the host's configuration or resolver names the library. The library runs as its author intended.
         let found = unsafe {

@@ -1,4 +1,4 @@
-//! Searches for native libraries in a fixed order: open libraries, the resolver of the module, the resolver of the context,
+//! Searches for native libraries in a fixed order. The order is: open libraries, the resolver of the module, the resolver of the context,
 //! the folders of the modules, the system, and the handlers.
 
 use std::path::Path;

@@ -59,7 +59,7 @@ pub(crate) struct LoadSettings {
     pub permissions: PermissionPolicy,
     /// Requirements for library files.
     pub demands: Demands,
-    /// Settings of the canary process, which loads new modules before the host does.
+    /// Settings of the canary. The canary process loads new modules before the host does.
     pub rehearsal: Rehearsal,
     /// Policy for blocked unloads.
     pub unloads: UnloadPolicy,
@@ -87,9 +87,9 @@ pub(crate) struct ContextRegistry {
     retained: Mutex<Vec<RetainedNative>>,
     /// Descriptions of the parked images.
     parked: Mutex<Vec<String>>,
-    /// Warnings about images that stay mapped, for which a log record exists.
+    /// Logged warnings. The warnings state that images stay mapped.
     reported_warnings: ReportedWarnings,
-    /// Warnings about undeclared uses, for which a log record exists.
+    /// Logged warnings about undeclared uses.
     reported_uses: ReportedWarnings,
     /// Set by the first call of `close`. A second call returns without waiting.
     pub(super) has_closed: AtomicBool,
@@ -193,8 +193,8 @@ impl ContextRegistry {
         }
     }
 
-    /// Creates a Slim or a pinned context with a unique name. Returns an error if the name is invalid or a living context
-    /// uses it.
+    /// Creates a Slim or a pinned context with a unique name. Returns an error if the name is invalid, or if a living context uses the
+    /// name.
     pub(super) fn create(&self, kind: ContextKind, name: &str) -> Result<Arc<FreeContext>, ContextError> {
         let refuse = |reason: String| ContextError::Name { kind, name: name.to_owned(), reason };
         if RESERVED.contains(&name) {

@@ -1,5 +1,5 @@
-//! Resolvers and handlers of a context, for missing modules and native libraries. Resolvers and handlers belong to the context. A
-//! replacement of the generation keeps them.
+//! Resolvers and handlers of a context, for missing modules and native libraries. Resolvers and handlers belong to the context. All
+//! generations of the context use these resolvers and handlers.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub struct ModuleRequest {
     pub name: String,
     /// Versions that the requester accepts.
     pub range: VersionReq,
-    /// Name of the module that requests the module; `None` if the host requests it.
+    /// Name of the requesting module. `None` for a request of the host.
     pub needed_by: Option<String>,
     /// Name of the context that requests the module.
     pub context: String,
@@ -76,7 +76,7 @@ pub enum FoundModule {
         /// Content of the file with separate debug symbols, if any.
         symbols: Option<Vec<u8>>,
     },
-    /// Loaded module. A module of a different context stays loaded while a module depends on it.
+    /// Loaded module. A module of a different context stays loaded while it has dependents.
     Loaded(ModuleSummary),
 }
 
@@ -142,8 +142,8 @@ impl Resolvers {
     /// Adds a resolver for modules. A resolver replaces the previous resolver with this rank. A handler is added to the existing handlers.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut lock(&self.settings).modules, rank, resolver);
-        // Drops the replaced resolver outside of the lock. Captured values of the resolver may call this registry when they are dropped.
-        // For this reason, `add_native` and `remove` also drop outside of the lock.
+        // Drops the replaced resolver outside of the lock. The drop of a captured value may call this registry. For this reason,
+        // `add_native` and `remove` also drop outside of the lock.
         drop(before);
     }
 

@@ -55,7 +55,7 @@ fn at<T>(of: impl FnOnce(&(Weak<FreeGeneration>, Weak<Lease>)) -> Option<T>) -> 
 pub struct ContextScope {
     before: Here,
     _lease: Option<Arc<Lease>>,
-    /// Restricts the guard to the thread that created it.
+    /// Restricts the guard to the thread that entered the scope.
     not_send: PhantomData<*const ()>,
 }
 

@@ -3,7 +3,7 @@
 //! continue the unload.
 //!
 //! The dependencies of a module are loaded before the module is mapped. Dependencies between modules therefore contain no cycle. Leases are
-//! counted per module. Unloading modules therefore never wait for each other in a cycle.
+//! counted per module. The waits between unloading modules therefore form no cycle.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -128,7 +128,7 @@ impl UnloadWork for Going {
         Progress::Waiting { blockers, drained: false }
     }
 
-    /// Leaves the remaining images mapped, without another call into the modules.
+    /// Leaves the remaining images mapped, without a further call into the modules.
     fn park(&mut self) -> Unloaded {
         let left = self.ended.drain(..).chain(self.used.drain(..).rev());
         self.images.add(left.filter_map(|module| module.unload(&self.policy)));
@@ -239,8 +239,7 @@ impl FreeContext {
         ticket
     }
 
-    /// Calls the unloading listeners of a generation, unless they were called before. Used when the generation is sealed, and at process
-    /// exit.
+    /// Calls the unloading listeners of a generation, at most once per generation. Used when the generation is sealed, and at process exit.
     fn notify_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
         if !generation.is_notified.swap(true, Ordering::AcqRel) {
             generation.notify(&registry.listeners, ContextEventKind::Unloading);
@@ -269,7 +268,7 @@ impl ContextRegistry {
         let until = crate::deadline::after(deadline);
         let mut lines = self.lines();
         lines.push(Arc::clone(self.default_context()));
-        // Calls the listeners of permanent contexts last, after the other contexts have ended.
+        // Calls the listeners of permanent contexts last, after the collectible contexts have ended.
         lines.retain(|line| {
             matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
         });

@@ -4,7 +4,7 @@
 //! The steps of a thread nest, because a resolver that is called during a load may itself load modules. Only a claim excludes concurrent
 //! threads. After a load has found all dependencies, the load atomically *claims* the names of all modules that will be started. A
 //! concurrent thread that needs a claimed name waits. A wait that would cause a deadlock is rejected. A deadlock occurs if the waiting
-//! thread itself has claimed the name, or if the claiming thread waits, directly or indirectly, for the waiting thread.
+//! thread itself has claimed the name. A deadlock also occurs if the claiming thread waits, directly or indirectly, for the waiting thread.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -71,7 +71,7 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// Items that the step processes. A claim has one or more items, and the first item is the requested item. Steps of all other kinds
+    /// Items that the step processes. A claim has one or more items, and the first item is the requested item. Steps of the remaining kinds
     /// have one item.
     works: Vec<Work>,
 }
@@ -163,8 +163,8 @@ impl<T: Copy + Eq + Hash> Table<T> {
         self.threads.iter().find_map(|(thread, row)| has_claimed(row).then_some(*thread))
     }
 
-    /// Returns the cycle that would result if `thread` waited for `work`, which `holder` has claimed. Returns `None` if there
-    /// would be no cycle.
+    /// Returns the cycle that would result if `thread` waited for `work`. `holder` has claimed `work`. Returns `None` if there would be no
+    /// cycle.
     fn cycle(&self, thread: T, holder: T, work: &Work) -> Option<Vec<LoadStep>> {
         let mut hops = vec![(holder, work)];
         // Each hop visits a new thread, because cycles were rejected when their last wait began.

@@ -10,7 +10,7 @@ pub(super) fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
     known.chain((rest != 0).then(|| format!("{rest:#x}"))).collect()
 }
 
-/// Formats a type as it is written in signatures.
+/// Formats a type in the syntax of signatures.
 pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     let Some(name) = kind.text() else { return format!("kind {}", kind.0) };
     let is_delegate = kind.form() == KindForm::Signature;

@@ -1,5 +1,5 @@
-//! Errors of load contexts. Each message names the context, the operation, and a hint. `ContextError` and `LoadError` may contain each
-//! other. A context reports a failed load, and a load reports a missing dependency.
+//! Errors of load contexts. Each message names the context, the operation, and a hint. A `ContextError` may contain the `LoadError` of a
+//! failed load. A `LoadError` may contain the `ContextError` of a missing dependency.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -79,7 +79,7 @@ pub enum ContextError {
         /// Name of the context.
         context: String,
     },
-    /// The generation cannot be parked, because it is not unloading.
+    /// The generation cannot be parked, because its unload has not begun or has ended.
     #[error("{context} ({id}) cannot be parked: {reason}")]
     NotUnloading {
         /// Name of the context.
@@ -377,7 +377,7 @@ pub enum LoadRequest {
     Native {
         /// Requested name of the library.
         name: String,
-        /// Module that needs the library; `None` if the request named no module.
+        /// Module that needs the library. `None` if the request named no module.
         for_module: Option<String>,
     },
     /// New generation that replaces the current generation of the context.

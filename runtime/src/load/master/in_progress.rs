@@ -1,5 +1,5 @@
-//! Polls unloading generations at every safe point, and parks a generation when the policy requires it. The game thread sleeps only
-//! in `hand_over`, within the grace period, and in `wait_for_all`.
+//! Polls unloading generations at every safe point. Parks a generation when the policy requires parking. The game thread sleeps only in
+//! `hand_over`, within the grace period, and in `wait_for_all`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ pub(super) fn hand_over(
     (begun, exits): (Instant, Option<DelayedExits>),
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
-    // Releases values that exit hooks and objects of other modules have dropped since the last release.
+    // Passes values to the finalizer thread that exit hooks and objects have dropped since the last release.
     core.finalizer.release();
     let policy = loads.policy();
     let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));
@@ -175,8 +175,8 @@ fn end_values(core: &Core, unload: &OneUnload) {
 fn tend(core: &Core, loads: &Loads, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();
-    // Reads the flag once for both conditions, because a concurrent thread may poll the ticket between them. Delayed exit hooks must run
-    // before owned values are destroyed.
+    // Reads the flag once for both conditions, because a concurrent poll may change the flag. Delayed exit hooks must run before owned
+    // values are destroyed.
     let is_drained = ticket.is_drained();
     if must_exit(core, loads, unload, is_drained) {
         exit_up_to(core, loads, *generation);

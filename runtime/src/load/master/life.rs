@@ -132,7 +132,7 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Calls the end listeners of each object of a dynamic class.
 fn call_end_listeners(core: &Core) {
     for object in dynamic_objects(core) {
-        // Skips templates, because they have no listeners. Also skips objects that an earlier listener has destroyed.
+        // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed.
         if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
             core.call_before_end(object);
         }

@@ -56,10 +56,10 @@ pub(crate) struct Loads {
     /// contexts.
     pub registry: Arc<ContextRegistry>,
     pub host_context: Option<Box<HostContext>>,
-    /// Run time of the last canary. Reading this field clears it.
+    /// Run time of the last canary. `take_canary_time` clears this field.
     pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
-    /// Warnings about images that stay mapped, for which a reload report exists.
+    /// Warnings that a reload report contains. The warnings state that images stay mapped.
     pub reported_warnings: ReportedWarnings,
     /// Log of irreversible effects during a reload.
     pub recorder: Recorder,
@@ -184,7 +184,7 @@ impl Loads {
         }
     }
 
-    /// Publishes the modules of the generation to other threads.
+    /// Stores summaries of the generation's modules for all threads.
     pub(crate) fn show<'a>(&self, generation: Generation, modules: impl Iterator<Item = &'a Rc<MasterModule>>) {
         let context = ContextId::master(generation.0);
         let summary = |module: &Rc<MasterModule>| {

@@ -24,7 +24,7 @@ pub(crate) struct OneUnload {
     /// Modules that are unloading. Omits modules that a reload has kept.
     pub(crate) modules: Vec<ModuleId>,
     pub(crate) ticket: UnloadTicket,
-    /// Delayed exit hooks. `None` once they have run.
+    /// Delayed exit hooks. `None` once the exit hooks have run.
     pub(crate) exits: RefCell<Option<DelayedExits>>,
     /// Time at which the delayed exit hooks ran. The time until parking begins here, because exit hooks may end threads of the module.
     pub(crate) exited: Cell<Option<Instant>>,

@@ -112,7 +112,7 @@ pub(crate) struct Codeless<'a> {
     /// Leases on the code of the module.
     pub leases: Arc<Leases>,
     pub logs: &'a Arc<Logs>,
-    /// Host context to which the module is attached.
+    /// Host context for the attachment of the module.
     pub context: LastingContext,
 }
 
@@ -186,7 +186,7 @@ struct LibraryCode {
     attached: Arc<OnceLock<Entries>>,
     path: PathBuf,
     ledger: Option<Arc<Ledger>>,
-    /// Mapped image; `None` once it was handed over for its unload.
+    /// Mapped image. `None` once the unload has taken over the image.
     image: Mutex<Option<Image>>,
     module: String,
     /// Reason why the image must stay mapped, if any.
@@ -341,7 +341,7 @@ fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let Some(layout) = header.root_mod_consts().layout().into_option() else {
         return Err(differs("it carries no layout to compare".into()));
     };
-    // Formats the errors before the image is unmapped, because they contain pointers into the image.
+    // Formats the errors before the image is unmapped, because the errors contain pointers into the image.
     agree(ModuleRef::LAYOUT, layout).map_err(differs)?;
     // SAFETY: the layout was compared just now.
     unsafe { header.unchecked_layout::<ModuleRef>() }.map_err(|error| differs(format!("{error:?}")))

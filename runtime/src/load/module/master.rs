@@ -56,8 +56,8 @@ impl MasterModule {
         called.ok().flatten()
     }
 
-    /// Calls `suspend`, in which the module releases resources for the next generation. The main must have returned. Returns the module's
-    /// error or panic.
+    /// Calls `suspend`. In `suspend`, the module releases resources for the next generation. The main must have returned. Returns the
+    /// module's error or panic.
     pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
         self.enter(red, "suspend", || self.gate.through(|| self.core.code().suspend()))
     }

@@ -45,7 +45,7 @@ pub(crate) struct Module {
 }
 
 /// Leases of a dependent on a module. The dependent is a second module, or a context that has borrowed the module. Leases are counted per
-/// module, because each module is unloaded as soon as it has no dependents.
+/// module, because each module is unloaded as soon as its last dependent has ended.
 pub(crate) struct Need {
     /// Lease that is held until the exit hook of the dependent has run. `None` if the dependent makes no calls and needs only the code.
     pub use_of: Option<Lease>,

@@ -392,7 +392,7 @@ fn an_undo_of_a_function_restores_the_form_that_the_property_had() {
     };
     check_after(&[Build(whole, "1"), Build(mood, "Angry"), Build(text, "\"Angry\"")]);
     check_after(&[Build(whole, "1"), Build(number, "10.5"), Build(whole, "1")]);
-    // Undoes all steps in one reload, and redoes them.
+    // Undoes all steps in one reload, and redoes all steps in the next reload.
     check_after(&[Build(text, "\"Angry\""), Build(number, "10.5"), Build(text, "\"Angry\"")]);
     // A second conversion function does not discard the earlier values.
     check_after(&[Function(("u8", "4"), "10"), Build(number, "10.5"), Build(whole, "1"), Build(text, "\"Angry\"")]);
@@ -485,7 +485,7 @@ fn a_struct_may_change_deep_inside_of_a_container() {
     check(((list, ""), "((a=1, b=2), (a=3))", (list, ""), "((a=1, b=2, c=\"\"), (a=3, b=0, c=\"\"))"), wider);
     let nested = "Map(u8, Optional(/Script/Test.Point))";
     check(((nested, ""), "((1, some((a=1, b=2))))", (nested, ""), "((1, some((a=1, b=2, c=\"\"))))"), wider);
-    // Removing a field affects no other field. The value of the removed field is put aside.
+    // Removing a field does not affect the remaining fields. The value of the removed field is put aside.
     let narrower = &[("a", PropertyKind::U8)];
     check(((list, ""), "((a=1, b=2))", (list, "((a=9))"), "((a=1))"), narrower);
     let as_wide = &[("a", PropertyKind::I8), ("b", PropertyKind::F64)];
@@ -535,7 +535,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
     }
 }
 
-/// Uses the kind `Toy`, which exists only in tests and is defined by one file of the reflection core.
+/// Uses the kind `Toy`. A single file of the reflection core defines this kind, only for tests.
 #[test]
 fn a_value_of_a_new_kind_is_carried() {
     for row in [

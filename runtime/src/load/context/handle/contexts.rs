@@ -32,7 +32,7 @@ impl Contexts {
 
     /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle. The cycle
     /// keeps the contexts and the folder of private copies until the callback is dropped. The end of a Slim drops the callbacks of the
-    /// Slim. The end of the runtime drops all other callbacks. If a dropped callback owned a handle, a warning with the location of the
+    /// Slim. The end of the runtime drops the remaining callbacks. If a dropped callback owned a handle, a warning with the location of the
     /// registration is logged. After the end of the runtime, only the end of a Slim drops callbacks.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
@@ -148,9 +148,9 @@ impl Contexts {
         self.registry.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
     }
 
-    /// Returns the current blockers of one generation, even before its unload. Blockers are calls, leases, and modules of other contexts
-    /// that depend on the generation. Returns `None` for a dead generation. For the living Master, call
-    /// [`Unloads::leases`](crate::Unloads::leases) on the game thread.
+    /// Returns the current blockers of one generation, even before its unload. Blockers are calls, leases, and dependent modules in
+    /// different contexts. Returns `None` for a dead generation. For the living Master, call [`Unloads::leases`](crate::Unloads::leases) on
+    /// the game thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
         if let Some(ticket) = self.unload_of(id) {
@@ -175,7 +175,7 @@ impl Contexts {
     ///
     /// # Errors
     /// Returns [`ContextError::NotUnloading`] if the generation is not unloading. The Default and pinned contexts always return this error.
-    /// The Master returns this error too; use [`Unloads::park`](crate::Unloads::park) for the Master.
+    /// For the Master, this function always returns this error. Use [`Unloads::park`](crate::Unloads::park) for the Master.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
         let refuse = |reason: &str| {
             let context = self.registry.title_of(id);
@@ -211,7 +211,7 @@ impl Contexts {
     /// [`Runtime::shutdown`](crate::Runtime::shutdown) before `exit`.
     ///
     /// # Errors
-    /// Returns [`ContextError::System`] if the platform has no exit handlers or rejects another handler.
+    /// Returns [`ContextError::System`] if the platform has no exit handlers, or rejects the handler.
     pub fn raise_at_exit(&self) -> Result<(), ContextError> {
         at_exit::enable(&self.registry)
     }

@@ -97,9 +97,9 @@ impl LoadContext {
     ///
     /// # Errors
     /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host. Fails if the module
-    /// declares classes, if a dependency is missing, if another build of the module is loaded, or if a main panics. Fails if a permanent
-    /// context would depend on a collectible context, or if the context is unloading. Returns [`ContextError::LoadCycle`] if a load would
-    /// wait for itself, directly or through other threads. An error leaves the context unchanged.
+    /// declares classes, if a dependency is missing, if a different build of the module is loaded, or if a main panics. Fails if a
+    /// permanent context would depend on a collectible context, or if the context is unloading. Returns [`ContextError::LoadCycle`] if a
+    /// load would wait for itself, directly or through further threads. An error leaves the context unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -177,8 +177,8 @@ impl LoadContext {
     /// generation, and returns the ticket of the unload. Calls use the new generation as soon as all mains of the new generation have
     /// returned. If the new generation fails to start, the old generation remains current. After a successful start, all modules of the old
     /// generation are unloaded. Before the first new main runs, this thread calls `suspend` of each old module that declares `suspend`. In
-    /// `suspend`, a module releases its exclusive resources. During `suspend`, other threads may call the modules. If the new modules fail
-    /// to start, the old modules acquire the resources again in `resume`.
+    /// `suspend`, a module releases its exclusive resources. During `suspend`, concurrent threads may call the modules. If the new modules
+    /// fail to start, the old modules acquire the resources again in `resume`.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`]. Fails if a `suspend` fails. Returns [`ContextError::NotCollectible`]
@@ -269,7 +269,7 @@ impl LoadContext {
         self.line().old_tickets()
     }
 
-    /// Lists the active calls and other leases of the current generation. The longest-held lease comes first.
+    /// Lists the active calls and the leases of the current generation. The oldest call or lease is listed first.
     #[must_use]
     pub fn held_by(&self) -> Vec<Blocker> {
         self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
@@ -343,9 +343,9 @@ impl LoadContext {
     }
 
     /// Returns a function by type and method, with its signature such as `i32, String -> bool`. Searches the modules of this context, their
-    /// dependencies in other contexts, and the Default. An active call keeps the owning context of the function loaded. The forms of type
-    /// names and the search order are the same as for [`LoadContext::resolve_type`]. Functions without a type (`ex`) belong to the type
-    /// `""`.
+    /// dependencies outside of this context, and the Default. An active call keeps the owning context of the function loaded. The forms of
+    /// type names and the search order are the same as for [`LoadContext::resolve_type`]. Functions without a type (`ex`) belong to the
+    /// type `""`.
     ///
     /// # Errors
     /// Fails if the function is missing or ambiguous, if its signature differs, if the named module is not found, or if the context is
@@ -378,9 +378,9 @@ impl LoadContext {
     /// Resolves a type of the current generation. The name is `Type`, `Package.Type` or `/Script/Package.Type`. The name of a
     /// module may precede the type, as in `module::Type` or `module:Type`.
     ///
-    /// Without a module name, searches the modules of the context, their dependencies in other contexts, and the Default. A named module is
-    /// searched as in [`LoadContext::load_name`]. If the module is not loaded, calls the resolvers and handlers, and loads the module that
-    /// they return.
+    /// Without a module name, searches the modules of the context, their dependencies outside of the context, and the Default. A named
+    /// module is searched as in [`LoadContext::load_name`]. If the module is not loaded, calls the resolvers and handlers. Loads the module
+    /// that a resolver or handler returns.
     ///
     /// # Errors
     /// Fails if the type is missing or ambiguous, if the named module is not found, or if the context is unloading.
@@ -398,9 +398,9 @@ impl LoadContext {
 
     /// Sets the resolver for missing modules. The resolver is called on any thread, before the Default is searched.
     ///
-    /// The resolver remains registered until [`Registration::remove`], until another resolver replaces it, or until the context has ended.
-    /// A resolver or handler must not own a handle to the context; see [`LoadContext::downgrade`]. [`ModuleRequest::load_context`] returns
-    /// a handle to the requesting context.
+    /// The resolver remains registered until [`Registration::remove`], until a new resolver replaces the resolver, or until the context has
+    /// ended. A resolver or handler must not own a handle to the context; see [`LoadContext::downgrade`]. [`ModuleRequest::load_context`]
+    /// returns a handle to the requesting context.
     ///
     /// # Examples
     /// ```rust

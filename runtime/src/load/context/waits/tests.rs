@@ -13,8 +13,8 @@ fn format_chain(chain: &[LoadStep]) -> String {
     chain.iter().map(short).collect::<Vec<_>>().join(" → ")
 }
 
-/// Runs actions of numbered threads and checks the result of the last action. `1?a` means that thread 1 requests `a`, and
-/// `1+a` that it loads `a`. `1!a,b` means that thread 1 claims both names, and `1-` that it ends its innermost step.
+/// Runs actions of numbered threads and checks the result of the last action. `1?a` means that thread 1 requests `a`, and `1+a` that thread
+/// 1 loads `a`. `1!a,b` means that thread 1 claims both names, and `1-` that thread 1 ends its innermost step.
 fn check(acts: &str, outcome: &str) {
     let mut table = Table::default();
     let mut last = String::new();
@@ -101,7 +101,7 @@ fn a_wait_cycle_is_refused_with_its_chain() {
     check("1!a 2!b 1?b 2?a", "b → a → b");
     check("1!a 1?x 2!b 1+b 2!a", "b → a → x → b");
     check("1!a 2!b 3!c 1?b 2?c 3?a", "c → a → b → c");
-    // The third thread is not part of the cycle, so it waits.
+    // The third thread waits, because the cycle does not contain the third thread.
     check("1!a 2!b 1?b 3?a", "waits");
 }
 
@@ -152,7 +152,7 @@ proptest! {
             program.reverse();
         }
         while programs.iter().any(|program| !program.is_empty()) {
-            // Retries all waiting threads as if they were notified. At least one thread must proceed.
+            // Simulates a notification of all waiting threads. At least one thread must proceed.
             let mut has_moved = false;
             let mut order: Vec<usize> = (0..programs.len()).collect();
             let by = turns.next().expect("it goes round").index(order.len());

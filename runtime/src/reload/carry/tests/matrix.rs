@@ -11,8 +11,8 @@ use crate::reload::changes::PropertyChange;
 
 const PAGE: &str = include_str!("../../../../docs/migration.md");
 
-/// Test case of one kind: its type, a default, an own value, a type that accepts the own value, and a type that rejects the own value.
-/// `FRIEND` in a value is a placeholder for a second object.
+/// Test case of one kind: its type, a default and an own value. Also contains a type that accepts the own value, and a type that rejects
+/// the own value. `FRIEND` in a value is a placeholder for a second object.
 struct Row {
     kind: &'static str,
     words: &'static str,
