@@ -23,7 +23,7 @@ pub(crate) use file::{of_file, of_loaded};
 pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives, of_types};
 
-/// Declarations of a module or a host: types, functions by name, and imports. Plain data, usable on any thread.
+/// Declarations of a module or a host. Declarations are types, functions by name, and imports. Plain data, usable on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -90,7 +90,8 @@ pub struct ScriptCheck {
     pub dependencies: Vec<(String, semver::VersionReq)>,
     /// Number of source files.
     pub files: usize,
-    /// Declarations of the package. For an invalid package, the errors: one paragraph per error, with file, line and source.
+    /// Declarations of the package. For an invalid package, contains the errors. Each paragraph contains one error, with file, line and
+    /// source.
     pub declared: Result<Declared, String>,
     /// Warnings, one paragraph each. Empty if the package has no warnings.
     pub warnings: String,

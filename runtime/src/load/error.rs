@@ -255,7 +255,7 @@ pub enum LoadError {
         /// Reason why the field could not be saved.
         error: CallError,
     },
-    /// A reload could not rebuild the plugin part of an object.
+    /// The plugin part of an object could not be rebuilt in a reload.
     #[error("{error}")]
     Rebuild {
         /// Error of the red constructor, with the name of the object.
@@ -290,7 +290,7 @@ pub enum LoadError {
     /// A test injected a fault.
     #[error(transparent)]
     Fault(#[from] FaultInjected),
-    /// A Master load context already exists.
+    /// The Master cannot be created, because a Master exists.
     #[error("the Master load context is alive with generation {generation}: reload it, or unload it first")]
     MasterAlive {
         /// Generation of the existing Master.

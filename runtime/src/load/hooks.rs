@@ -120,8 +120,8 @@ pub(crate) fn has_none(image: &ImageFile) -> bool {
     image.section(SECTION).is_none()
 }
 
-/// Pairs of a part of a mangled function name, and the flags of the loggers that the function sets. The loggers are the logger of `log` and
-/// the subscriber of `tracing`. Includes functions of the crate `tracing-subscriber`.
+/// Each entry contains a part of a mangled function name, and the flag of the logger that the function sets. The loggers are the logger of
+/// `log` and the subscriber of `tracing`. Includes functions of the crate `tracing-subscriber`.
 const LOGGER_SETTERS: [(&str, u32); 3] = [
     ("3log16set_boxed_logger", SETS_LOG),
     ("7tracing10subscriber18set_global_default", SETS_TRACING),
@@ -134,7 +134,7 @@ fn sets_loggers(names: &[u8]) -> u32 {
     LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
 }
 
-/// Returns the C functions that a module defines itself instead of using the hooks.
+/// Returns the C functions with a hook that a module defines itself. The hooks do not record calls of these functions.
 pub(crate) fn unhooked(image: &ImageFile) -> Vec<String> {
     names_of_unhooked(image.section(UNHOOKED_SECTION).unwrap_or_default())
 }
@@ -156,7 +156,7 @@ pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
 }
 
 /// Returns the reason why blocks of the module's C heap may be shared with libraries. Returns `None` if only the module owns the blocks.
-/// The host does not free shared blocks, because a library may have freed them already.
+/// The host does not free shared blocks, because a library may have freed the blocks already.
 pub(crate) fn c_heap_shared(image: &ImageFile) -> Option<String> {
     shared_by(image.imports(), image.needed())
 }

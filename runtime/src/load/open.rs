@@ -1,4 +1,4 @@
-//! Opens a module: copies the file, checks the copy, maps the copy, checks the layout, and attaches the module. Each check runs as early as
+//! Opens a module. Copies the file, checks the copy, maps the copy, checks the layout, and attaches the module. Each check runs as early as
 //! possible. Before the mapping, no code of the file runs.
 
 use std::collections::BTreeSet;

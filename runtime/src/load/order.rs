@@ -30,7 +30,7 @@ impl OrderInput {
 /// Reason why a set of modules cannot start.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum OrderError {
-    /// Two modules have the same name.
+    /// Two modules have equal names.
     #[error("two modules are named `{name}`, {first} and {second}: load one of them, or rename one")]
     Duplicate {
         /// Name of both modules.
@@ -83,7 +83,7 @@ pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, Versio
 }
 
 /// Returns the indices of the modules in start order. Among the modules that could start next, the first module in `modules` is chosen.
-/// Errors are checked in this order: duplicate names, missing dependencies, cycles.
+/// Checks for duplicate names first, then for missing dependencies, and then for cycles.
 pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     let indexes = indexes(modules)?;
     let needs = modules.iter().map(|module| needs(module, modules, &indexes)).collect::<Result<Vec<_>, _>>()?;

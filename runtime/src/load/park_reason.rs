@@ -10,7 +10,7 @@ use super::advice::{self, Advice};
 use super::hooks;
 use crate::sync::lock;
 
-/// Maximum number of names that a reason lists.
+/// Maximum number of names in a reason.
 const MOST: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl ParkReason {
         format!("{}: {}", self.why, self.help)
     }
 
-    /// Formats the reasons without the help. Used for images whose help was reported before.
+    /// Formats the reasons without the help. Used for images with a reported help.
     pub(crate) fn briefly(&self) -> String {
         format!("{}, as reported when it was loaded", self.why)
     }

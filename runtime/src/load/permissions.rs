@@ -192,7 +192,7 @@ pub(crate) fn warnings(policy: PermissionPolicy, declaration: &Declaration, uses
     as_warnings(policy, declaration.undeclared(uses))
 }
 
-/// Returns the [`warnings`] about uses that the hooks have noted. Omits permissions for which the file check has already found a use.
+/// Returns the [`warnings`] about uses that the hooks have noted. Omits permissions with a use in the file.
 pub(crate) fn warnings_of_uses(policy: PermissionPolicy, declaration: &Declaration, uses: &[Use]) -> Vec<String> {
     as_warnings(policy, declaration.undeclared(uses).split_off(declaration.undeclared.len()))
 }

@@ -78,7 +78,7 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Checks if an object can keep its body. The layout and the defaults of its class must be unchanged, and the object must have no values
+/// Checks if an object needs no new body. The layout and the defaults of its class must be unchanged, and the object must have no values
 /// that were put aside. If the object can keep its body, counts its values for the report.
 pub(super) fn stays(
     around: Surroundings<'_>,
@@ -254,7 +254,7 @@ fn keep_removed(
     Ok(())
 }
 
-/// Puts the own value of a property of the old class aside.
+/// Puts the own value of a removed property aside.
 fn remove(
     sources: &Sources<'_>,
     (property, was): (&Rc<Property>, Option<&PropertyDefault>),

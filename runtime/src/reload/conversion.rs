@@ -201,7 +201,7 @@ mod tests {
         check(&own().of_type(&f32), None, "");
         check(&own(), None, "of_number(2.5)");
         check(&Value::I32(7).into(), None, "");
-        // The property already has a value that was converted from this value.
+        // The current value of the property was converted from this value.
         check(&own().of_type(&f64), Some((&i32, Value::I32(2))), "");
         // Converts the current value of the property. A later reload with the original type restores the original.
         check(&own().of_type(&f64), Some((&text, Value::Text("warm".into()))), "of_text(\"warm\")");

@@ -54,8 +54,8 @@ pub struct HostStatus {
 pub struct ModuleStatus {
     /// File name of the library.
     pub file: String,
-    /// SHA-256 digest of the file whose code runs. If the host itself loaded the library and the file was replaced since, `image:` and the
-    /// digest of the image. Empty if the library is absent.
+    /// SHA-256 digest of the file whose code runs. If the file was replaced after the host itself had loaded the library, contains `image:`
+    /// and the digest of the image. Empty if the library is absent.
     pub digest: String,
     /// State of this code.
     #[serde(flatten)]
@@ -144,7 +144,7 @@ struct Module {
     passed_over: Option<String>,
 }
 
-/// Code of a watched library after the host itself has reloaded the Master.
+/// Code of a watched library after a reload that the host itself has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Adopted {
     /// Digest of the running code.
@@ -210,7 +210,7 @@ impl Health {
         self.modules[module].unhealthy.is_some()
     }
 
-    /// Checks if a copy of the file with this digest may still be loaded.
+    /// Checks if the code with this digest runs, or is the last healthy code. The copy of its file must then be kept.
     pub(crate) fn needs(&self, digest: &str) -> bool {
         let is_needed = |known: &Option<String>| known.as_deref() == Some(digest);
         self.modules.iter().any(|module| is_needed(&module.runs) || is_needed(&module.good))
@@ -241,8 +241,8 @@ impl Health {
         }
     }
 
-    /// Records the code of the libraries after the host itself has reloaded the Master. Opens the health window if code has changed. `None`
-    /// means that the Master does not contain the library.
+    /// Records the code of the libraries after a reload that the host itself has started. Opens the health window if code has changed.
+    /// `None` means that the Master does not contain the library.
     pub(crate) fn adopted(&mut self, now: Duration, found: Vec<Option<Adopted>>) {
         for (module, found) in self.modules.iter_mut().zip(found) {
             let Some(Adopted { digest, file, is_elsewhere }) = found else {

@@ -107,7 +107,7 @@ pub(super) struct ClassPlan {
     pub(super) left: Vec<(Rc<Property>, PropertyDefault, usize)>,
     /// Class name of the objects in the report. May differ from the class of the objects' bodies.
     pub(super) label: String,
-    /// Index in the report for the count of values that stay dormant.
+    /// Index of the report entry that counts the dormant values.
     pub(super) asleep: usize,
     /// Subobjects that the new class declares and the old class lacks.
     pub(super) added_subobjects: Vec<Subobject>,
@@ -116,7 +116,7 @@ pub(super) struct ClassPlan {
     pub(super) former_names: Vec<(Rc<str>, Vec<String>)>,
     /// Functions of plugin authors that convert values of properties.
     pub(super) conversions: Conversions,
-    /// Functions that convert whole objects. The old class has all properties that a function takes as arguments.
+    /// Functions that convert whole objects. The old class has a property for each argument of such a function.
     pub(super) whole: Vec<WholeConversion>,
     /// Compiled actions. `None` if an action requires more than a comparison with a default and a copy.
     pub(super) plain: Option<Plain>,
@@ -133,7 +133,7 @@ pub(super) struct Plain {
     /// Properties whose values refer to objects. Each entry contains the index of the rule, and the old property. The classes of the
     /// referenced objects must keep their bases and interfaces.
     pub(super) references: Vec<(usize, Rc<Property>)>,
-    /// Buffer with one flag per rule: true if the object has an own value. Reused for each object.
+    /// Buffer with one flag per rule. A flag is true if the object has an own value. The buffer is reused for each object.
     pub(super) are_own: Cell<Vec<bool>>,
     /// Set if the layout is unchanged, and each value keeps its offset.
     pub(super) is_in_place: bool,
@@ -236,7 +236,7 @@ pub(super) fn plan_class(
     let current_names = OldNames::new(&redirects).resolve(&in_use);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
-    // Dormant objects get the body of a base class. The report omits the differences between the missing class and the base class.
+    // Dormant objects receive the body of a base class. The report omits the differences between the missing class and the base class.
     let should_report = !is_dormant && !was_dormant;
     let short = path::short(waits_for.unwrap_or(if is_dormant { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
@@ -389,7 +389,7 @@ fn whole_conversions(
     Ok(found)
 }
 
-/// Returns a hint if one property was removed and one property of the same type was added.
+/// Returns a hint if one property was removed, and one property with an equal type was added.
 fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Difference) -> Option<String> {
     let [from] = &difference.removed[..] else { return None };
     let mut added = new.properties.iter().zip(&difference.properties).filter(|(_, diff)| **diff == PropertyDiff::Added);

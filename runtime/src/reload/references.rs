@@ -1,5 +1,5 @@
 //! Checks references in objects that a reload does not migrate. If the module of a referenced object was replaced, the bases of the
-//! object's class may have changed. The property may then reject the object. For migrated objects, the migration itself checks references.
+//! object's class may have changed. The property may then reject the object. For migrated objects, the migration checks the references.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -93,7 +93,7 @@ pub struct ReloadReport {
     pub class_constructors_rerun: u64,
     /// Number of kept fields of plugin parts that were restored.
     pub fields_kept: u64,
-    /// Kept fields that no longer fit their plugin parts: class, field, reason, and number of objects.
+    /// Kept fields that no longer fit their plugin parts. Each entry contains class, field, reason, and number of objects.
     pub fields_lost: Vec<String>,
     /// Changed properties, each with counts of its values.
     pub properties: Vec<PropertyChange>,
@@ -108,7 +108,7 @@ pub struct ReloadReport {
     pub parked: Vec<String>,
     /// Unload report of the old generation, if its unload was complete at the end of the reload.
     pub retired: Option<UnloadReport>,
-    /// Blockers of the old generation, if its unload was still in progress at the end of the reload.
+    /// Blockers of the old generation, if its unload was not complete at the end of the reload.
     pub blocked: Option<BlockerReport>,
     /// Effects that the rollback could not undo. Empty after a commit.
     pub remainder: Remainder,

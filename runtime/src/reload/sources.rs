@@ -1,4 +1,5 @@
-//! Inputs from which a reload computes the new values of one object: the body of the object, and the bodies of the old and new templates.
+//! Inputs from which a reload computes the new values of one object. These are the body of the object, and the bodies of the old and new
+//! templates.
 
 use std::rc::Rc;
 

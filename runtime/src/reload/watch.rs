@@ -83,7 +83,7 @@ impl FileWatch {
             move |source| WatchError { path, source }
         };
         let mut watcher = FolderWatch::new(move |event: notify::Result<Event>| {
-            // Ignores read events, because a reload itself reads the file.
+            // Ignores read events, because a reload reads the file.
             if let Some(event) = event.ok().filter(|event| is_change(event.kind)) {
                 // `send` fails only after the receiver was dropped. The watcher is dropped immediately afterwards.
                 let _sent = sender.send(event);

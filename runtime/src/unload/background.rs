@@ -1,4 +1,4 @@
-//! Background unloader: polls unload tickets, so that unloads continue without a waiting thread. The threads of the unloader exist only
+//! Background unloader. Polls unload tickets, so that unloads continue without a waiting thread. The threads of the unloader exist only
 //! while unloads are in progress. A blocked context is polled about fifty times per second. A poll may run an exit hook or a listener. If
 //! an exit hook or a listener hangs, a supervisor thread replaces the polling thread.
 

@@ -1,5 +1,5 @@
-//! Unload job of a module: the steps that do not need the game thread. Any holder of the ticket may continue the job, on any thread.
-//! [`CodeUnload`] abstracts the code of libraries and script packages.
+//! Unload job of a module. Contains the steps that do not need the game thread. Any holder of the ticket may continue the job, on any
+//! thread. [`CodeUnload`] abstracts the code of libraries and script packages.
 
 use std::sync::Arc;
 use std::time::Instant;

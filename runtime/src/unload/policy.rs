@@ -1,10 +1,10 @@
-//! Policy of unloads: decides when an unload counts as blocked and when an unload is parked. Reads no clock.
+//! Policy of unloads. Decides when an unload counts as blocked, and when an unload is parked. Reads no clock.
 
 use std::time::Duration;
 
 use alcedo_sys::{EndPolicy, ReferenceSearch};
 
-/// Settings for blocked unloads, and for resources that modules leave.
+/// Settings for blocked unloads, and for resources that a module has not released.
 ///
 /// # Examples
 /// ```rust
@@ -51,10 +51,10 @@ pub struct UnloadPolicy {
     /// Frees the C heap blocks that a module has left. The host keeps the blocks if the module may have passed a block to a library. The
     /// host assumes this if the module dynamically links a library outside of the platform, or calls `getline`. Default: true.
     pub free_c_heap: bool,
-    /// Selects the modules whose images are searched for before unmapping. The search finds references to an image in the memory of the
-    /// process, such as a callback that a library has stored. While a reference exists, the image stays mapped, and a report states the
-    /// location and the target of the reference. Default: modules that use system libraries. In [development](crate::Builder::development),
-    /// the default is all modules.
+    /// Selects the modules whose unmapping requires a memory search. The search finds references to an image in the memory of the process,
+    /// such as a callback that a library has stored. While a reference exists, the image stays mapped, and a report states the location and
+    /// the target of the reference. Default: modules that use system libraries. In [development](crate::Builder::development), the default
+    /// is all modules.
     ///
     /// In a small host a search took 0.3 to 0.5 ms. In a debug build, a search took 0.8 s. In this measurement, variables of a library
     /// pointed to 100 MB on the C heap, in blocks of 1 kB. A search stops after 64 MiB, 262,144 blocks or one second. The image then stays

@@ -90,7 +90,7 @@ pub struct ModuleEnd {
     pub children_reaped: u64,
 }
 
-/// File descriptor that a module left open.
+/// File descriptor that was open at the unload of a module.
 ///
 /// # Examples
 /// ```rust
@@ -169,7 +169,7 @@ pub struct ParkedImage {
 pub struct UnloadReport {
     /// Subject of the unload, such as `generation 3` or `Slim "reports"`.
     pub subject: String,
-    /// Resources that each module left.
+    /// Unreleased resources of each module, in the order of the unload.
     pub modules: Vec<ModuleEnd>,
     /// Non-fatal problems, such as panics of callbacks, exit hooks and finalizers. Also contains resources that cannot be released.
     pub problems: Vec<String>,

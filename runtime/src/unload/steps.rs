@@ -28,7 +28,7 @@ pub(crate) enum UnloadStep {
     /// modules remain.
     ShutGates,
     DropJobs,
-    /// Destroys the objects of the generation, and the per-module data of their classes.
+    /// Destroys the objects of the generation, and the objects' class data per module.
     EndObjects,
     /// Invalidates all references to the modules. Passes plugin parts to the finalizer thread.
     ReleasePluginParts,
@@ -37,8 +37,8 @@ pub(crate) enum UnloadStep {
     /// Waits for finalizers, up to the limit in the host's policy. A hanging finalizer does not prevent the later steps. For a replaced
     /// generation with many or slow finalizers, later safe points perform this step and the later steps.
     AwaitFinalizers,
-    /// Runs the exit hooks of modules whose mains have returned, dependents first. Then drops the values whose drop was deferred to the
-    /// exit of the module.
+    /// Runs the exit hooks of modules whose mains have returned, dependents first. Then drops the values that a module has deferred to the
+    /// exit.
     ExitHooks,
     /// Drops the thread-locals of the current thread. The finalizer thread drops its own thread-locals after its last
     /// finalizer.

@@ -1,6 +1,6 @@
 //! Ticket of the unload of a generation or a Slim. A request for an unload returns the ticket immediately. Any thread can read the state of
-//! the unload, continue the unload by polling, and wait for its end. A poll continues the unload as far as possible without blocking. The
-//! steps in a poll do not need the game thread.
+//! the unload, poll the unload, and wait for its end. A poll continues the unload as far as possible without blocking. The steps in a poll
+//! do not need the game thread.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -153,7 +153,7 @@ impl UnloadTicket {
         &self.shared.subject
     }
 
-    /// Returns the state as of the last poll.
+    /// Returns the state of the unload after the last poll.
     #[must_use]
     pub fn state(&self) -> ContextState {
         self.status().state
@@ -173,7 +173,8 @@ impl UnloadTicket {
 
     /// Continues the unload as far as possible without blocking. Returns the state of the unload.
     ///
-    /// This call may run module code on the calling thread: destructors of the module's thread-locals, exit handlers, and finalizers.
+    /// This call may run module code on the calling thread. Module code includes destructors of thread-locals, exit handlers, and
+    /// finalizers.
     pub fn poll(&self) -> ContextState {
         let Some(mut poll) = self.take_work() else { return self.state() };
         // Calls `advance` without a lock, because `advance` runs module code, and a listener may poll this ticket.
@@ -214,7 +215,7 @@ impl UnloadTicket {
     /// at the next safe point.
     ///
     /// # Errors
-    /// Returns the blockers if an image is still mapped.
+    /// Returns the blockers if an image is mapped at the end of the wait.
     pub fn wait(&self, deadline: Duration) -> Result<UnloadReport, BlockerReport> {
         let until = deadline::after(deadline);
         loop {

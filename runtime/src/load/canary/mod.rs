@@ -1,7 +1,8 @@
-//! The canary: a child process that loads new modules before the host does. Mapping a library runs the initializers of the library. An
-//! initializer that crashes or hangs affects only the child process. `canary_child.rs` runs in the child process, and `watch.rs` waits for
-//! that process. `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides if a load starts a canary. Loads of
-//! the Master, of a Slim and of the Default may start a canary. Reloads may start a canary too. Callable on any thread.
+//! Canary support. A canary is a child process that loads new modules before the host does. Mapping a library runs the initializers of the
+//! library. An initializer that crashes or hangs affects only the child process. `canary_child.rs` runs in the child process, and
+//! `watch.rs` waits for that process. `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides if a load
+//! starts a canary. Loads of the Master, of a Slim and of the Default may start a canary. Reloads may start a canary too. Callable on any
+//! thread.
 //!
 //! A canary finds mistakes, not malice. A module can detect that the module runs in a canary, for instance by the arguments of the process.
 //! A malicious module can then behave differently.

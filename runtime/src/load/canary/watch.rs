@@ -47,7 +47,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     if let End::Done = end {
         return Ok(());
     }
-    // Kills the canary. Its output then ends, unless a child of the canary keeps the pipe open.
+    // Kills the canary. The output then ends, unless a child process of the canary keeps the pipe open.
     drop(child);
     end_of(end, program, &names, &course, deadline, printed.excerpt())
 }

@@ -8,7 +8,7 @@ use crate::callback::Callbacks;
 use crate::load::context::owner::Owner;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
-/// Event of a load context: of a Slim, a pinned context, the Default or the Master.
+/// Event of a Slim, a pinned context, the Default or the Master.
 ///
 /// # Examples
 /// ```rust

@@ -179,7 +179,7 @@ impl FreeContext {
         if let Some((_, ticket)) = &life.unload {
             return Err(ticket.clone());
         }
-        // Only this function removes the current generation. The removal always holds the lock of `life`.
+        // Only this function removes the current generation. The caller holds the lock of `life` during the removal.
         let generation = self.current.swap(None).expect("a context that does not unload has a current generation");
         let begun = begin(&generation);
         life.unload = Some((Instant::now(), begun.0.clone()));

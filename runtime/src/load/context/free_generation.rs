@@ -1,4 +1,4 @@
-//! Generation of a context that any thread may use: its modules, the gate for calls, and its leases.
+//! Generation of a Slim, a pinned context or the Default. Contains the modules, the gate for calls, and the leases.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -205,7 +205,7 @@ impl FreeGeneration {
         lock(&self.table).held().find(|module| module.name() == name).cloned()
     }
 
-    /// Returns the generation's own modules, then the borrowed modules.
+    /// Returns the own modules of the generation, followed by the borrowed modules.
     pub(super) fn held(&self) -> Vec<Arc<FreeModule>> {
         lock(&self.table).held().cloned().collect()
     }
@@ -236,8 +236,8 @@ impl FreeGeneration {
         Ok(())
     }
 
-    /// Closes the generation: no module can be added afterwards. Returns the modules, dependencies first. The caller must unload the
-    /// returned modules.
+    /// Closes the generation, so that no module can be added afterwards. Returns the modules, dependencies first. The caller must unload
+    /// the returned modules.
     pub(super) fn close(&self) -> Vec<Arc<FreeModule>> {
         let mut table = lock(&self.table);
         table.is_closed = true;

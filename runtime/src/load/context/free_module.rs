@@ -104,7 +104,7 @@ impl FreeModule {
         &self.exports
     }
 
-    /// Returns the leases on the module. Dependent modules hold these leases, and contexts that have borrowed the module.
+    /// Returns the leases on the module. These leases belong to dependent modules, and to contexts that have borrowed the module.
     pub(super) fn users(&self) -> &Arc<Leases> {
         &self.users
     }

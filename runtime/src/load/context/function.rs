@@ -265,8 +265,8 @@ pub struct FunctionPointer {
 }
 
 impl FunctionPointer {
-    /// Returns the address of the function. The address is valid while this value exists. The function has two parameters: a buffer of
-    /// slots, and a record for the failure. All functions that are called by name have this calling convention.
+    /// Returns the address of the function. The address is valid while this value exists. The function has two parameters. The first is a
+    /// buffer of slots, and the second is a record for the failure. All functions that are called by name have this calling convention.
     #[must_use]
     pub fn address(&self) -> *const () {
         self.export.address()

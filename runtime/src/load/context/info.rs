@@ -65,7 +65,7 @@ pub struct ModuleSummary {
     pub origin: Option<PathBuf>,
     /// Path of the mapped private copy, as seen by debuggers.
     pub image: PathBuf,
-    /// Paths of the types that the module declares. Also contains undeclared types whose functions the module offers.
+    /// Paths of the types that the module declares. Also contains undeclared types if the module exports functions of these types.
     pub types: Vec<String>,
 }
 
@@ -83,8 +83,8 @@ impl ModuleSummary {
         }
     }
 
-    /// Adds the types whose functions the module offers. Skips names that match a declared type. A function may name a declared type
-    /// without the package.
+    /// Adds the types to which the exported functions of the module belong. Skips names that match a declared type. A function may name a
+    /// declared type without the package.
     pub(crate) fn offering<'a>(mut self, types: impl Iterator<Item = &'a str>) -> Self {
         for ty in types.filter(|ty| !ty.is_empty()) {
             if !self.types.iter().any(|known| is_type(known, ty)) {

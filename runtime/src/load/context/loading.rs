@@ -108,7 +108,7 @@ pub(super) fn load(
     }
     let mut plan = gather(registry, generation, library)?;
     let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
-    // From now on, concurrent loads cannot add modules of the plan. Removes the libraries whose modules were added before.
+    // The claim prevents concurrent loads from adding modules of the plan. Removes the libraries whose modules were added before the claim.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }

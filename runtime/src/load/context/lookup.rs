@@ -1,4 +1,4 @@
-//! Finds types and functions in the search order of modules: own and borrowed modules, the resolver, the Default, the
+//! Finds types and functions in the search order of modules. The order is: own and borrowed modules, the resolver, the Default, the
 //! handlers. Also finds dependencies of the Master in the Default.
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Load contexts for any thread: the permanent Default, pinned contexts, and Slims. Slims can be created, replaced and unloaded during
-//! calls from concurrent threads. For the Master, only lists of modules and unload tickets are stored here.
+//! Load contexts for any thread. These are the permanent Default, pinned contexts, and Slims. Slims can be created, replaced and unloaded
+//! during calls from concurrent threads. For the Master, only lists of modules and unload tickets are stored here.
 
 mod at_exit;
 pub(crate) mod event;

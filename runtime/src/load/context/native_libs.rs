@@ -18,8 +18,8 @@ struct Opened {
     library: alcedo_sys::NativeLibrary,
 }
 
-/// Native library that a context has found. Clones refer to the same library. A library that is marked as unloadable stays open while its
-/// context or a clone exists. Without this mark, a library stays open permanently. Usable on any thread.
+/// Native library that was found for a context. Clones refer to the same library. A library that is marked as unloadable stays open while
+/// its context or a clone exists. Without this mark, a library stays open permanently. Usable on any thread.
 ///
 /// # Examples
 /// ```rust,no_run

@@ -78,7 +78,7 @@ impl Search<'_> {
         self.open(Source::File(&path))
     }
 
-    /// Searches the library without resolvers: the name as a path, the folders of the modules, and the system.
+    /// Searches for the library without resolvers. Tries the name as a path, then the folders of the modules, and then the system.
     fn probe(&mut self, module: Option<&str>) -> Result<Option<NativeLibrary>, ContextError> {
         let path = Path::new(self.name);
         if path.is_absolute() {

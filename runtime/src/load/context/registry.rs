@@ -55,7 +55,7 @@ pub(crate) struct LoadSettings {
     /// Arguments for the mains of modules.
     pub args: Vec<String>,
     pub require_seal: bool,
-    /// Policy for resources that a module uses without a declared permission.
+    /// Policy for the use of undeclared resources.
     pub permissions: PermissionPolicy,
     /// Requirements for library files.
     pub demands: Demands,
@@ -87,7 +87,7 @@ pub(crate) struct ContextRegistry {
     retained: Mutex<Vec<RetainedNative>>,
     /// Descriptions of the parked images.
     parked: Mutex<Vec<String>>,
-    /// Logged warnings. The warnings state that images stay mapped.
+    /// Logged warnings about images that stay mapped.
     reported_warnings: ReportedWarnings,
     /// Logged warnings about undeclared uses.
     reported_uses: ReportedWarnings,

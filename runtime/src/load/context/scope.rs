@@ -31,7 +31,7 @@ pub(super) fn entered() -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
 }
 
 fn at<T>(of: impl FnOnce(&(Weak<FreeGeneration>, Weak<Lease>)) -> Option<T>) -> Option<T> {
-    // An ending thread that has already dropped this thread-local has no scope.
+    // Returns `None` on an ending thread that has already dropped this thread-local.
     HERE.try_with(|here| here.borrow().as_ref().and_then(of)).ok().flatten()
 }
 

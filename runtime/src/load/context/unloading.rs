@@ -40,7 +40,7 @@ pub(crate) struct Unended {
 /// Modules that are unloading. The exit hook of a module runs once the module is unused. The image of a module is unmapped once the module
 /// has no dependents. Each module is unloaded separately, because its dependents may belong to different contexts.
 struct Going {
-    /// Modules that are still in use, in load order.
+    /// Modules whose exit hooks have not run, in load order.
     used: Vec<Arc<FreeModule>>,
     /// Modules whose exit hooks have run, dependents first.
     ended: Vec<Arc<FreeModule>>,

@@ -1,7 +1,7 @@
 //! Decides which steps of loads may begin. The decision depends on the steps in progress on each thread and on the waits between threads.
 //! `in_progress.rs` blocks the waiting threads.
 //!
-//! The steps of a thread nest, because a resolver that is called during a load may itself load modules. Only a claim excludes concurrent
+//! The steps of a thread nest, because a load may call a resolver, and the resolver may load modules. Only a claim excludes concurrent
 //! threads. After a load has found all dependencies, the load atomically *claims* the names of all modules that will be started. A
 //! concurrent thread that needs a claimed name waits. A wait that would cause a deadlock is rejected. A deadlock occurs if the waiting
 //! thread itself has claimed the name. A deadlock also occurs if the claiming thread waits, directly or indirectly, for the waiting thread.

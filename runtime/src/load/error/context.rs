@@ -27,7 +27,7 @@ use crate::load::paths::not_absolute;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// The name of a new context is invalid or already in use.
+    /// The name of a new context is invalid, or is the name of an existing context.
     #[error("{} cannot be named {name:?}: {reason}", kind.any())]
     Name {
         /// Kind of the new context: a Slim or a pinned context.
@@ -294,7 +294,7 @@ pub enum ContextError {
 }
 
 impl ContextError {
-    /// Creates the error of an operation that could not take a lease. `sealed` describes the closed leases.
+    /// Creates the error for an operation without a lease. `sealed` describes why the lease was rejected.
     pub(crate) fn sealed(sealed: Sealed, action: impl Into<String>) -> Self {
         Self::ContextUnloading { context: sealed.owner, since: sealed.since, action: action.into() }
     }
@@ -335,7 +335,7 @@ impl fmt::Display for Attempt {
     }
 }
 
-/// Link in a chain of loads that are in progress.
+/// Load in progress, as a link in a cycle of loads.
 ///
 /// # Examples
 /// ```rust

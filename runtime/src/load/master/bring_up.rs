@@ -32,7 +32,7 @@ pub(crate) struct BroughtUp {
     pub kept: Vec<Rc<MasterModule>>,
     /// Reason for replacing each module. Empty if all modules are replaced unconditionally.
     pub why: BTreeMap<String, Why>,
-    /// Names of dependencies that the Default provides.
+    /// Names of the dependencies that the Default provides.
     pub elsewhere: Vec<String>,
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn unload(
         step_now(core, loads, unload, step);
         own(step);
     }
-    // Frees destroyed objects, because this code runs at a safe point. A destroyed object keeps its class, and the class may hold a C
+    // Frees destroyed objects, because this code runs at a safe point. A destroyed object keeps its class alive. The class may hold a C
     // library open.
     core.world.objects.free_graveyard();
     in_progress::hand_over(core, loads, unload, &LATER, (begun, exits))
@@ -100,7 +100,7 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
         }
         UnloadStep::EndThreadLocals => {
             modules.iter().rev().for_each(|module| module.code().end_thread_locals_here());
-            // From now on, the modules do not call the host.
+            // Allows irreversible changes again, because the modules no longer call the host.
             core.world.mode.end_staging();
             // Logs the uses here, to include the uses of finalizers and exit hooks. For a failed load, the load error already names the
             // uses.

@@ -1,4 +1,4 @@
-//! State of the Master: the living generation and its listeners. Also owns the registry of all contexts.
+//! Living generation of the Master, and its listeners. Also owns the registry of all contexts.
 #![expect(unsafe_code, reason = "promises that the host context outlives the modules")]
 
 use std::cell::Cell;
@@ -50,7 +50,7 @@ pub(crate) struct GenerationUnload<'a> {
 /// Listener of events of the Master.
 pub(crate) type Observer = Rc<dyn Fn(&ContextEvent)>;
 
-/// Shared state of all load contexts of a runtime. Game thread only.
+/// Living Master and unloads of one runtime, with the registry of its contexts. Game thread only.
 pub(crate) struct Loads {
     /// Registry of the Default, the Slims and the pinned contexts. Contains records of the Master's generations, and the settings of all
     /// contexts.
@@ -59,7 +59,7 @@ pub(crate) struct Loads {
     /// Run time of the last canary. `take_canary_time` clears this field.
     pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
-    /// Warnings that a reload report contains. The warnings state that images stay mapped.
+    /// Warnings about images that stay mapped. A reload report contains each of these warnings.
     pub reported_warnings: ReportedWarnings,
     /// Log of irreversible effects during a reload.
     pub recorder: Recorder,
@@ -70,7 +70,7 @@ pub(crate) struct Loads {
     pub observers: Callbacks<Observer>,
     /// Modules of the starting generation whose mains have returned, in order.
     started: RefCell<Vec<String>>,
-    /// Number of uses that all hooks had noted when `log_uses` last ran.
+    /// Total number of noted uses at the last call of `log_uses`.
     uses_logged: Cell<u64>,
     /// Id of the last module that the Master has loaded.
     last_of_master: Cell<ModuleId>,
@@ -78,7 +78,7 @@ pub(crate) struct Loads {
 }
 
 impl Loads {
-    /// Creates the state of a runtime without a Master. Returns an error if the folder for private copies cannot be created.
+    /// Creates the loads of a runtime without a Master. Returns an error if the folder for private copies cannot be created.
     pub(crate) fn new(core: &Rc<Core>, mut settings: LoadSettings) -> std::io::Result<Self> {
         let stage_dir = StageDir::demanding(std::mem::take(&mut settings.demands))?;
         // Registers the folder of private copies for crash reports. After a crash of the host, the reader of the crash report removes the

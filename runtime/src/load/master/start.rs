@@ -108,7 +108,7 @@ pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadEr
 }
 
 fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassId>) -> Result<(), LoadError> {
-    // Skips a class whose subobjects include the class itself. The construction of its class default object reports this error.
+    // Skips a class that declares itself as the class of a subobject. The construction of the class default object reports this error.
     if core.world.objects.is_alive(class.cdo.get()) || in_progress.contains(&class.id) {
         return Ok(());
     }

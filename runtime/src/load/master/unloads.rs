@@ -1,4 +1,4 @@
-//! Unloads of the Master: the unloads in progress, the unloading callbacks, and the parked images.
+//! Unloads of the Master's generations. Contains the unloads in progress, the unloading callbacks, and the parked images.
 
 use std::cell::Cell;
 use std::rc::Rc;

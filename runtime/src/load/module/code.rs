@@ -10,8 +10,8 @@ use crate::unload::image::Unused;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// Code of a module: the image of a library, or a script package. Most methods have an empty default implementation, because a script
-/// package has no main and no hooks. Callers must be inside a gate or hold a lease, so that the code is not removed.
+/// Code of a module, such as the image of a library or a script package. Most methods have an empty default implementation, because a
+/// script package has no main and no hooks. Callers must be inside a gate or hold a lease, so that the code is not removed.
 pub(crate) trait ModuleCode: Send + Sync {
     /// Returns the declared types of the module, its exported functions, and its imports.
     fn described(&self) -> Described;
@@ -51,8 +51,8 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
-    /// Makes the last call into the code. Runs the exit hook if the main has returned. Drops the values whose drop was deferred to the
-    /// exit. Returns a panic as an error.
+    /// Makes the last call into the code. Runs the exit hook if the main has returned. Then drops the values that the module has deferred
+    /// to the exit. Returns a panic as an error.
     fn last(&self, _has_started: bool) -> Result<(), CallError> {
         Ok(())
     }
@@ -82,6 +82,6 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// `unused` must be the promise for this code.
     fn discard(&self, unused: Unused<'_>);
 
-    /// Leaks the code of a module that was dropped without an unload. Returns false if the code was already handed over.
+    /// Leaks the code of a module that was dropped without an unload. Returns false if `hand_over` has already returned the unload.
     fn abandon(&self) -> bool;
 }

@@ -322,7 +322,8 @@ fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> Lo
         // Detects exhausted static TLS by the message of the dynamic linker, because the dynamic linker reports no error codes.
         MapError::Open { path, reason } if reason.contains("static TLS") => {
             let (file, reason) = reason.rsplit_once(": ").unwrap_or(("", &reason));
-            // The message begins with the rejected library: the plugin, or a library that the plugin links.
+            // The message begins with the path of the rejected library. The rejected library is the plugin, or a library that the plugin
+            // links.
             let library = (Path::new(file) != path && !file.is_empty()).then_some(Path::new(file));
             LoadError::StaticTls { module: module.to_owned(), reason: static_tls::reason(module, reason, library, own) }
         }

@@ -1,4 +1,4 @@
-//! Module core: types, entry points, leases and unload. Every module contains this core. [`MasterModule`](master::MasterModule) and
+//! Module core with types, entry points, leases and unload. Every module contains this core. [`MasterModule`](master::MasterModule) and
 //! `FreeModule` add the control of calls and threads. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
 
 pub(crate) mod code;

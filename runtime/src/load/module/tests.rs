@@ -1,4 +1,4 @@
-//! Checks that a module without a library has the same lifecycle as a library.
+//! Tests the lifecycle of a module without a library. The lifecycle must equal that of a library.
 
 use std::rc::Rc;
 use std::sync::Arc;

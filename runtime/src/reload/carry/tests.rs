@@ -136,7 +136,7 @@ fn print(core: &Core, object: ObjectHandle) -> String {
 
 pub(super) const SAME: &[(&str, PropertyKind)] = &[("a", PropertyKind::U8), ("b", PropertyKind::F64)];
 
-/// Old type and default, own value, new type and default, and expected value after the reload.
+/// Old type and default, own value, new type and default, and expected value.
 type Row<'a> = ((&'a str, &'a str), &'a str, (&'a str, &'a str), &'a str);
 
 fn check((old, own, new, expected): Row<'_>, fields: &[(&str, PropertyKind)]) {

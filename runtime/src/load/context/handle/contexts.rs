@@ -288,8 +288,8 @@ impl Contexts {
         ContextScope::none()
     }
 
-    /// Resolves a type in the context whose scope this thread has entered, or in the Default outside of scopes. The forms of
-    /// names and the search order are the same as for [`LoadContext::resolve_type`].
+    /// Resolves a type in the context whose scope this thread has entered. Outside of scopes, resolves the type in the Default. The forms
+    /// of names and the search order are the same as for [`LoadContext::resolve_type`].
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::resolve_type`].
@@ -297,9 +297,10 @@ impl Contexts {
         lookup::type_of(&self.here(), &self.registry, path)
     }
 
-    /// Returns a function of the context whose scope this thread has entered, or of the Default outside of scopes. The function remains
-    /// bound to that context after the thread leaves the scope. On a thread in a scope of that context, calls use the entered generation,
-    /// even if that generation was replaced or is unloading. On threads outside of such a scope, calls use the current generation.
+    /// Returns a function of the context whose scope this thread has entered. Outside of scopes, returns a function of the Default. The
+    /// function remains bound to that context after the thread leaves the scope. On a thread in a scope of that context, calls use the
+    /// entered generation, even if that generation was replaced or is unloading. On threads outside of such a scope, calls use the current
+    /// generation.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::function`].

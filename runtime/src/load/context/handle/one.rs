@@ -93,7 +93,7 @@ impl LoadContext {
     /// and raises the `Loaded` events. The load uses a private copy of the file. The caller may overwrite the file after the call.
     ///
     /// If several threads load one module concurrently, one thread runs the main, and the remaining threads wait for the result. If that
-    /// load fails, each waiting thread tries to load the module itself. Loads of different modules run in parallel.
+    /// load fails, each waiting thread tries to load the module. Loads of different modules run in parallel.
     ///
     /// # Errors
     /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host. Fails if the module
@@ -276,7 +276,7 @@ impl LoadContext {
     }
 
     /// Returns a lease that keeps the current generation mapped. Intended for hosts that use data of the generation. Any thread may hold
-    /// the lease. Blocker reports show `owner` as the holder of the lease.
+    /// the lease. Blocker reports name `owner` as the holder of the lease.
     ///
     /// # Errors
     /// Returns [`ContextError::ContextUnloading`] once the context is unloading.

@@ -124,7 +124,7 @@ fn nested_queries_terminate() {
     assert!(table.threads.is_empty(), "nothing is kept of threads that are done");
 }
 
-/// Next action of a simulated thread: begins a step, or ends a number of steps.
+/// Next action of a simulated thread. The thread begins a step, or ends a number of steps.
 #[derive(Clone, Debug)]
 enum Act {
     Begin(Sort, Vec<u8>),
