@@ -182,7 +182,7 @@ pub struct PropertyChange {
     /// Number of objects whose own value could not be converted. These objects have the new default.
     pub defaulted: u64,
     /// Number of objects whose own value is put aside in this process. A whole value is put aside until a property with its name exists
-    /// again. A partial value is put aside until the property can hold the whole value.
+    /// again. If a property can hold only a part of a value, the remaining part is put aside until the property can hold this part.
     pub dormant: u64,
     /// Number of objects whose value was discarded, because the property was removed. Nonzero only after loading a world from a file.
     pub dropped: u64,

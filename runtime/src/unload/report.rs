@@ -169,7 +169,7 @@ pub struct ParkedImage {
 pub struct UnloadReport {
     /// Subject of the unload, such as `generation 3` or `Slim "reports"`.
     pub subject: String,
-    /// Unreleased resources of each module, in the order of the unload.
+    /// Resources that each module has not released itself.
     pub modules: Vec<ModuleEnd>,
     /// Non-fatal problems, such as panics of callbacks, exit hooks and finalizers. Also contains resources that cannot be released.
     pub problems: Vec<String>,

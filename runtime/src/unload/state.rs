@@ -132,7 +132,7 @@ mod tests {
         StateChange::Park,
     ];
 
-    /// Transition table with one row per state and one column per event, in the orders above. `-` marks a rejected event.
+    /// Transition table with one row per entry of `STATES` and one column per entry of `EVENTS`. `-` marks a rejected event.
     const TABLE: [&str; 5] = [
         "unloading - - - - -",
         "- blocked unloading dead blocked -",

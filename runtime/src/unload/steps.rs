@@ -28,7 +28,7 @@ pub(crate) enum UnloadStep {
     /// modules remain.
     ShutGates,
     DropJobs,
-    /// Destroys the objects of the generation, and the objects' class data per module.
+    /// Destroys the objects of the generation, and the per-module data of their classes.
     EndObjects,
     /// Invalidates all references to the modules. Passes plugin parts to the finalizer thread.
     ReleasePluginParts,

@@ -30,7 +30,7 @@ pub(super) fn hand_over(
     (begun, exits): (Instant, Option<DelayedExits>),
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
-    // Passes values to the finalizer thread that exit hooks and objects have dropped since the last release.
+    // Sends deferred plugin parts to the finalizer thread. Exit hooks and objects of kept modules may have dropped plugin parts.
     core.finalizer.release();
     let policy = loads.policy();
     let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));
@@ -144,7 +144,7 @@ fn exit(core: &Core, masters: &Masters, unload: &OneUnload) {
     if let Some(exits) = exits {
         exits(core, masters);
         unload.exited.set(Some(Instant::now()));
-        // Releases the values that the exit hooks have dropped.
+        // Sends the plugin parts that the exit hooks have dropped to the finalizer thread.
         core.finalizer.release();
     }
 }
