@@ -117,7 +117,8 @@ pub enum LoadError {
         /// Name of the module.
         module: String,
     },
-    /// The module links a shared libstd. A shared libstd stays loaded and registers the destructors of the module's thread-locals.
+    /// The module links a shared libstd. A shared libstd registers the destructors of the module's thread-locals. The registrations remain
+    /// after an unload of the module.
     #[error(
         "{module} links {library} dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic"
     )]
@@ -338,7 +339,7 @@ pub enum LoadError {
         module: String,
         /// Step of the canary when the host received the bytes.
         step: CanaryStep,
-        /// Description of the received bytes.
+        /// Description of the invalid bytes or of the message.
         problem: String,
         /// Last output of the canary process, formatted for the end of the error message.
         output: String,

@@ -71,7 +71,7 @@ pub struct Remainder {
 pub struct Named {
     /// Path of a class or function, or name of a function that is called by name.
     pub name: String,
-    /// Number of occurrences.
+    /// Number of occurrences of the name.
     pub times: u64,
 }
 

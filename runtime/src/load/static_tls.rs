@@ -35,7 +35,8 @@ struct Consumer {
     copies: u64,
 }
 
-/// Modules by name, each with the storage of the last mapped copy and the number of mapped copies.
+/// Static thread-local storage of modules, by module name. Each entry contains the storage of the last mapped copy, and the number of
+/// mapped copies.
 static MODULES: Mutex<BTreeMap<String, (Part, u64)>> = Mutex::new(BTreeMap::new());
 
 /// Records a mapped copy of a module.

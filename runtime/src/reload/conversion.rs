@@ -71,8 +71,8 @@ pub(crate) fn select(
     })
 }
 
-/// Calls a conversion. The call is allowed before the commit, because the function belongs to a new or kept module. During staging, code
-/// may write only to an object that is being rebuilt. The function therefore cannot write to objects.
+/// Calls a conversion. The call is allowed before the commit, because the function belongs to the new build, or to a module that was staged
+/// earlier. During staging, code may write only to an object that is being rebuilt. The function therefore cannot write to objects.
 ///
 /// # Errors
 /// Returns the error or the panic of the function.

@@ -80,8 +80,9 @@ pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Resu
     Ok(found)
 }
 
-/// Checks if a conversion of the whole object sets this property. If so, counts the property and leaves the property unset. The conversion
-/// sets the property later. The own value of the property becomes the original for an undo. An older value that was put aside is discarded.
+/// Checks if a conversion of the whole object sets this property. If such a conversion exists, counts the property and leaves the property
+/// unset. The conversion sets the property later. The own value of the property becomes the original for an undo. An older value that was
+/// put aside is discarded.
 pub(super) fn leave_to_whole(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),

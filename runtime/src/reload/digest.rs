@@ -1,5 +1,5 @@
 //! Dump of the world as lines of text, grouped into parts. Tests and tools compare the dumps from before a reload and after its rollback.
-//! Equal dumps prove that the rollback restored the world.
+//! Equal dumps confirm that the rollback restored the world.
 //!
 //! In addition to values, the dump contains identities, such as addresses of bodies and keys of conjugates. The dump therefore detects a
 //! rollback that replaces an object by an equal copy.
@@ -47,8 +47,8 @@ impl WorldDigest {
         self.parts.keys().copied()
     }
 
-    /// Returns one line per difference. For example, `objects - …` is a line of the part `objects` that exists only in `self`. `objects +
-    /// …` exists only in `after`.
+    /// Returns one line per difference. For example, `objects - …` is a line of the part `objects` that exists only in `self`.
+    /// `objects + …` exists only in `after`.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         let names: std::collections::BTreeSet<_> = self.parts().chain(after.parts()).collect();
         let only = |sign: char, name: &str, these: &[String], those: &[String]| {

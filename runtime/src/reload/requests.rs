@@ -38,7 +38,7 @@ pub enum ReloadScope {
 pub(crate) enum BudgetUse {
     /// The reload fails if the number of parked images exceeds the limit of the host.
     Limited,
-    /// The limit does not apply. Used for a reload that replaces unhealthy code.
+    /// The reload ignores this limit. Used for a reload that replaces unhealthy code.
     Exempt,
 }
 

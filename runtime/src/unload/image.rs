@@ -196,7 +196,8 @@ impl CodeUnload for ImageUnload {
                     CodeStep::Parked(self.parked(&path, reason))
                 }
             },
-            // Leaves the image mapped. Either `begin` was not called, or the unload of the image is already over.
+            // Leaves the image mapped if the image must stay mapped, or if `begin` was not called. Returns no blockers if the unload is
+            // over.
             Stage::Mapped(_) | Stage::WillPark(..) | Stage::Over => {
                 self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Parked)
             }

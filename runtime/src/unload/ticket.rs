@@ -193,7 +193,7 @@ impl UnloadTicket {
                 drop(status);
                 drop(poll);
                 // Checks the flag after the poll has returned the work to the ticket. A park request during the poll has set the flag. A
-                // later park request takes the work itself.
+                // later park request parks the unload without the flag.
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
                     && let Some(poll) = self.take_work()
                 {

@@ -75,7 +75,7 @@ impl Rehearsal {
     }
 }
 
-/// Canary of one load, derived from the settings.
+/// Canary program of one load, if any.
 #[derive(Debug, PartialEq, Eq)]
 enum Choice<'a> {
     /// Start this program.

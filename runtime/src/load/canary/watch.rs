@@ -198,7 +198,7 @@ impl Words {
     }
 }
 
-/// Converts the end of a canary to a result. `names` are the modules of the canary. `output` is appended to error messages.
+/// Converts an [`End`] to a result. `names` are the modules of the canary. `output` is appended to error messages.
 fn end_of(
     end: End,
     program: &Path,

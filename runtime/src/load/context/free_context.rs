@@ -162,7 +162,7 @@ impl FreeContext {
     }
 
     /// Makes `next` the current generation, and returns the previous generation. Returns `None` if the context is unloading. Even then,
-    /// adds `next` to the list of generations. `next` remains in the list until its unload has ended.
+    /// adds `next` to the list of generations. `next` remains in the list until its images are unmapped.
     pub(super) fn set_current(&self, next: &Arc<FreeGeneration>) -> Option<Arc<FreeGeneration>> {
         let mut life = lock(&self.life);
         life.generations.push(Arc::clone(next));
@@ -186,7 +186,7 @@ impl FreeContext {
         Ok((generation, begun))
     }
 
-    /// Removes a generation whose unload has ended. Returns true if the context is unloading and no generation remains.
+    /// Removes a generation whose images are unmapped. Returns true if the context is unloading and no generation remains.
     pub(super) fn forget(&self, generation: &Arc<FreeGeneration>) -> bool {
         let mut life = lock(&self.life);
         life.generations.retain(|known| !Arc::ptr_eq(known, generation));

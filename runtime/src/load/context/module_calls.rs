@@ -187,8 +187,8 @@ impl Table {
 }
 
 impl Bound {
-    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint is zero or differs. In the Master,
-    /// the fingerprint zero accepts values of any type. Modules without objects cannot pass such values.
+    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint is zero or differs. A fingerprint
+    /// of zero would accept values of any type. Modules without objects cannot pass such values.
     fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {

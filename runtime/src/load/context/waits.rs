@@ -188,7 +188,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
             let steps = self.threads.get(thread).map_or(&[][..], |row| &row.steps);
             let since = steps.iter().skip_while(|step| !step.is_of(expected)).filter_map(|step| step.works.first());
             for work in std::iter::once(*expected).chain(since) {
-                // Several steps for one module (lookup, load, claim) are merged into one link.
+                // Merges consecutive steps for one module, such as lookup, load and claim, into one link.
                 if chain.last() != Some(&work) {
                     chain.push(work);
                 }

@@ -22,7 +22,7 @@ pub enum CanaryStep {
 }
 
 impl CanaryStep {
-    /// All steps in order.
+    /// All steps, in the order of execution.
     pub(in crate::load) const ALL: [Self; 3] = [Self::Mapping, Self::Attaching, Self::Registering];
 }
 

@@ -275,8 +275,8 @@ impl LoadContext {
         self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
     }
 
-    /// Returns a lease that keeps the current generation mapped. Intended for hosts that use data of the generation. Any thread may hold
-    /// the lease. Blocker reports name `owner` as the holder of the lease.
+    /// Returns a lease that keeps the current generation mapped. Intended for hosts that use addresses in the images of the generation. Any
+    /// thread may hold the lease. Blocker reports name `owner` as the holder of the lease.
     ///
     /// # Errors
     /// Returns [`ContextError::ContextUnloading`] once the context is unloading.
