@@ -21,7 +21,7 @@ use serde::Serialize;
 pub enum ContextKind {
     /// The host's executable and the contract modules that all contexts share. Never unloaded.
     Default,
-    /// Modules with classes. A reload replaces the changed modules. Game thread only.
+    /// Modules with classes. A reload replaces modules. Game thread only.
     Master,
     /// Named context without classes, for any thread.
     Slim,

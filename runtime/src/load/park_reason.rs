@@ -26,7 +26,7 @@ impl ParkReason {
         format!("{}: {}", self.why, self.help)
     }
 
-    /// Formats the reasons without the help. Used for images with a reported help.
+    /// Formats the reasons without the help. Used if the help was already reported.
     pub(crate) fn briefly(&self) -> String {
         format!("{}, as reported when it was loaded", self.why)
     }

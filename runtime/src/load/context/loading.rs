@@ -89,7 +89,7 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
 }
 
 /// Loads a library and its dependencies into `generation`. If `generation` will replace `old`, suspends the modules of `old` before the
-/// first main runs. If a main then fails, resumes the modules of `old`. An error leaves the context unchanged.
+/// first main runs. If the load fails after this suspension, resumes the modules of `old`. An error leaves the context unchanged.
 pub(super) fn load(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,

@@ -272,7 +272,7 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
     check_builds(&[number, whole], "2.5", "7");
     check_builds(&[number, whole, number], "2.5", "2.5");
     check_builds(&[number, whole, whole, GONE, number], "2.5", "2.5");
-    // Restores a value that was put aside into each type that accepts the value.
+    // A property of each type below accepts the value that was put aside, and restores the value.
     check_builds(&[number, whole, ("Optional(f64)", "none")], "2.5", "some(2.5)");
 
     // A write sets the own value. The older value that was put aside is discarded.
