@@ -78,8 +78,8 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Checks if an object needs no new body. The layout and the defaults of its class must be unchanged, and the object must have no values
-/// that were put aside. If the object can keep its body, counts its values for the report.
+/// Checks if an object needs no new body. The layout and the defaults of its class must be unchanged. No value of the object may be put
+/// aside. If the object can keep its body, counts its values for the report.
 pub(super) fn stays(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -380,7 +380,7 @@ fn decide<'p>(
         words.clone_into(&mut changes[change].change);
     }
     *which(&mut changes[change]) += 1;
-    // If the own value equals the new default, puts the whole value aside, so that the property does not follow later defaults.
+    // If the own value equals the new default, puts the whole value aside. The property then does not follow later defaults.
     let is_default = match (&fitting, default) {
         (Some((value, _)), PropertyDefault::Value) => sources.new_default.read(property)? == *value,
         _ => false,

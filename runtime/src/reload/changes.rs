@@ -237,7 +237,7 @@ pub struct ValueCounts {
     pub converted: u64,
     /// Values that the new type cannot represent. The property has its default, and the value is put aside.
     pub defaulted: u64,
-    /// Values that are put aside, because the property was removed, or because the property can hold only a part of the value.
+    /// Values that are put aside. Either the property was removed, or the property can hold only a part of the value.
     pub put_aside: u64,
 }
 

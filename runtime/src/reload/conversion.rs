@@ -134,7 +134,7 @@ impl PendingConversion {
 }
 
 /// Puts the original of a converted value aside. An undo restores the original. If the converted value equals the default, also puts the
-/// converted value aside, so that the property does not follow later defaults.
+/// converted value aside. The property then does not follow later defaults.
 pub(crate) fn keep_original(
     core: &Core,
     (object, template): (ObjectHandle, ObjectHandle),

@@ -173,8 +173,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Renames subobjects to the current names of their properties. Must run after the values of the owner are carried, because the old
-    /// defaults of the owner refer to subobjects by their former names.
+    /// Renames subobjects to the current names of their properties. Must run after the values of the owner are carried. The old defaults of
+    /// the owner refer to subobjects by their former names.
     fn rename_parts(&mut self, owner: ObjectHandle, plan: &ClassPlan) {
         let objects = &self.core.world.objects;
         for (name, former) in plan.former_names.iter().filter(|(name, _)| objects.subobject(owner, name).is_none()) {

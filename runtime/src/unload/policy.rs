@@ -52,9 +52,9 @@ pub struct UnloadPolicy {
     /// host assumes this if the module dynamically links a library outside of the platform, or calls `getline`. Default: true.
     pub free_c_heap: bool,
     /// Selects the modules whose unmapping requires a memory search. The search finds references to an image in the memory of the process,
-    /// such as a callback that a library has stored. While a reference exists, the image stays mapped, and a report states the location and
-    /// the target of the reference. Default: modules that use system libraries. In [development](crate::Builder::development), the default
-    /// is all modules.
+    /// such as a callback that a library has stored. While a reference exists, the image stays mapped. A report states the location and the
+    /// target of the reference. Default: modules that use system libraries. In [development](crate::Builder::development), the default is
+    /// all modules.
     ///
     /// In a small host a search took 0.3 to 0.5 ms. In a debug build, a search took 0.8 s. In this measurement, variables of a library
     /// pointed to 100 MB on the C heap, in blocks of 1 kB. A search stops after 64 MiB, 262,144 blocks or one second. The image then stays

@@ -1,6 +1,6 @@
-//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. If all arguments and
-//! the result fit into slots, modules call the function directly. For a leaf function, a direct call uses the address of the leaf. For a
-//! function without a leaf, a direct call runs the body.
+//! Functions of the host with `ex:/` names. Modules of Slims, pinned contexts and the Default call these functions on any thread. If all
+//! arguments and the result fit into slots, modules call the function directly. For a leaf function, a direct call uses the address of the
+//! leaf. For a function without a leaf, a direct call runs the body.
 #![expect(unsafe_code, reason = "declares the code of direct calls")]
 
 use std::collections::HashMap;

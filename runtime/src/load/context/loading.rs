@@ -136,7 +136,7 @@ pub(super) fn load_name(
     }
 }
 
-/// Replaces the current generation of `line` by a new generation with `library` and its dependencies, and starts to unload the old
+/// Replaces the current generation of `line` by a new generation with `library` and its dependencies. Then starts to unload the old
 /// generation. Calls use the old generation until the new generation is complete. If the replacement fails, the old generation remains
 /// current.
 pub(super) fn replace(

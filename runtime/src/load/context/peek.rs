@@ -16,8 +16,7 @@ impl ManifestInfo {
     /// Reads the manifest of a library file. Callable on any thread.
     ///
     /// # Errors
-    /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module that this host could
-    /// map.
+    /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host.
     pub fn peek(path: &Path) -> Result<Self, ContextError> {
         ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         check(path, ImageFile::read(path)).map(|(_image, info)| Self::of(info))

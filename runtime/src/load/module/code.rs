@@ -78,7 +78,7 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// the promise for this code.
     fn hand_over(&self, policy: &UnloadPolicy, unused: Unused<'_>) -> Option<Box<dyn CodeUnload>>;
 
-    /// Removes the code immediately. The main of the module must not have run, and the host must not have declared types of the module.
+    /// Removes the code immediately. Must be called before the main of the module, and before the host declares types of the module.
     /// `unused` must be the promise for this code.
     fn discard(&self, unused: Unused<'_>);
 

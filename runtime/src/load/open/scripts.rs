@@ -55,8 +55,8 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
     }
 }
 
-/// Adds the dependencies of packages. A package depends on the modules in its manifest, and on the modules that declare the types in its
-/// source. Omits modules that depend on the package, because their types are declared after the package.
+/// Adds the dependencies of packages. A package depends on the modules in its manifest. A package also depends on the modules that declare
+/// the types in its source. Omits modules that depend on the package, because their types are declared after the package.
 pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     let known = modules.iter().map(|(found, info)| match found {
         Found::Scripts(package) => Known::of_package(package, info),
@@ -224,8 +224,8 @@ mod tests {
 
     use super::{Known, names_of, needed, this};
 
-    /// Parses a module for a test. For example, `cube: MagicCube, Spin + entry > scripts` has two types and one further name,
-    /// and depends on `scripts`.
+    /// Parses a module for a test. For example, `cube: MagicCube, Spin + entry > scripts` describes a module with two types and one further
+    /// name. The module depends on `scripts`.
     fn module(text: &str) -> Known {
         let list =
             |text: &str| text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
