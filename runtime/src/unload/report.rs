@@ -81,7 +81,7 @@ pub struct ModuleEnd {
     pub maps_unknown_bytes: u64,
     /// File descriptors that the module left open.
     pub fds_left: Vec<OpenFile>,
-    /// Number of file descriptors that the host closed. Nonzero only with [`UnloadPolicy::close_fds`](crate::UnloadPolicy::close_fds).
+    /// Number of file descriptors that the host closed. Nonzero only with `UnloadPolicy::close_fds`.
     pub fds_closed: u64,
     /// Child processes that the module started and did not wait for.
     pub children_left: Vec<UnwaitedProcess>,
