@@ -1,4 +1,5 @@
-//! Calls by name without static types. Numbers, names and objects are passed as plain values; all other values as conjugates.
+//! Calls by name without static types. Numbers, names and objects are passed as plain values. All remaining values are passed as
+//! conjugates.
 #![expect(unsafe_code, reason = "declares the traits that define the content of slots")]
 
 use alcedo_abi::call::{Failure, FailureKind};
@@ -96,7 +97,7 @@ pub unsafe trait AnyArguments {
 /// }
 /// ```
 pub unsafe trait AnyResult: Sized {
-    /// Result kind that the callee must have; `None` for `()`.
+    /// Kind that the callee's result must have; `None` for `()`.
     #[doc(hidden)]
     const EXPECTED: Option<Expected>;
 
@@ -108,8 +109,8 @@ pub unsafe trait AnyResult: Sized {
     unsafe fn take(slot: Slot) -> Result<Self, CallError>;
 }
 
-/// Result kind that a caller without static types expects. The kind is checked before the call, because a number in a slot does
-/// not identify the owner of the value.
+/// Result kind that a caller without static types expects. The kind is checked before the call, because the number in a result slot does
+/// not show the owner of the value.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
@@ -206,8 +207,8 @@ unsafe impl<C: Class> AnyArgument for Obj<C> {
 unsafe impl<C: Class> AnyResult for Obj<C> {
     const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::OBJECT));
 
-    /// Returns an error for an object of another class, because no signatures were compared. For a destroyed object, the error
-    /// occurs when the object is used.
+    /// Returns an error if the object's class is not `C`, because no signatures were compared. For a destroyed object, each later use fails
+    /// instead.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         let obj = plain_value(slot).map(Self::from_handle)?;
         match host::object_memory(obj.handle(), C::id()) {
@@ -289,14 +290,14 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     })
 }
 
-/// Resolves and calls a function. For a name of the `uf` protocol, slot 0 contains the object.
+/// Resolves and calls a function. For a name with the `uf` protocol, slot 0 contains the object.
 pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
     object: ObjectHandle,
     name: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    // No signatures are compared here. Instead, the host checks each argument, and reports the kind of the result before the
-    // call.
+    // Fingerprint 0 disables the comparison of signatures. Instead, the host checks each argument, and reports the kind of the result
+    // before the call.
     let handle = host::zcall_resolve(name, 0)?;
     conjugate_zcall(is_of_objects(name).then_some(object), handle, name, args)
 }

@@ -1,4 +1,5 @@
-//! Locations of the parameters and results of a call: in a parameter block with the layout of C, or in the caller's call slots.
+//! Access to the parameters and results of a call. They are stored in a parameter block with the layout of C, or in the caller's call
+//! slots.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use core::marker::PhantomData;
@@ -12,7 +13,7 @@ use crate::host::borrowed_text;
 use crate::kinds::{Ptr, PtrMut, ValidityToken, Viewable};
 use crate::value::{AsText, ByPointer, pointer_of};
 
-/// Layout of consecutive values, computed by the rules of C.
+/// Layout of consecutive values in a parameter block, computed by the rules of C.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockLayout {
     /// Size of all values so far, in bytes.
@@ -94,14 +95,14 @@ impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
     }
 }
 
-/// A caller's argument slot for type `T`. Only `ArgumentSlots` creates this type, so a pointer slot is valid.
+/// A caller's argument slot for type `T`. Only `ArgumentSlots` creates this type. The address in a pointer slot is therefore valid.
 pub struct ArgumentSlot<'a, T> {
     slot: Slot,
     of: PhantomData<&'a fn() -> T>,
 }
 
 impl<'a, T> ArgumentSlot<'a, T> {
-    /// Returns the slot itself, to read a plain value from it.
+    /// Returns the slot itself, for a plain value.
     #[inline]
     pub(crate) fn bare(&self) -> Slot {
         self.slot
@@ -154,7 +155,7 @@ impl<'a, T> ResultSlot<'a, T> {
         *self.slot = slot;
     }
 
-    /// Returns a pointer to the value to overwrite.
+    /// Returns a pointer to the value that the callee overwrites.
     ///
     /// # Errors
     /// Fails with `BUFFER` if the slot is not a pointer slot.

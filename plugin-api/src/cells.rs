@@ -1,4 +1,4 @@
-//! Cells that the host fills with numbers. The type of a cell determines the meaning of its number.
+//! Cells in which the host stores numbers. The type of a cell determines the meaning of the cell's number.
 #![expect(unsafe_code, reason = "finds properties at the offsets that the host has put into cells")]
 
 use core::marker::PhantomData;
@@ -35,15 +35,15 @@ impl<C, T> PropertyCell<C, T> {
     /// Creates an empty cell.
     ///
     /// # Safety
-    /// The cell is part of a class description or of an import that the module registers. The host fills the cell before any
-    /// code of the module runs. Code that reads the property does not check that the cell is filled.
+    /// The cell is part of a class description or of an import that the module registers. The host fills the cell before any code of the
+    /// module runs. Code that accesses the property does not check that the cell is filled.
     #[must_use]
     pub const unsafe fn new() -> Self {
         Self(Cell::new(), PhantomData)
     }
 }
 
-/// Promise that the property cells created with this value are part of a registered description.
+/// Promise that each property cell created with this value belongs to a registered description.
 #[derive(Clone, Copy)]
 pub struct Cells(());
 
@@ -111,7 +111,7 @@ impl<C, A, R, O> ImportCell<C, A, R, O> {
 }
 
 impl<'f, C: Class> This<'f, C> {
-    /// Returns a property of the object for reading. Before writing, the caller checks that the write is allowed.
+    /// Returns a pointer to a property of the object. Before a write through this pointer, the caller checks that the write is allowed.
     #[inline]
     pub(crate) fn property<T: Value>(
         &self,

@@ -1,4 +1,4 @@
-//! Compile-time data of classes and interfaces: the path, the base, and the view through which code uses objects.
+//! Compile-time data of classes and interfaces: the path, the base class, and the type of the view of an object.
 #![expect(unsafe_code, reason = "declares the traits whose promises the views and type names rely on")]
 
 use alcedo_abi::describe::Cell;
@@ -51,8 +51,8 @@ pub unsafe trait Class: Sized + 'static {
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 
-    /// Name of the C library that contains the functions of the class. Empty for a class without a C library. A class with a C library is
-    /// final.
+    /// Name of the C library that contains the functions of the class. Empty for a class without a C library. No class may extend a class
+    /// with a C library.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
 
@@ -60,7 +60,7 @@ pub unsafe trait Class: Sized + 'static {
     #[doc(hidden)]
     fn cell() -> &'static Cell;
 
-    /// Returns the class id, or [`ClassId::NONE`] until the host has assigned an id.
+    /// Returns the class id. Returns [`ClassId::NONE`] before the host assigns an id.
     #[doc(hidden)]
     fn id() -> ClassId {
         // A class id has 32 bits. In an unfilled cell, these bits are zero.
@@ -70,8 +70,8 @@ pub unsafe trait Class: Sized + 'static {
 
 /// Class that this module declares, with its plugin part.
 ///
-/// The finalizer thread drops the plugin part, so the type must be `Send`. The bound checks the final type, because other
-/// attributes may change the fields after `#[uclass]`.
+/// The finalizer thread drops the plugin part. The type must therefore be `Send`. The bound checks the final type, because attributes after
+/// `#[uclass]` may change the fields.
 ///
 /// # Safety
 /// The registered description of the class contains the hooks of this implementation.
@@ -88,9 +88,9 @@ pub unsafe trait Part: Class + Send {
     fn load_kept(&mut self, name: &str, _data: &[u8]) -> Result<(), crate::CallError> {
         Err(unknown_field(Self::PATH, name))
     }
-    /// Writes the kept fields as bytes, if no field is saved by name.
+    /// Writes the kept fields as bytes. Called only if all kept fields can be saved as bytes.
     fn pack_kept(&self, _out: &mut Packer<'_>) {}
-    /// Restores the kept fields from bytes. Returns `None` if the bytes are not values of the fields.
+    /// Restores the kept fields from bytes. Returns `None` if the bytes are invalid for the types of the fields.
     fn unpack_kept(&mut self, _input: &mut Unpacker<'_>) -> Option<()> {
         Some(())
     }
@@ -151,7 +151,7 @@ pub unsafe trait Interface: Sized + 'static {
     type View<'f>: Copy;
     /// Path of the interface: `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Functions of the interface, which are compared with functions of classes at compile time.
+    /// Functions of the interface. The compiler compares these functions with the functions of implementing classes.
     #[doc(hidden)]
     const FUNCTIONS: &'static [InterfaceFunction];
     /// Names of the functions of the interface, for compiler messages.
@@ -172,7 +172,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// Contains no names.
+    /// No names; used for a class whose members are unknown.
     pub const NONE: Self = Self { properties: &[], fields: &[], base: None };
 
     /// Creates the names of a class that extends `B`.
@@ -182,7 +182,7 @@ impl Members {
     }
 
     pub(crate) const fn has_property(&self, name: &str) -> bool {
-        // A field of the plugin part may have the name of a property of a base class.
+        // A field of the plugin part may have the same name as a property of a base class.
         if contains(self.fields, name) {
             return false;
         }

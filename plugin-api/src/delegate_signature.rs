@@ -1,4 +1,4 @@
-//! Signature of a delegate: a function type, and its string form in the syntax of the host.
+//! Signatures of delegates: a function type, with its string form in the syntax of the host.
 #![expect(unsafe_code, reason = "declares the trait whose type text the host trusts")]
 
 use core::marker::PhantomData;

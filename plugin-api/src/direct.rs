@@ -1,8 +1,7 @@
-//! Direct calls from a module to functions of the host. If all values of a signature are stored in slots, the host returns the
-//! address of the function. A direct call jumps to this address without a slot buffer. Each direct call first reads one word, the
-//! version. The version changes whenever the address may become invalid. A reserved version forbids direct calls before a commit, and while
-//! a slice of host memory is borrowed. If a direct call is not possible, the module calls with slots. A failed call with slots reports the
-//! reason.
+//! Direct calls from a module to functions of the host. If a slot can store each value of a signature, the host returns the address of the
+//! function. A direct call jumps to this address without a slot buffer. Each direct call first reads the version, which is one word. The
+//! version changes whenever the address may become invalid. A reserved version forbids direct calls before a commit, and while a slice of
+//! host memory is borrowed. While direct calls are unavailable, the module calls with slots. A failed call with slots reports the reason.
 #![expect(unsafe_code, reason = "calls code at an address from the host")]
 
 use core::marker::PhantomData;
@@ -18,11 +17,11 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::this::InterfaceThis;
 use crate::{Class, Interface, Object, This, host};
 
-/// Version of an empty cache. Differs from all versions of the host, and from the version that forbids direct calls.
+/// Version of an empty cache. Differs from every version that a host stores, and from the version that forbids direct calls.
 const NEVER: u64 = u64::MAX;
 
-/// Proof that this thread may call functions of the host directly. The borrowed object of a frame proves that this is the game
-/// thread. Without an object, this is the game thread, or the module is not bound to a thread. A proof never leaves its thread.
+/// Proof that this thread may call functions of the host directly. A proof from the object of a frame exists on the game thread only. A
+/// proof without an object exists on the game thread, or in a module that is not bound to a thread. A proof never leaves its thread.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
@@ -42,7 +41,7 @@ impl Called<'_> {
         Self { object, frame: PhantomData }
     }
 
-    /// Creates a proof without an object, on the game thread or in a module that is not bound to a thread. Otherwise returns `None`.
+    /// Creates a proof without an object. Returns `None` if the module is bound to the game thread and this is a different thread.
     #[inline]
     pub(crate) fn without_object() -> Option<Self> {
         may_call_directly().then_some(Self { object: ObjectHandle::NONE, frame: PhantomData })
@@ -79,7 +78,7 @@ impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
 /// reads the cache, except in a module that is not bound to a thread. In such a module, code and context of a handle do not change
 /// while direct calls are allowed.
 pub(crate) struct DirectCell<A, R> {
-    /// Version of the cached code. The version is written after the other fields, and read before them.
+    /// Version of the cached code. The version is written after `code` and the context, and read before them.
     version: AtomicU64,
     code: AtomicPtr<()>,
     context: AtomicPtr<()>,
@@ -117,7 +116,7 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
         argument(unsafe { args.direct_bits().call(code, context, called.object()) })
     }
 
-    /// Returns the code if the function is a leaf and may be called now.
+    /// Returns the code of the function if the function is a leaf, and if direct calls are currently allowed.
     pub(crate) fn leaf(&self, handle: ZCallHandle, _called: Called<'_>) -> Option<Leaf<'_, A, R>> {
         if !is_direct::<A, R>() || self.version.load(Ordering::Acquire) != direct_version() && !self.find(handle) {
             return None;
@@ -144,8 +143,8 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     }
 }
 
-/// Code of a host function that is a leaf. Valid only on its thread, while code of this module is on the stack. Only
-/// [`DirectCell::leaf`] creates this type.
+/// Code of a leaf: a host function that may be called without a check. Valid only on its thread, while code of this module is on the stack.
+/// Only [`DirectCell::leaf`] creates this type.
 pub(crate) struct Leaf<'a, A, R> {
     code: *const (),
     of: PhantomData<(&'a DirectCell<A, R>, *const ())>,
@@ -173,7 +172,7 @@ fn leaf_failure(status: DirectStatus) -> CallError {
 /// Returns the host's code for direct calls of a handle.
 fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee> {
     let host = host::host("finding a function for direct calls").ok()?;
-    // A failure is ignored here, because the following call with slots reports the reason.
+    // This code ignores a failure, because the following call with slots reports the reason.
     let callee = host.zcall_direct(handle, fingerprint::<A, R>()).ok()?;
     (!callee.code.is_null() && callee.version != CLOSED).then_some(callee)
 }
@@ -183,12 +182,12 @@ fn argument(answer: DirectAnswer) -> Option<Result<u64, CallError>> {
     if answer.status == DirectStatus::DONE { Some(Ok(answer.bits)) } else { failure(answer.status).map(Err) }
 }
 
-/// Returns true if functions with this signature may be called directly, that is, all parameters and the result are stored in slots.
+/// Returns true if functions with this signature may be called directly: a slot can store each parameter and the result.
 pub(crate) const fn is_direct<A: Params, R: ReturnValue>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// Converts the bits of a result. Fast path and slow path both return bits, so that results stay in registers.
+/// Converts the bits of a result. The fast path and the slow path both return bits, which keeps results in registers.
 #[inline]
 pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R, CallError> {
     R::of_direct_bits(bits?).ok_or_else(in_no_slot)
@@ -199,7 +198,7 @@ fn in_no_slot() -> CallError {
     CallError::new(FailureKind::OTHER, "the result of a direct call is not in a slot")
 }
 
-/// Returns the error of a failed call, or `None` if the call was not performed. Not inlined, so that results stay in registers.
+/// Returns the error of a failed call, or `None` if the call was not performed. Never inlined, which keeps results in registers.
 #[cold]
 #[inline(never)]
 fn failure(status: DirectStatus) -> Option<CallError> {

@@ -1,5 +1,5 @@
-//! Resources that are dropped when the module is unloaded, for example resources opened by `main`. The author needs no static
-//! variable to store these resources.
+//! Resources that are dropped when the module is unloaded, for example resources opened by `main`. The plugin author needs no static
+//! variable for these resources.
 
 use std::any::{Any, type_name_of_val};
 use std::cell::Cell;
@@ -12,7 +12,7 @@ use alcedo_rt::catch_panics;
 /// Maximum number of drop rounds. Each round drops the resources that were registered by drops of the previous round.
 const ROUNDS: u32 = 16;
 
-/// Maximum nesting depth of late drops. A resource beyond this depth is leaked. Without the limit, drops that always register another
+/// Maximum nesting depth of late drops. A resource beyond this depth is leaked. Without the limit, drops that each register a further
 /// resource would recurse without end.
 const DEPTH: u32 = 64;
 
@@ -23,7 +23,7 @@ struct Resources {
     is_closed: bool,
 }
 
-/// Resource that was leaked, because drops that register resources would never end.
+/// Leaked resource. The limits on drops that register further resources cause the leak.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Leaked {
     type_name: &'static str,
@@ -36,13 +36,12 @@ thread_local! {
     static DEPTH_HERE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Keeps `resource` until the module is unloaded. The game thread drops all kept resources immediately after the exit hook, in
-/// reverse order of registration. Callable on any thread.
+/// Stores `resource` until the module is unloaded. The game thread drops all kept resources immediately after the exit hook, in reverse
+/// order of registration. Callable on any thread.
 ///
-/// Returns true if the resource was kept. A drop may register more resources, which are dropped in further rounds. The number
-/// of rounds is limited. A resource that is registered too late is dropped immediately. If each drop registers another
-/// resource, the last resource is leaked. The report of the unload then names the type of this resource and the location of
-/// its `auto_dispose` call.
+/// Returns true if the resource was kept. A drop may register further resources. Further rounds, up to a limit, drop these resources. A
+/// resource that is registered after the last round is dropped immediately. If each drop registers a further resource, the last resource is
+/// leaked. The report of the unload then names the type of this resource and the location of its `auto_dispose` call.
 ///
 /// # Examples
 /// ```
@@ -96,8 +95,8 @@ impl Drop for Deeper {
     }
 }
 
-/// Drops all kept resources. A panic does not stop the remaining drops, and is added to `failure`. Resources that are
-/// registered later are not kept.
+/// Drops all kept resources. A panic is added to `failure`, and does not stop the remaining drops. Resources that are registered later are
+/// dropped immediately.
 pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     let mut status = Status::OK;
     for round in 1..=ROUNDS {
@@ -137,7 +136,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     status
 }
 
-/// Adds a failure. The location is that of the first failure; of later failures, only the message is added.
+/// Adds a failure to the combined failure. The first failure determines the location. Each later failure adds only its message.
 fn add(failure: &mut Failure, found: Failure) {
     if failure.kind == FailureKind::NONE {
         *failure = found;

@@ -1,5 +1,5 @@
-//! Saves kept fields by name as CBOR before a reload, and restores them after the reload. The host stores the fields as value
-//! trees. If a reload does not change the kept fields of a class, `packed.rs` saves them as bytes instead.
+//! Saves kept fields by name as CBOR before a reload, and restores them after the reload. The host stores the fields as value trees. If a
+//! reload does not change the kept fields of a class, `packed.rs` saves the fields as bytes instead.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -41,8 +41,8 @@ impl<T: Serialize> Keep for T {
         // Small values need no further allocation.
         limited.data.reserve(16);
         match ciborium::into_writer(self, &mut limited) {
-            // The data was cut off at the depth limit, but is kept. Restoring this data fails with an error about the limit,
-            // and the field keeps the value that the red constructor set.
+            // The data ends at the depth limit. Restoring this data fails with an error about the limit, and the field retains the value
+            // from the red constructor.
             Ok(()) | Err(ciborium::ser::Error::Io(_)) => Ok(limited.data),
             Err(error) => Err(CallError::other(format!("the value cannot be kept: {error}"))),
         }
@@ -51,7 +51,7 @@ impl<T: Serialize> Keep for T {
 
 impl<T: DeserializeOwned> Restore for T {
     fn from_cbor(data: &[u8]) -> Result<T, CallError> {
-        // No string is longer than the data. A short buffer takes less time to clear.
+        // No string is longer than the data. For short data, a short buffer is faster to clear.
         let (mut short, mut long) = ([0; 64], Vec::new());
         let buffer = if data.len() <= short.len() {
             &mut short[..]
@@ -63,8 +63,7 @@ impl<T: DeserializeOwned> Restore for T {
     }
 }
 
-/// Describes why a value no longer fits its field. The description does not contain the value, because reports use one
-/// description for all objects.
+/// Describes why a value no longer fits its field. The description omits the value, because a report has one description for all objects.
 fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
     let words = match error {
         ciborium::de::Error::Semantic(_, words) => words,
@@ -88,7 +87,7 @@ fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
 /// Restores a kept field.
 ///
 /// # Errors
-/// Fails if the value no longer fits the type of the field. The field then keeps the value that the red constructor set.
+/// Fails if the saved value no longer fits the type of the field. The field then retains the value from the red constructor.
 pub fn restore<T: Restore>(field: &mut T, data: &[u8]) -> Result<(), CallError> {
     *field = T::from_cbor(data)?;
     Ok(())
@@ -106,7 +105,7 @@ pub(crate) fn misread(path: &str) -> CallError {
     CallError::other(format!("the bytes of the kept fields of {path} cannot be read"))
 }
 
-/// Receives kept fields.
+/// Receives the kept fields of a plugin part, one by one.
 pub struct KeptWriter<'a> {
     /// Copies the name of a field, and the field's value as CBOR.
     pub(crate) sink: &'a dyn Fn(&str, &[u8]),
@@ -144,7 +143,7 @@ mod tests {
         next: Option<Box<Node>>,
     }
 
-    /// Runs a check of nested values on a large stack, because serde's stack frames are large without optimization.
+    /// Runs a check of nested values on a large stack. Without optimization, serde's stack frames are large.
     pub(super) fn on_a_large_stack(check: fn()) {
         let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check).expect("a thread");
         thread.join().expect("it passes");

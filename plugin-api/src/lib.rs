@@ -1,5 +1,5 @@
-//! API for plugins. Attributes declare classes, structs and other types. The frame-bound [`This`] provides access to
-//! the properties and functions of an object. No reference obtained from a [`This`] outlives its frame.
+//! API for plugins. Attributes declare classes, structs and other types. A [`This`] provides access to the properties and functions of an
+//! object during one frame. No reference obtained from a [`This`] outlives this frame.
 //!
 //! A plugin depends only on this crate, declares `#![forbid(unsafe_code)]`, and starts with `use
 //! alcedo_plugin_api::prelude::*;`. Files, generations and reloads are not part of the API.

@@ -4,8 +4,8 @@ use alcedo_abi::handles::Name;
 
 use crate::{CallError, ObjectView, host};
 
-/// Name in the host's name table. Copying and comparing names is cheap; the string stays in the host. Names are ordered
-/// by their insertion into the table, not alphabetically.
+/// Name in the host's name table. Copies and comparisons of names are cheap. The host stores the string. Names are ordered by their
+/// insertion into the table, not alphabetically.
 ///
 /// # Examples
 /// ```

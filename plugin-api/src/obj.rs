@@ -1,4 +1,4 @@
-//! Reference to an object that code may keep: an 8-byte handle that never refers to a different object.
+//! Reference to an object that may outlive a call: an 8-byte handle. The handle never refers to a second object.
 
 use core::marker::PhantomData;
 
@@ -46,8 +46,7 @@ impl<C> Obj<C> {
         Self { handle, of: PhantomData }
     }
 
-    /// Returns true if the reference refers to no object. Returns false for a reference to a destroyed object: see
-    /// [`Self::is_expired`].
+    /// Returns true if the reference is [`Obj::none`]. Returns false for a reference to a destroyed object: see [`Self::is_expired`].
     ///
     /// # Examples
     /// ```

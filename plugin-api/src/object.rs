@@ -20,7 +20,7 @@ use crate::{CallError, Class, Obj, This, host};
 #[derive(Debug)]
 pub enum Object {}
 
-/// View with operations on any object, on the game thread, during one call from the host.
+/// View of an object with the operations that all classes have. Valid on the game thread, during one call from the host.
 ///
 /// # Examples
 /// ```
@@ -80,7 +80,7 @@ impl<'f> ObjectView<'f> {
         host::object_class(self.handle())
     }
 
-    /// Returns true if the object is an object of class `T` or a subclass.
+    /// Returns true if the object's class is `T` or a subclass of `T`.
     ///
     /// # Examples
     /// ```
@@ -102,7 +102,7 @@ impl<'f> ObjectView<'f> {
     /// Casts the object to the class `T`.
     ///
     /// # Errors
-    /// Fails with `WRONG_CLASS` if the object is not a `T`, or with `STALE` if the object was destroyed.
+    /// Fails with `WRONG_CLASS` if the object's class is not `T` or a subclass. Fails with `STALE` if the object was destroyed.
     ///
     /// # Examples
     /// ```
@@ -126,7 +126,7 @@ impl<'f> ObjectView<'f> {
         self.get(Obj::from_handle(self.handle()))
     }
 
-    /// Returns the object to which `obj` refers, for the rest of the running call.
+    /// Returns a view of the object to which `obj` refers. The view is valid for the rest of the running call.
     ///
     /// # Errors
     /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object of another class.
@@ -168,11 +168,11 @@ impl<'f> ObjectView<'f> {
         host::host("object_path").and_then(|host| host.object_path(self.handle())).unwrap_or_default()
     }
 
-    /// Renames the object, moves it to another outer, or both.
+    /// Renames the object, moves the object to a new outer, or both.
     ///
     /// # Errors
-    /// Fails if `outer` contains another object with the name, or is inside this object; with `STALE` for a destroyed object;
-    /// with `DURING_REBUILD` before the commit of a load or reload.
+    /// Fails if `outer` already contains an object with the name, or is inside this object; with `STALE` for a destroyed object; with
+    /// `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -188,7 +188,8 @@ impl<'f> ObjectView<'f> {
         host::host("rename")?.object_rename(self.handle(), name, outer.handle())
     }
 
-    /// Requests a collection of unreferenced objects. The collection never runs inside a call, so it runs at the next safe point.
+    /// Requests a collection of unreferenced objects. The collection never runs inside a call. A request from a call therefore runs at the
+    /// next safe point.
     ///
     /// # Errors
     /// Fails with `UNAVAILABLE` if the collection was postponed to the next safe point, or with `DURING_REBUILD` before the
@@ -214,7 +215,7 @@ impl<'f> ObjectView<'f> {
     /// Creates an object of class `T` inside `outer`, or inside the world's package if `outer` is none.
     ///
     /// # Errors
-    /// Returns the step of the construction that failed. Fails with `DURING_REBUILD` before the commit of a load or reload.
+    /// Returns an error that names the failed step of the construction. Fails with `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -256,7 +257,7 @@ impl<'f> ObjectView<'f> {
 }
 
 impl<C: Class> Obj<C> {
-    /// Returns true if the object was destroyed or the handle is none. `this` may be any object of the running call.
+    /// Returns true if the referenced object was destroyed, or if the reference is none. `this` may be any object of the running call.
     ///
     /// # Examples
     /// ```
@@ -272,7 +273,7 @@ impl<C: Class> Obj<C> {
         self.is_none() || this.get(self.as_object()).is_err()
     }
 
-    /// Casts the reference to the base class, for a parameter or property of the base type.
+    /// Casts the reference to the base class, for example for a parameter or property of the base class.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -292,7 +293,7 @@ impl<C: Class> Obj<C> {
         Obj::from_handle(self.handle())
     }
 
-    /// Returns the reference as a reference to an object of any class.
+    /// Casts the reference to [`Object`], the base of all classes.
     ///
     /// # Examples
     /// ```

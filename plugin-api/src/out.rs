@@ -1,5 +1,5 @@
-//! Out parameters: `&mut T` in a signature. The caller's value is copied in. After a successful call, the callee's value is
-//! copied back. After a failed call, the caller's variable is unchanged.
+//! Out parameters: `&mut T` in a signature. The call copies the caller's value into the callee. After a successful call, the callee's value
+//! is copied back. A failed call leaves the caller's variable unchanged.
 #![expect(unsafe_code, reason = "declares the content of the slots of an out parameter")]
 
 use core::cell::RefCell;
@@ -29,7 +29,7 @@ use crate::signature::{Param, Params, for_each_count};
 pub struct Out<'a, T>(RefCell<&'a mut T>);
 
 impl<'a, T> Out<'a, T> {
-    /// Assigns the callee's value to `target` if the call succeeds.
+    /// Creates an argument whose call assigns the callee's value to `target`, if the call succeeds.
     ///
     /// # Examples
     /// ```
@@ -55,7 +55,7 @@ pub struct OutValue<'f, T: Value> {
 }
 
 impl<T: Value> OutValue<'_, T> {
-    /// Writes the value back. If the host refuses the write, the running call fails.
+    /// Writes the value back to the caller's variable. If the host refuses the write, the running call fails.
     pub fn keep(self) {
         self.value.store(self.target).unwrap_or_else(|error| fail(error));
     }

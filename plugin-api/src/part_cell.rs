@@ -9,8 +9,8 @@ use alcedo_abi::borrows::{Borrows, Event};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
-/// State of a borrow of a plugin part, and the name of the borrowing method. Each method has a static `Holder` for a borrow of a free
-/// part, so that the borrow writes only one word of the cell. If the part is not free, the borrow keeps its `Holder` on the stack.
+/// State of a borrow of a plugin part, and the name of the borrowing method. Each method has a static `Holder` for borrows of a free part.
+/// Such a borrow writes only one word of the cell. A borrow of a part that is already borrowed stores its `Holder` on the stack.
 #[derive(Debug)]
 struct Holder {
     state: Borrows,
@@ -71,16 +71,16 @@ impl Holder {
     }
 }
 
-/// Holder address of a free part: dangling and not null. With a null pointer, a box of a part whose fields are all zero would be a
-/// zeroed allocation. The optimizer of Rust 1.95 turns a zeroed allocation into a separate call, and loses this call when inlining
-/// across the units of a larger library. The compiler then crashes.
+/// Holder address of a free part: dangling and not null. With a null pointer, a box of a part whose fields are all zero would be a zeroed
+/// allocation. The optimizer of Rust 1.95 turns a zeroed allocation into a separate call. The optimizer loses this call when it inlines
+/// across the codegen units of a larger library, and the compiler crashes.
 const FREE: *const Holder = NonNull::dangling().as_ptr();
 
-/// Active borrows of a plugin part. Not generic, so that builds without optimization compile this code once, in this crate. Always
-/// inlined in optimized builds.
+/// Active borrows of a plugin part. The type is not generic. Builds without optimization therefore compile its code only once, in this
+/// crate. Optimized builds always inline the code.
 struct State {
-    /// Holder of the most recent active borrow, or [`FREE`]. The pointer refers to the image, or to the stack frame of the call that
-    /// sets and restores the pointer.
+    /// Holder of the most recent active borrow, or [`FREE`]. The pointer refers to the module's image, or to the stack frame of the call
+    /// that sets and restores the pointer.
     holder: Cell<*const Holder>,
 }
 
@@ -126,16 +126,16 @@ impl State {
         Ok(Holder { state, name, borrowed })
     }
 
-    /// Makes `holder` the active borrow. `holder` must not move until the returned value is dropped.
+    /// Makes `holder` the most recent borrow. `holder` must not move until the returned value is dropped.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn hold(&self, holder: *const Holder) -> Hold<'_> {
         Hold { cell: &self.holder, before: self.holder.replace(holder) }
     }
 }
 
-/// Plugin part with its borrow state. Never shared between threads: the game thread uses the part, and finally the finalizer thread
-/// drops the part. The cell is only one word larger than the part, so that iteration over many objects is cheap. The state is at the
-/// start of the cell, so that code can borrow a part of any class.
+/// Plugin part with its borrow state. Never shared between threads: only the game thread uses the part, and the finalizer thread drops the
+/// part afterwards. The cell is only one word larger than the part, which keeps iteration over many objects cheap. The state is at the
+/// start of the cell. Code can therefore borrow a part without knowledge of its class.
 #[doc(hidden)]
 #[repr(C)]
 pub struct PartCell<C> {
@@ -161,10 +161,10 @@ impl<C> PartCell<C> {
         Self { state: State { holder: Cell::new(FREE) }, part: UnsafeCell::new(part) }
     }
 
-    /// Runs `code` while the part is borrowed as by a `&mut self` method.
+    /// Runs `code` with an exclusive borrow of the part, like the borrow of a `&mut self` method.
     ///
     /// # Errors
-    /// Fails with `REENTRANT_BORROW` while another method borrows the part and has not lent its `self`.
+    /// Fails with `REENTRANT_BORROW` while a method that has not lent its `self` borrows the part.
     #[inline]
     pub(crate) fn take<R>(
         &self,
@@ -175,11 +175,11 @@ impl<C> PartCell<C> {
         Ok(code(self.taken(object, requested, &mut Space::new())?.part()))
     }
 
-    /// Begins the borrow of a `&self` method. Has no closure parameter, so that the compiled code depends only on the class and not
-    /// on the method.
+    /// Begins the borrow of a `&self` method. Without a closure parameter, the compiled code depends only on the class, and all methods of
+    /// the class share the code.
     ///
     /// # Errors
-    /// Fails with `REENTRANT_BORROW` while a `&mut self` method borrows the part and has not lent its `self`.
+    /// Fails with `REENTRANT_BORROW` while a `&mut self` method that has not lent its `self` borrows the part.
     #[inline(always)]
     pub(crate) fn shared<'a>(
         &'a self,
@@ -210,10 +210,10 @@ impl<C> PartCell<C> {
         }
     }
 
-    /// Allows calls in `code` to borrow the plugin part again. `part` is the exclusive borrow, which is unused during `code`.
+    /// Allows calls in `code` to borrow the plugin part again. `part` is the caller's exclusive borrow and remains unused during `code`.
     ///
     /// # Errors
-    /// Fails if `part` is the plugin part of another object, or if `part` is already lent.
+    /// Fails if `part` belongs to a different object, or if `part` is already lent.
     pub(crate) fn reborrow<R>(
         &self,
         object: ObjectHandle,

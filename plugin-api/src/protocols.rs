@@ -63,8 +63,8 @@ mod trampolines;
 /// assert_eq!(Levels.read("boss"), Err("\"boss\" is not a number".to_owned()));
 /// ```
 pub trait Protocol {
-    /// Returns the protocol's prefix, which is the part of a name before the colon. The prefix has up to 32 lower-case letters,
-    /// digits, `+`, `-` and `.`, starts with a letter, and may end with `!`.
+    /// Returns the protocol's prefix: the part of a name before the colon. The prefix has up to 32 lower-case letters, digits, `+`, `-` and
+    /// `.`, starts with a letter, and may end with `!`.
     fn word(&self) -> &str;
 
     /// Returns the syntax of the protocol's names for error messages, such as `` `db:/table.column` ``.
@@ -83,7 +83,7 @@ pub trait Protocol {
     /// Returns a short description of the problem.
     fn read(&self, address: &str) -> Result<String, String>;
 
-    /// Returns true if every address is valid and canonical, so that [`Self::read`] need not be called.
+    /// Returns true if every address is valid and canonical. The host then does not call [`Self::read`].
     #[doc(hidden)]
     fn is_plain(&self) -> bool {
         false
@@ -152,9 +152,9 @@ impl Protocol for PlainProtocol {
 /// assert!(Constants(vec![("pi", 3.14)]).resolve("pi").is_ok());
 /// ```
 pub trait Resolver {
-    /// Resolves `name`, the canonical part after `protocol:/`. The host caches a returned function under a handle. The name of this
-    /// function is therefore resolved only once. A declined name is resolved again in each call. This function must have no side effects,
-    /// because the host also resolves names to explain them.
+    /// Resolves `name`, the canonical part of a full name after `protocol:/`. The host caches a returned function under a handle, and
+    /// resolves the name of this function only once. A declined name is resolved again in each call. This function must have no side
+    /// effects, because the host also resolves names to explain them.
     ///
     /// # Errors
     /// Fails if the name belongs to this resolver but is invalid. The host then calls no further resolver.
@@ -167,7 +167,7 @@ impl<F: Fn(&str) -> Result<Answer, CallError>> Resolver for F {
     }
 }
 
-/// Result of a resolver for a name.
+/// Result that a resolver returns for a name.
 ///
 /// # Examples
 /// ```
@@ -192,9 +192,9 @@ pub(crate) struct Function {
 }
 
 impl Answer {
-    /// Creates a result with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of a value or
-    /// `()`. Data owned by the function is dropped when no call of the function is cached any longer. At the latest, the data
-    /// is dropped at the end of the generation, before the exit hook.
+    /// Creates a result with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of a value or `()`. Data
+    /// owned by the function is dropped when the last cached call of the function is removed. At the end of the generation, all remaining
+    /// data is dropped before the exit hook.
     ///
     /// # Examples
     /// ```
@@ -266,11 +266,12 @@ const fn has_no_out(types: &[ValueType]) -> bool {
     true
 }
 
-/// Registers `protocol` for all names that begin with its prefix. Modules and the host can use these names until this
-/// generation of the module ends. A prefix has only one owner at a time. The next generation must register its protocol again.
+/// Registers `protocol` for all names that begin with its prefix. Modules and the host can use these names until this generation of the
+/// module ends. Each prefix has at most one owner. The next generation must register its protocol again.
 ///
 /// # Errors
-/// Fails if the prefix is taken or invalid, if the protocol panics, off the game thread, and in a module outside the Master.
+/// Fails if the prefix is registered or invalid, if the protocol panics, on threads except the game thread, and in a module outside the
+/// Master.
 ///
 /// # Examples
 /// ```
@@ -300,8 +301,8 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
 /// Errors list each resolver by its `label`.
 ///
 /// # Errors
-/// Fails if the protocol is unknown, built in, or registered by another module. Fails if the protocol already has a resolver
-/// with this label. Also fails off the game thread, and in a module outside the Master.
+/// Fails if the protocol is unknown, built in, or registered by another module. Fails if the protocol already has a resolver with this
+/// label. Also fails on threads except the game thread, and in a module outside the Master.
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,5 @@
-//! Table of values of any type that this module has registered with the host. The host identifies each value by a number. The
-//! table belongs to the game thread, and keeps the values at most until the module ends.
+//! Table of the values that this module has registered with the host. The values may have any type. The host identifies each value by a
+//! number. The table belongs to the game thread. The table drops all values no later than at the end of the module.
 
 use core::any::Any;
 use core::cell::{Cell, RefCell};
@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 thread_local! {
-    /// True after the first value was registered. Until then, `TABLE` is not accessed, because it has a destructor.
+    /// True after the first value was registered. Until then, no code accesses `TABLE`, because the first access would register its
+    /// destructor.
     static ANY: Cell<bool> = const { Cell::new(false) };
     static TABLE: RefCell<Table> = RefCell::default();
 }
@@ -18,7 +19,7 @@ struct Table {
     all: BTreeMap<u64, Rc<dyn Any>>,
 }
 
-/// Stores the value and returns its number, which is never reused.
+/// Stores the value and returns its number. Numbers are never reused.
 pub(crate) fn keep(code: Rc<dyn Any>) -> u64 {
     ANY.set(true);
     TABLE.with_borrow_mut(|table| {
@@ -35,8 +36,8 @@ pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
 }
 
 pub(crate) fn drop_one(number: u64) {
-    // Dropping the value runs code of the plugin author, which may access the table. The table is therefore not borrowed
-    // during the drop.
+    // Dropping the value runs code of the plugin author. This code may access the table. The borrow of the table therefore ends before the
+    // drop.
     let removed = ANY.get().then(|| TABLE.with_borrow_mut(|table| table.all.remove(&number)));
     drop(removed);
 }
@@ -52,7 +53,7 @@ mod tests {
 
     use super::{drop_all, drop_one, find, keep};
 
-    /// Accesses the table when it is dropped.
+    /// Value whose `Drop` accesses the table.
     struct Reentrant(Rc<()>);
 
     impl Drop for Reentrant {

@@ -1,4 +1,4 @@
-//! Signatures as types. Computes fingerprints, parameter block layouts and slots from parameter tuples and results.
+//! Signatures as types: from a parameter tuple and a result type, computes the fingerprint, the parameter block layout and the slots.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use alcedo_abi::fingerprint::Fingerprint;
@@ -20,13 +20,13 @@ use crate::value::plain_slot;
 pub struct ValueType {
     /// Kind of the value in the host.
     pub kind: PropertyKind,
-    /// Path of the struct or class, or the type arguments of a container. Empty for kinds that have no path and no type arguments.
+    /// Path of the struct or class, or the type arguments of a container. Empty for kinds without path and type arguments.
     pub path: &'static str,
     /// Size in memory, in bytes.
     pub size: usize,
     /// Alignment in memory.
     pub align: usize,
-    /// Whole type as a string.
+    /// Type as a string, with its kind, path and type arguments.
     pub text: &'static str,
     /// True for an out parameter.
     pub is_out: bool,
@@ -80,7 +80,7 @@ pub unsafe trait Param: Sized {
     /// Type that a method receives.
     #[doc(hidden)]
     type Seen<'f>;
-    /// Data kept on the caller's stack until an out parameter is returned.
+    /// Data that the caller stores on its stack until the out parameter is returned.
     #[doc(hidden)]
     type Awaited;
     /// Value of the out parameter after the call.
@@ -90,15 +90,15 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     fn open<'f>(value: Viewable<'f, Self::Value, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
 
-    /// Creates the data that is kept on the caller's stack until an out parameter is returned.
+    /// Creates the data that the caller stores on its stack until the out parameter is returned.
     #[doc(hidden)]
     fn awaited() -> Self::Awaited;
 
-    /// Returns the slot that receives the out parameter. The slot is valid as long as `awaited` does not move.
+    /// Returns the slot that receives the out parameter. The slot is valid while `awaited` remains at its address.
     #[doc(hidden)]
     fn slot_back(awaited: &mut Self::Awaited) -> Slot;
 
-    /// Converts the filled data into the value of the out parameter.
+    /// Converts the slot and the data, which the callee has filled, into the value of the out parameter.
     ///
     /// # Safety
     /// `awaited()` returned `awaited`, and `slot_back` returned `slot` for `awaited`. A callee that returns this type has
@@ -130,7 +130,7 @@ pub unsafe trait Param: Sized {
     }
 }
 
-/// Implements the items of [`Param`] for out parameters, for parameters that are only passed in.
+/// For parameters that are not out parameters, implements the items of [`Param`] that concern out parameters.
 macro_rules! only_goes_in {
     () => {
         type Awaited = ();
@@ -206,7 +206,7 @@ pub unsafe trait Params: Sized {
     /// Host values of the parameters.
     #[doc(hidden)]
     type Values: Params<Bits = Self::Bits>;
-    /// Values as a nested list of pairs: the first value, and the list of the remaining values.
+    /// Values as nested pairs. Each pair consists of a value and the pair of the remaining values.
     #[doc(hidden)]
     type List;
     /// Types that a method receives.
@@ -222,7 +222,7 @@ pub unsafe trait Params: Sized {
     #[doc(hidden)]
     const LAYOUT: BlockLayout;
 
-    /// True if all parameters are stored in slots and none is an out parameter.
+    /// True if a slot can store each parameter, and no parameter is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
     /// Arguments of a direct call as an array of machine words.
@@ -232,7 +232,7 @@ pub unsafe trait Params: Sized {
     #[doc(hidden)]
     fn direct_bits(&self) -> Self::Bits;
 
-    /// Opens the parameters at the start of a block, in the form that a method receives.
+    /// Reads the parameters at the start of a block, and returns them in the form that a method receives.
     #[doc(hidden)]
     fn open<'f>(block: Block<'f, Self::List>) -> Self::Seen<'f>;
 
@@ -254,8 +254,8 @@ pub unsafe trait Params: Sized {
     fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError>;
 }
 
-/// Calls a macro for each number of values that a call may have: with the number, and for each value its position, names for its type and
-/// for the value, and names for its data during and after a call.
+/// Calls a macro for each number of values that a call may have. The arguments are this number and, for each value, the position, names for
+/// the type and the value, and names for the data during and after a call.
 macro_rules! for_each_count {
     ($implement:ident) => {
         $implement!(0:);
@@ -321,13 +321,13 @@ macro_rules! params {
                 let ($($value,)*) = self;
                 // SAFETY: the caller promises the thread that `stage` requires.
                 let ($($staged,)*) = unsafe { ($($value.stage(),)*) };
-                // The staged data stays on this stack until `code` returns.
+                // The staged data remains on this stack until `code` returns.
                 let ins = [plain_slot(object), $($value.slot_in(&$staged),)* out];
                 if !(false $(|| $name::IS_OUT)*) {
                     let mut slots = ins;
                     return code(&mut slots);
                 }
-                // The data of out parameters stays on this stack until its value is returned.
+                // The data of an out parameter remains on this stack until the parameter's value is returned.
                 $(let mut $back = $name::awaited();)*
                 let mut slots = [Slot::EMPTY; 2 * $count + 2];
                 let (first, mut len) = (ins.len() - 1, ins.len() - 1);
@@ -417,12 +417,11 @@ pub unsafe trait ReturnValue: Sized {
     #[doc(hidden)]
     fn into_result_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 
-    /// True if the result is stored in a slot or is `()`.
+    /// True if a slot can store the result, or if the result is `()`.
     #[doc(hidden)]
     const IN_SLOT: bool;
 
-    /// Creates the result from the bits that a direct call returned. Returns `None` if results of this type are not stored in a
-    /// slot.
+    /// Creates the result from the bits that a direct call returned. Returns `None` if a slot cannot store results of this type.
     #[doc(hidden)]
     fn of_direct_bits(bits: u64) -> Option<Self>;
 
@@ -522,8 +521,8 @@ pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
     }
 }
 
-/// Formats a signature in the host's syntax: `f64, String -> bool`. A signature that exceeds the capacity does not compile, or is
-/// cut off with `may_be_cut`, and then ends with `…`.
+/// Formats a signature in the host's syntax: `f64, String -> bool`. With `may_be_cut`, a signature that exceeds the capacity is truncated
+/// and ends with `…`. Without `may_be_cut`, it is a compile error.
 pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>, may_be_cut: bool) -> TypeText {
     let (mut text, mut at) = (TypeText::joined(&[]), 0);
     while at < params.len() {

@@ -1,4 +1,4 @@
-//! Tracks steps of tasks, timers and posted closures on this thread. Objects can be entered during a step.
+//! Tracks the steps of tasks, timers and posted closures on this thread. Code may enter objects only during a step.
 
 use core::cell::Cell;
 
@@ -17,13 +17,13 @@ impl Step {
     }
 }
 
-/// Runs one step of a job, during which objects can be entered.
+/// Runs one step of a job. During the step, code may enter objects.
 pub(crate) fn running<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(STEPS.get() + 1));
     code()
 }
 
-/// Runs `code`, which drops the data of a job. During this drop, objects cannot be entered, as in all drops of plugin code.
+/// Runs `code`, which drops the data of a job. During a drop, plugin code cannot enter objects.
 pub(crate) fn ending<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(0));
     code()

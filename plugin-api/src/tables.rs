@@ -17,8 +17,8 @@ use crate::signature::{Params, ReturnValue, fingerprint, for_each_count};
 use crate::zcall::Callee;
 use crate::zcall::{HotFunction, no_pointer};
 
-/// Entry of a table that the host implements: a host function with parameters `A` and result `R`. The entry is bound before
-/// the module's entry method runs, and stays bound as long as the module exists.
+/// Entry of a table that the host implements: a host function with parameters `A` and result `R`. The host's function is bound before the
+/// module's entry method runs, and remains bound for the module's lifetime.
 ///
 /// A module of the Master may call the entry only on the game thread. A module of a Slim, a pinned context or the Default may
 /// call the entry on any thread.
@@ -62,7 +62,7 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// Binds the entry to the function of the host.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` if the host does not have the function, or with `SIGNATURE` if the function has another signature.
+    /// Fails with `NOT_FOUND` if the host does not have the function, or with `SIGNATURE` if the function's signature differs.
     #[doc(hidden)]
     pub fn bind(&self) -> Result<(), CallError> {
         let handle = zcall_resolve(self.name, fingerprint::<A, R>())?;
@@ -94,9 +94,9 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// Calls the entry.
     ///
     /// # Errors
-    /// Fails with `UNAVAILABLE` before the module's entry method and after the end of the host; with `WRONG_THREAD` in a
-    /// module of the Master off the game thread; with `DURING_REBUILD` before the module's commit, unless the host registered
-    /// the table as pure. If the function panics, returns the panic as an error.
+    /// Fails with `UNAVAILABLE` before the module's entry method and after the end of the host; with `WRONG_THREAD` in a module of the
+    /// Master on threads except the game thread; with `DURING_REBUILD` before the module's commit, unless the host registered the table as
+    /// pure. If the function panics, returns the panic as an error.
     ///
     /// # Examples
     /// ```
@@ -126,7 +126,8 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// entries whose host function captures no data. A module of the Master may call `hot` only on the game thread.
     ///
     /// # Errors
-    /// Fails with `UNAVAILABLE` without a pointer, or with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no pointer.
+    /// Fails with `UNAVAILABLE` if the entry has no pointer, or with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no
+    /// pointer.
     ///
     /// # Examples
     /// ```
@@ -227,7 +228,7 @@ pub trait ModuleEntries: Sized {
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
-    /// Makes the functions available to the host.
+    /// Stores the functions of the table, so that the host can call them.
     #[doc(hidden)]
     fn fill(self);
 }
@@ -302,7 +303,7 @@ pub const fn tables_of<Shape, F: EntryMethod<Shape>>(_entry: &F) -> EntryTables 
     F::TABLES
 }
 
-/// Binds the table of the host, calls the entry method, and makes the table of the module available.
+/// Binds the table of the host, calls the entry method, and stores the returned table of the module.
 ///
 /// # Errors
 /// Fails if an entry of the host's table cannot be bound.
@@ -324,7 +325,7 @@ pub const fn entry<A: Params, R: ReturnValue>(name: &'static str) -> EntryDesc {
     }
 }
 
-/// Returns the name and the fingerprint of an entry.
+/// Returns the name of an entry with its signature fingerprint.
 #[must_use]
 pub const fn entry_print<A: Params, R: ReturnValue>(name: &'static str) -> (&'static str, u64) {
     (name, fingerprint::<A, R>())
@@ -373,10 +374,10 @@ pub fn not_filled(table: &str) -> ! {
 /// declaration by the macro `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and
 /// names.
 ///
-/// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` has a `fn` pointer for each entry.
-/// The entry method of the module receives the `host struct` and returns the `module struct`. The entry method runs before the
-/// main, after the host has compared both tables with its own tables. A module should declare only the tables that it
-/// exchanges. Calling an entry of a `module struct` that the entry method does not return is an error.
+/// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` has a `fn` pointer for each entry. The entry
+/// method of the module receives the `host struct` and returns the `module struct`. The entry method runs before the main, after the host
+/// has compared both tables with its own tables. A module should declare only the tables that it exchanges. If the entry method does not
+/// return a declared `module struct`, calls of the entries of this struct fail.
 ///
 /// ```
 /// use alcedo_plugin_api as alcedo;

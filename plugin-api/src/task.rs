@@ -1,8 +1,8 @@
 //! Deferred code on the game thread: tasks here, timers in [`crate::timer`], and closures that any thread may [`post`].
 //!
-//! Tasks, timers and closures end automatically: with their object, with the object's plugin part, or with the module. A reload suspends
-//! all jobs. A rollback resumes the jobs unchanged; a commit drops the jobs, so no task continues in a new generation. If the new
-//! generation also needs a task, start the task in a red constructor, which runs again in each reload. Jobs that a main or a red
+//! Tasks, timers and closures, together called jobs, end with their object, with the object's plugin part, or with the module. A reload
+//! suspends all jobs. A rollback resumes the jobs unchanged. A commit drops the jobs: no task continues in a new generation. A red
+//! constructor runs again in each reload. Start a task there if the new generation also needs the task. Jobs that a main or a red
 //! constructor posts or spawns run after the commit of the generation. Without a commit, these jobs never run. Use jobs for operations that
 //! are refused before the commit, for example calling the host or creating objects.
 //!
@@ -24,8 +24,8 @@
 //! # }
 //! ```
 //!
-//! [`This`] is bound to one call, so the compiler rejects a [`This`] that is held across an `await`. Keep the [`Obj`] instead, and enter
-//! the object again by [`Obj::with`]. All times are game time: the sum of the durations of the host's ticks.
+//! [`This`] is bound to one call. The compiler therefore rejects a [`This`] that is held across an `await`. Store the [`Obj`] instead, and
+//! enter the object again by [`Obj::with`]. All times are game time: the sum of the durations of the host's ticks.
 
 mod delay;
 mod frame;
@@ -81,7 +81,7 @@ mod sealed {
     impl<C> Sealed for crate::This<'_, C> {}
 }
 
-/// Lifetime of the whole module: until the module is unloaded or replaced.
+/// Lifetime of the whole module. Ends when the module is unloaded or replaced.
 ///
 /// # Examples
 /// ```
@@ -224,7 +224,7 @@ impl TaskHandle {
         host::job_cancel(self.job);
     }
 
-    /// Returns true if the job has ended or was canceled. Always returns true off the game thread and without a host.
+    /// Returns true if the job has ended or was canceled. Always returns true on threads except the game thread, and without a host.
     ///
     /// # Examples
     /// ```
@@ -240,9 +240,9 @@ impl TaskHandle {
     }
 }
 
-/// Runs `future` as a task on the game thread. The first step runs in the next round of tasks. Each later step runs after the waker was
-/// called, at most once per tick. The task ends when the future is ready, when `life` ends, or when the handle cancels the task. If `life`
-/// is a class default object, which is not part of the world, the future is dropped immediately.
+/// Runs `future` as a task on the game thread. The first step runs in the next round of tasks. Each later step runs after a call of the
+/// waker, at most once per tick. The task ends when the future is ready, when `life` ends, or when the handle cancels the task. If `life`
+/// is a class default object, the future is dropped immediately, because this object is not part of the world.
 ///
 /// A panic in the task is logged with its location, and ends the task.
 ///
@@ -279,7 +279,8 @@ pub fn spawn<L: Life, R: Outcome + 'static>(life: L, future: impl Future<Output 
 /// Spawns a task like [`spawn`], but returns errors.
 ///
 /// # Errors
-/// Fails with `WRONG_THREAD` off the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the module's unload.
+/// Fails with `WRONG_THREAD` on threads except the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the
+/// module's unload.
 ///
 /// # Examples
 /// ```
@@ -306,13 +307,13 @@ pub(crate) fn spawn_from(
 }
 
 /// Runs `code` on the game thread at the next safe point, after all closures that were posted earlier. Callable on any thread. If the
-/// module ends first, `code` is dropped without running. If called on the game thread, `post` defers `code` until the running call has
-/// returned.
+/// module ends before this safe point, `code` is dropped and never runs. On the game thread, `code` also runs only after the running call
+/// has returned.
 ///
 /// A panic in `code` is logged with its location.
 ///
 /// # Errors
-/// Fails with `UNAVAILABLE` without a host, or while the module is being unloaded or replaced. This call then drops `code`.
+/// Fails with `UNAVAILABLE` without a host, or while the module is being unloaded or replaced. A failed call drops `code`.
 ///
 /// # Examples
 /// ```
@@ -334,8 +335,8 @@ pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     post_bound(bound, ObjectHandle::NONE, here())
 }
 
-/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed first, or if
-/// the object is a class default object. (Red constructors also run for class default objects.)
+/// Posts `code` like [`post`], with an object as its argument. If the object is destroyed before `code` runs, or if the object is a class
+/// default object, `code` is dropped and never runs. (Red constructors also run for class default objects.)
 ///
 /// # Errors
 /// See [`post`].
@@ -362,7 +363,8 @@ pub fn post_to<C: Class>(object: Obj<C>, code: impl FnOnce(This<'_, C>) + Send +
     post_bound(bound, object.handle(), here())
 }
 
-/// Returns the game time since the host started: the sum of the durations of its ticks. Zero off the game thread and without a host.
+/// Returns the game time since the host started: the sum of the durations of its ticks. Returns zero on threads except the game thread, and
+/// without a host.
 ///
 /// # Examples
 /// ```

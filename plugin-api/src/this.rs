@@ -1,5 +1,5 @@
-//! The frame-bound value [`This`], through which all plugin code accesses objects. Trampolines create the value when the host calls.
-//! The value cannot outlive the call: it cannot be stored in a field, sent to a thread, or used in a finalizer.
+//! The frame-bound value [`This`]. All plugin code accesses objects through such a value. A trampoline creates the value when the host
+//! calls. The value cannot outlive this call: code cannot store it in a field, send it to a thread, or use it in a finalizer.
 #![expect(unsafe_code, reason = "follows the memory of objects, and casts between a frame-bound value and its views")]
 
 use core::marker::PhantomData;
@@ -13,7 +13,7 @@ use crate::part_cell::PartCell;
 use crate::step::Step;
 use crate::{Obj, Object, host};
 
-/// Object of class `C` for the duration of one call `'f` from the host. The type is not `Send`, so the value stays on the game
+/// Object of class `C` for the duration of one call `'f` from the host. The type is not `Send`. The value therefore remains on the game
 /// thread.
 ///
 /// Dereferences to the view of its class. The view has accessors for the properties and methods for the functions of the class. A view
@@ -49,8 +49,8 @@ pub struct This<'f, C> {
     class: PhantomData<fn() -> C>,
 }
 
-/// Trait that no type implements. [`This`] is `Send` and `Sync` only under this bound, so that the compiler prints the message of
-/// the trait.
+/// Trait that no type implements. [`This`] is `Send` and `Sync` only under this bound. For a violation, the compiler therefore prints the
+/// trait's message.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` stays on the game thread, in the call that it was made for",
@@ -81,13 +81,13 @@ impl<'f, C: Class> This<'f, C> {
         Self { object, memory, frame: PhantomData, class: PhantomData }
     }
 
-    /// Returns the object to which `obj` refers, for the rest of the running call.
+    /// Returns a view of the object to which `obj` refers. The view is valid for the rest of the running call.
     ///
     /// # Errors
     /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object of another class.
     #[inline]
     pub(crate) fn other<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
-        // If the class is exactly `T`, the object is found without a host call. Only the host knows subclasses.
+        // If the object's class is exactly `T`, no host call is needed. Only the host can check subclasses.
         let memory = match host::entry(obj.handle()) {
             Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
             _ => host::object_memory(obj.handle(), T::id())?,
@@ -107,7 +107,7 @@ impl<'f, C: Class> This<'f, C> {
         self.object
     }
 
-    /// Returns the object as a handle that code may keep beyond the call.
+    /// Returns a handle of the object. The handle may outlive the call.
     ///
     /// # Examples
     /// ```
@@ -179,7 +179,7 @@ impl<C: Class> Obj<C> {
 }
 
 impl<'f, C: Part> This<'f, C> {
-    /// Returns the plugin part that this module created for the object, if any.
+    /// Returns the plugin part that this module created for the object. Returns `None` if the module created no part.
     pub(crate) fn part(&self) -> Result<Option<&'f PartCell<C>>, CallError> {
         let cell = host::part(self.object, C::id())?;
         // SAFETY: the host returns the address that this module's red constructor created for this object and class. The object owns
@@ -187,8 +187,8 @@ impl<'f, C: Part> This<'f, C> {
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 
-    /// Lends `part`, the `&mut self` of the running method, while `code` runs. Functions called by `code` may then borrow the plugin
-    /// part again. Required if a call in `code` may call a method of this object.
+    /// Lends `part`, the `&mut self` of the running method, while `code` runs. Functions called by `code` may then borrow the plugin part
+    /// again. Use `lend` if a call in `code` may call a method of this object.
     ///
     /// Ends the running call with an error if `part` is not the plugin part of this object. `&self` methods do not need `lend`,
     /// because shared borrows do not exclude each other.

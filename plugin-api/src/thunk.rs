@@ -1,6 +1,5 @@
-//! Custom thunks. A function declared with `custom_thunk` steps through the parameters of each call with a [`Frame`];
-//! parameters may be of any type. The frame stays in the host. The plugin requests values by parameter number and path, and
-//! stores no addresses of values.
+//! Custom thunks. A function declared with `custom_thunk` reads the parameters of each call one by one from a [`Frame`]. Parameters may be
+//! of any type. The frame stays in the host. The plugin requests values by parameter number and path, and stores no addresses of values.
 
 use core::fmt::Display;
 use core::marker::PhantomData;
@@ -88,10 +87,10 @@ impl Frame<'_> {
         self.object
     }
 
-    /// Steps to the next parameter, of any type. The methods below can inspect the parameter until the call returns.
+    /// Advances to the next parameter, which may be of any type. The methods below can inspect the parameter until the call returns.
     ///
     /// # Errors
-    /// Fails if all parameters were already returned, or if evaluating the argument fails.
+    /// Fails if `step` has already returned all parameters, or if the evaluation of the argument fails.
     ///
     /// # Examples
     /// ```
@@ -109,17 +108,17 @@ impl Frame<'_> {
         host("stepping through a call")?.frame_step(self.number).map(Param)
     }
 
-    /// Ends the parameters after the last step. Required before [`Frame::set`] and [`Frame::set_result`].
+    /// Completes the parameters after the last step. Call this function before [`Frame::set`] and [`Frame::set_result`].
     ///
     /// # Errors
-    /// Fails if a parameter has not been returned by [`Frame::step`] yet.
+    /// Fails if [`Frame::step`] has not yet returned all parameters.
     pub fn finish(&mut self) -> Result<(), CallError> {
         host("finishing the parameters of a call")?.frame_finish(self.number)
     }
 
-    /// Returns the type of the value at `path` in a parameter, in the syntax of signatures. The path `[3]` refers to an element
-    /// of an array, `.health` to a field of a struct, and `[3].health` combines both. The empty path refers to the whole
-    /// parameter. A field is found by its display name, or otherwise by its internal name.
+    /// Returns the type of the value at `path` in a parameter, in the syntax of signatures. The path `[3]` refers to an element of an
+    /// array, and `.health` to a field of a struct. The path `[3].health` combines both steps. The empty path refers to the whole
+    /// parameter. The host looks up a field by its display name first, and then by its internal name.
     ///
     /// # Errors
     /// Fails if the path does not exist.
@@ -141,7 +140,7 @@ impl Frame<'_> {
     /// Returns the number of values in the array, set or map at `path`.
     ///
     /// # Errors
-    /// Fails if the path does not exist or refers to a value of another type.
+    /// Fails if the path does not exist, or if the value at the path has an unsuitable type.
     ///
     /// # Examples
     /// ```
@@ -160,7 +159,7 @@ impl Frame<'_> {
     /// Returns the number at `path`, or the number of the enum value.
     ///
     /// # Errors
-    /// Fails if the path does not exist or refers to a value of another type.
+    /// Fails if the path does not exist, or if the value at the path has an unsuitable type.
     ///
     /// # Examples
     /// ```
@@ -176,7 +175,7 @@ impl Frame<'_> {
         host("reading a number of a parameter")?.frame_number(self.number, param.0, path)
     }
 
-    /// Returns the value at `path` as a string. Strings and names are returned unchanged; the host formats other values.
+    /// Returns the value at `path` as a string. Strings and names are returned unchanged. The host formats all other values.
     ///
     /// # Errors
     /// Fails if the path does not exist.
@@ -215,7 +214,7 @@ impl Frame<'_> {
         intern(&self.text(param, path)?).map(UName)
     }
 
-    /// Overwrites an out parameter with `value`, which is passed as a string. Strings and names are assigned unchanged; other
+    /// Overwrites an out parameter with `value`. The value is passed as a string. Strings and names are assigned unchanged. All other
     /// values are parsed from the format of [`Frame::text`].
     ///
     /// # Errors

@@ -1,5 +1,4 @@
-//! Closures that the game thread runs at a later time. [`crate::task`] describes when these closures end and what a reload does
-//! to them.
+//! Closures that the game thread runs at a later time. [`crate::task`] describes the end of these closures, and the effect of a reload.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;
@@ -22,10 +21,10 @@ use alcedo_abi::task::JobKind;
 use crate::CallError;
 use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 
-/// Runs `code` every `period` of game time, for the first time after one period. If the period is zero, `code` runs in every tick.
-/// `code` runs at most once per tick. Runs missed during a long tick are skipped, and later runs keep the original schedule. The
-/// timer ends when `life` ends, when the handle cancels the timer, or when `code` fails. A panic is logged with its location. If
-/// `life` is a class default object, which is not part of the world, `code` is dropped immediately.
+/// Runs `code` every `period` of game time, for the first time after one period. If the period is zero, `code` runs in every tick. `code`
+/// runs at most once per tick. Runs missed during a long tick are skipped, and later runs keep the original schedule. The timer ends when
+/// `life` ends, when the handle cancels the timer, or when `code` fails. A panic is logged with its location. If `life` is a class default
+/// object, `code` is dropped immediately, because this object is not part of the world.
 ///
 /// The argument of `code` is the object of `life`, or [`Module`](crate::task::Module).
 ///
@@ -55,7 +54,8 @@ pub fn every<L: Life>(life: L, period: Duration, code: impl FnMut(L::Frame<'_>) 
 /// Starts a timer like [`every`], but returns errors.
 ///
 /// # Errors
-/// Fails with `WRONG_THREAD` off the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the module's unload.
+/// Fails with `WRONG_THREAD` on threads except the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the
+/// module's unload.
 ///
 /// # Examples
 /// ```
@@ -77,7 +77,7 @@ pub fn try_every<L: Life>(
     hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, here())
 }
 
-/// Runs `code` once, after `delay` of game time. The earliest possible run is in the next round of timers. Otherwise works like [`every`].
+/// Runs `code` once, after `delay` of game time, but not before the next round of timers. All further rules of [`every`] apply.
 ///
 /// # Examples
 /// ```

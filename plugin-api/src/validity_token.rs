@@ -1,6 +1,6 @@
-//! Tokens to check that a value in host memory is still at its location. Before each access, a view checks that the owner of the memory is
-//! alive. The view also checks that no container around the value has moved or destroyed values since the lookup. The checks that read
-//! memory are in the view's Rust module.
+//! Tokens with which views check that a value in host memory is still at its address. Before each access, a view checks that the owner of
+//! the memory is alive. The view also checks that the containers around the value have moved and destroyed no values since the lookup. The
+//! view's Rust module contains the checks that read memory.
 
 use core::marker::PhantomData;
 
@@ -14,7 +14,7 @@ use crate::host;
 /// Maximum nesting depth of containers around a value.
 const DEPTH: usize = 4;
 
-/// Container around a value. The link has only two words, because each token contains four links.
+/// Container around a value. A link has only two words, which keeps tokens small: each token contains four links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     /// Address of an array, or null for an unused link. With [`Link::SET`], address of an optional's flag byte, which is 1 while the
@@ -26,30 +26,30 @@ pub(crate) struct Link {
 
 impl Link {
     const NONE: Self = Self { at: core::ptr::null(), then: 0 };
-    /// Marks a link to an optional. No link to an array contains this count: for a worn array, the link stores the previous
-    /// count, which never recurs.
+    /// Marks a link to an optional. No link to an array contains this count. For an array whose epoch has reached this maximum, the link
+    /// stores the preceding count, and the check therefore fails.
     pub(crate) const SET: u64 = ArrayRaw::WORN;
 }
 
-/// Owner of a value's memory. The number is the count of destroyed owners at the lookup of the value.
+/// Owner of a value's memory. The number in a variant is the count of destroyed objects or owned values at the lookup.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner {
     /// Memory that the host keeps during the frame.
     Frame,
     Object(ObjectHandle, u64),
-    /// Separate block that plugin code owns.
+    /// Value in its own block of memory that plugin code owns.
     Black(BlackHandle, u32),
-    /// Separate block that was destroyed before the value was looked up.
+    /// Owned value that was destroyed before the lookup.
     Ended(BlackHandle),
 }
 
-/// Token to check, during the frame `'f`, that a value is still at its location.
+/// Token with which a view checks, during the frame `'f`, that a value is still at its address.
 #[derive(Clone, Copy, Debug)]
 pub struct ValidityToken<'f> {
     pub(crate) owner_kind: Owner,
     /// Containers around the value, outermost first.
     pub(crate) links: [Link; DEPTH],
-    /// True for a key of a set or map, or a part of a key. Changing a key would break lookups in its container.
+    /// True for a key of a set or map, and for a value inside a key. A changed key would break lookups in its container.
     pub(crate) is_key: bool,
     frame: PhantomData<&'f ()>,
 }
@@ -67,7 +67,7 @@ impl ValidityToken<'_> {
         Self::of(Owner::Frame)
     }
 
-    /// Creates a token for an owned value that was alive when `ends` values had been destroyed.
+    /// Creates a token for an owned value that was alive when the count of destroyed owned values was `ends`.
     #[inline]
     pub(crate) fn of_black(black: BlackHandle, ends: u32) -> Self {
         Self::of(Owner::Black(black, ends))

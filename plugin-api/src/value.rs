@@ -54,7 +54,7 @@ pub unsafe trait Value: Sized + 'static {
     /// assert_eq!(Vec::<u32>::KIND, UArray::<u32>::KIND, "both are arrays of the host");
     /// ```
     const KIND: PropertyKind;
-    /// Path of the struct or class, or the type arguments of a container. Empty for kinds that have no path and no type arguments.
+    /// Path of the struct or class, or the type arguments of a container. Empty for kinds without path and type arguments.
     ///
     /// # Examples
     /// ```
@@ -66,10 +66,10 @@ pub unsafe trait Value: Sized + 'static {
     /// assert_eq!(f64::TYPE_PATH, "");
     /// ```
     const TYPE_PATH: &'static str;
-    /// Whole type as a string.
+    /// Type as a string, with its kind, path and type arguments.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// True if a value may refer to an object. Writes must then be reported to a running collection.
+    /// True if a value may refer to an object. A running collection must then be notified of writes.
     #[doc(hidden)]
     const NAMES_OBJECTS: bool = true;
     /// True if a value in host form may own memory.
@@ -78,8 +78,8 @@ pub unsafe trait Value: Sized + 'static {
     /// For an enum: the underlying type, and true if all numbers of the enum fit in a byte. `None` for all other types.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
-    /// Type of a borrowed value. For plain values, strings and containers of std, this is a copy. For every [`Kind`](crate::Kind), this is
-    /// a [`Borrowed`](crate::Borrowed).
+    /// Type of a borrowed value. For plain values, strings and containers of std, this type is a copy of the value. For every
+    /// [`Kind`](crate::Kind), this type is a [`Borrowed`](crate::Borrowed).
     type Seen<'f>;
     /// Representation of the value in host memory and in parameter blocks.
     type Raw: 'static;
@@ -88,10 +88,10 @@ pub unsafe trait Value: Sized + 'static {
     /// Encoding of a value in a slot: [`InSlot`], [`ByPointer`] or [`AsText`].
     #[doc(hidden)]
     type Passing;
-    /// Data kept on the caller's stack while an argument is passed in a slot.
+    /// Data that the caller stores on its stack while a slot passes an argument.
     #[doc(hidden)]
     type In;
-    /// Data kept on the caller's stack until a result is received.
+    /// Data that the caller stores on its stack until it receives a result.
     #[doc(hidden)]
     type Out;
 
@@ -117,27 +117,27 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     fn store(&self, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 
-    /// Creates the data that is kept on the caller's stack while the value is passed as an argument.
+    /// Creates the data that the caller stores on its stack while a slot passes this value as an argument.
     ///
     /// # Safety
     /// The call runs on the game thread, or the value is not a [`Kind`](crate::Kind).
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// Returns the slot of an argument. `stage` of this value must have created `staged`. The slot is valid as long as neither
-    /// the value nor `staged` moves.
+    /// Returns the slot of an argument. `stage` of this value must have created `staged`. The slot is valid while the value and `staged`
+    /// remain at their addresses.
     #[doc(hidden)]
     fn slot_in(&self, staged: &Self::In) -> Slot;
 
-    /// Creates the data that is kept on the caller's stack until a result is received.
+    /// Creates the data that the caller stores on its stack until it receives a result.
     #[doc(hidden)]
     fn out() -> Self::Out;
 
-    /// Returns the slot that receives a result. The slot is valid as long as `out` does not move.
+    /// Returns the slot that receives a result. The slot is valid while `out` remains at its address.
     #[doc(hidden)]
     fn slot_out(out: &mut Self::Out) -> Slot;
 
-    /// Converts the filled data into the result.
+    /// Converts the slot and the data, which the callee has filled, into the result.
     ///
     /// # Safety
     /// `out()` returned `out`, and `slot_out` returned `slot` for `out`. A callee that returns this type has filled `out` and
@@ -151,7 +151,7 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 
-    /// Returns the bits of a value that is stored in a slot, or 0 for any other value.
+    /// Returns the bits of a value whose type is stored in slots. Returns 0 for values of all other types.
     #[doc(hidden)]
     #[inline]
     fn direct_bits(&self) -> u64 {
@@ -170,7 +170,7 @@ pub unsafe trait Value: Sized + 'static {
 #[derive(Debug)]
 pub enum InSlot {}
 
-/// Encoding of values in host form, to which the slot points. A result slot points to a value that the callee overwrites.
+/// Encoding of values in host form: the slot contains the address of the value. A result slot points to a value that the callee overwrites.
 #[derive(Debug)]
 pub enum ByPointer {}
 
@@ -178,8 +178,8 @@ pub enum ByPointer {}
 #[derive(Debug)]
 pub enum AsText {}
 
-/// Value that can be borrowed in place from host memory: numbers, [`UName`], [`Obj`], and `#[ustruct(pod)]` structs of these.
-/// `bool` is excluded, because a byte in host memory may have any value.
+/// Value that can be borrowed in place from host memory: numbers, [`UName`], [`Obj`], and `#[ustruct(pod)]` structs with fields of these
+/// types. `bool` is excluded, because a byte in host memory may have any value.
 ///
 /// # Safety
 /// The type and its `Raw` have equal layouts, and any bytes are valid for the type.
@@ -210,7 +210,7 @@ pub enum AsText {}
 )]
 pub unsafe trait Plain: Value {}
 
-/// Marker for a kind without literals, whose properties have no `default = …`.
+/// Marker for a kind without literals. Properties of this kind cannot have `default = …`.
 #[derive(Debug)]
 pub enum NoDefault {}
 
@@ -427,7 +427,7 @@ unsafe impl Value for String {
     }
 }
 
-/// Implements `Value` for a std type whose values are copied in and out as a whole.
+/// Implements `Value` for a std type. Its values are copied in and out as a whole.
 macro_rules! copied {
     (
         $name:ty, [$($params:tt)*], raw: $raw:ty, kind: $kind:ident, path: $path:expr,

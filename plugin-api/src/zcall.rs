@@ -18,9 +18,9 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::{ObjectView, Value, host};
 
-/// Function with parameters `A` and result `R`. The function is called on the thread that resolved it. This thread is the game thread,
-/// unless all arguments and the result are strings or fit in slots. Such a function may be resolved on any thread for which the host
-/// permits this.
+/// Function with parameters `A` and result `R`. Each call runs on the thread that resolved the function. Functions whose arguments and
+/// result are strings or fit in slots can be resolved on any thread that the host permits. All other functions are resolved on the game
+/// thread only.
 pub(crate) struct Callee<'a, A, R> {
     target: Target<'a>,
     of: PhantomData<fn(A) -> R>,
@@ -38,7 +38,7 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
     /// the function.
     ///
     /// # Errors
-    /// Fails if the host has not filled the cell, as in a plugin's own tests.
+    /// Fails if no host has filled the cell, for example in a plugin's own tests.
     pub(crate) fn in_cell<T>(
         _this: &impl CalledAs<T>,
         cell: &FunctionCell<T, A::Values, R>,
@@ -54,14 +54,14 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
         }
     }
 
-    /// Creates a function of an entry table from its handle. All parameters and the result must be stored in slots.
+    /// Creates a function of an entry table from its handle. Slots must be able to store all parameters and the result.
     pub(crate) fn in_slots(handle: ZCallHandle) -> Self {
         const { assert!(is_direct::<A, R>()) }
         Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData }
     }
 
-    /// Resolves a name. The signature must have the fingerprint of `A` and `R`. The host resolves the name only on the game thread,
-    /// unless all values are stored in slots or are strings.
+    /// Resolves a name. The signature must have the fingerprint of `A` and `R`. On threads except the game thread, the host resolves the
+    /// name only if all values are strings or fit in slots.
     pub(crate) fn named(name: &str) -> Result<Self, CallError> {
         let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
         Ok(Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData })
@@ -102,7 +102,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
                     Target::Handle(handle) => host::host(what)?.zcall(handle, &mut buffer),
                     Target::Delegate(value) => host::host("calling a delegate")?.delegate_call(value, &mut buffer),
                 }?;
-                // The storage is used only once.
+                // `call` runs at most once, and takes the storage for the result.
                 let awaited = out.take().ok_or_else(|| CallError::other("the storage of a result"))?;
                 R::take_out(slots.last().copied().unwrap_or(Slot::EMPTY), awaited)
             };
@@ -173,7 +173,7 @@ pub(crate) fn buffer_of(slots: &mut [Slot]) -> ZCallBuffer {
     ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() }
 }
 
-/// Calls a function of a frame-bound object through the handle in its cell, or a static function of its class.
+/// Calls a function through the handle in its cell: a method on a frame-bound object, or a static function of the object's class.
 #[inline]
 pub(crate) fn by_cell<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -212,7 +212,7 @@ fn by_slots<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     Callee::in_cell(this, cell, what)?.call(object, what, args)
 }
 
-/// Returns the handle in the cell. The host resolves the number of an unfilled cell to no function.
+/// Returns the handle in the cell. For the number of an unfilled cell, the host finds no function.
 fn handle_in<T, A, R>(cell: &FunctionCell<T, A, R>) -> ZCallHandle {
     ZCallHandle(cell.cell().get().cast_signed())
 }
@@ -235,7 +235,7 @@ pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
     // `out` and `out_parameters` do not move before the end of the call.
     unsafe {
         let call = |slots: &mut [Slot]| {
-            // The last slot is the result, which moves behind the out parameters.
+            // The last slot is the slot of the result. This code moves it behind the out parameters.
             let (end, mut buffer) = (slots.len() - 1, [Slot::EMPTY; MOST]);
             buffer[..end].copy_from_slice(&slots[..end]);
             let last = end + O::put_slots(&mut out_parameters, &mut buffer[end..]);
@@ -251,13 +251,13 @@ pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
     }
 }
 
-/// Returns true for the name of a function that is called on an object. The prefix includes the colon, because a custom protocol may
-/// begin with these letters.
+/// Returns true for the name of a function that is called on an object. The comparison includes the colon, because the prefix of a custom
+/// protocol may begin with the letters `uf`.
 pub(crate) fn is_of_objects(name: &str) -> bool {
     name.starts_with("uf:") || name.starts_with("uf!:")
 }
 
-/// Resolves and calls a function. For a name of the `uf` protocol, slot 0 contains the object.
+/// Resolves and calls a function. For a name with the `uf` protocol, slot 0 contains the object.
 pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let callee = Callee::named(name)?;
     callee.call(is_of_objects(name).then_some(object), name, &args)
@@ -268,8 +268,9 @@ impl ObjectView<'_> {
     /// `ex:/function` and `nm:/module:type:method` need no object. Each call resolves the name; a generated method is faster.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for other parameters or another result, or with `DURING_REBUILD`
-    /// before the commit for a function that is neither of this generation nor pure. Returns errors of the called function.
+    /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for different parameters or a different result, or with
+    /// `DURING_REBUILD` before the commit, unless the function belongs to this generation or is pure. Returns errors of the called
+    /// function.
     ///
     /// # Examples
     /// ```
@@ -286,7 +287,7 @@ impl ObjectView<'_> {
     /// Reads a property by its `up` name, for example `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` for an unknown path, or with `SIGNATURE` if the property has another type.
+    /// Fails with `NOT_FOUND` for an unknown path, or with `SIGNATURE` if the type of the property differs from `T`.
     ///
     /// # Examples
     /// ```
@@ -325,10 +326,10 @@ impl ObjectView<'_> {
 /// Calls the function to which `name` resolves, for functions that need no object: `ex:/function` or `nm:/module:type:method`. Each
 /// call resolves the name. [`This::zcall`](crate::This) calls functions on an object.
 ///
-/// A module of the Master calls this function on the game thread, and can call all functions of the host. A module of a Slim, a
-/// pinned context or the Default may call this function on any thread. Values are then limited to numbers, `bool`, strings, names and
-/// object handles. The host looks up the name first in the modules of the module's own context, then in the contexts on which this
-/// context depends, and then in the Default. A call loads no modules, and finds no functions of modules whose main has not returned.
+/// A module of the Master calls this function on the game thread, and can call all functions of the host. A module of a Slim, a pinned
+/// context or the Default may call this function on any thread. Outside the Master, values are limited to numbers, `bool`, strings, names
+/// and object handles. The host looks up the name first in the modules of the module's own context, then in the contexts on which this
+/// context depends, and then in the Default. A call loads no modules, and finds only functions of modules whose main has returned.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -338,7 +339,7 @@ impl ObjectView<'_> {
 /// ```
 ///
 /// # Errors
-/// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for other parameters or another result, or with `UNAVAILABLE` after
+/// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for different parameters or a different result, or with `UNAVAILABLE` after
 /// the unload of the function's context has begun. Returns errors of the called function.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
     if is_of_objects(name) {
@@ -347,11 +348,11 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
     by_name(ObjectHandle::NONE, name, args)
 }
 
-/// Function with parameters `A` and result `R`, found by name. The name is resolved and the signature compared only once; each call
-/// uses the resulting handle. The handle is valid until the generation of the function ends. Later calls fail; calling
-/// [`find`](Self::find) again returns the current function. In a module of a Slim, a pinned context or the Default, a resolved name
-/// keeps its meaning permanently. The value stays on the thread that resolved the name. [`zcall()`] describes which threads may
-/// resolve names.
+/// Function with parameters `A` and result `R`, found by name. [`find`](Self::find) resolves the name and compares the signature once. Each
+/// call uses the resulting handle. The handle is valid until the generation of the function ends. Later calls fail, but a new call of
+/// [`find`](Self::find) returns the current function. In a module of a Slim, a pinned context or the Default, a resolved name permanently
+/// refers to one function. A `ZFunction` cannot leave the thread that resolved the name. [`zcall()`] describes which threads may resolve
+/// names.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -372,7 +373,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Resolves `name`.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for other parameters or another result.
+    /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for different parameters or a different result.
     ///
     /// # Examples
     /// ```
@@ -429,11 +430,11 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         })
     }
 
-    /// Runs `code` with a function pointer for many calls. Each call costs little more than a call of a C function. Available for a
-    /// leaf of the host (`Calls::register_leaf`), whose code has no preconditions and exists as long as the host.
+    /// Runs `code` with a function pointer for many calls. Each call costs little more than a call of a C function. Available for a leaf of
+    /// the host (`Calls::register_leaf`). The code of a leaf has no preconditions, and exists as long as the host.
     ///
     /// [`hot`](Self::hot) performs the checks of a call once for all calls. Until `code` returns, no safe point and no reload occurs.
-    /// Slices borrowed in `code` do not block calls of a leaf. An observer that starts during `code` does not count the calls.
+    /// Slices borrowed in `code` do not block calls of a leaf. An observer of calls that starts during `code` does not count these calls.
     ///
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
@@ -446,8 +447,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// ```
     ///
     /// # Errors
-    /// Fails with `UNAVAILABLE` if no pointer exists: the function is not a leaf of the host, a slice is borrowed, calls are observed, or
-    /// the commit has not happened yet. Fails with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no pointer.
+    /// Fails with `UNAVAILABLE` if no pointer is available: before the commit, while a slice is borrowed, while calls are observed, and for
+    /// a function that is not a leaf of the host. Fails with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no pointer.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
         match self.code.leaf(self.callee.handle(), Called::by_name(ObjectHandle::NONE)) {

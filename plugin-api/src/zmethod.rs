@@ -1,4 +1,4 @@
-//! Function of objects by name, resolved once, and then called on one object, or on many objects in one host call.
+//! Methods called by name. A name is resolved once. Each call then runs the method on one object, or on many objects in one host call.
 #![expect(unsafe_code, reason = "lends objects, slots and places for results to the host")]
 
 use core::marker::PhantomData;
@@ -15,10 +15,9 @@ use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
 use crate::{Class, Obj, host};
 
-/// Function of objects with parameters `A` and result `R`, found by its `uf` name. A `uf!` name ignores overrides. The name is
-/// resolved and the signature compared only once; each call uses the resulting handle. As with a
-/// [`ZFunction`](crate::ZFunction), the handle is valid until the generation of the class in the name ends. The value stays on
-/// the game thread, which resolved the name.
+/// Method with parameters `A` and result `R`, found by its `uf` name. Calls by a `uf!` name ignore overrides. [`find`](Self::find) resolves
+/// the name and compares the signature once. Each call uses the resulting handle. As with a [`ZFunction`](crate::ZFunction), the handle is
+/// valid until the generation of the class in the name ends. The `ZMethod` cannot leave the game thread.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -44,8 +43,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// Resolves `name`, for example `uf:/Script/Engine.Actor:heal`.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for other parameters or another result, or with `BUFFER`
-    /// for a static function, which is not called on objects.
+    /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for different parameters or a different result, or with `BUFFER` for a
+    /// static function.
     ///
     /// # Examples
     /// ```
@@ -88,7 +87,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// Calls the function on an object.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` for an object of another class, or with `DEAD_HANDLE` or
+    /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` for an object of an unrelated class, or with `DEAD_HANDLE` or
     /// `UNAVAILABLE` after the generation of the function has ended. Returns errors of the called function.
     ///
     /// # Examples
@@ -122,14 +121,13 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         self.callee.call(Some(object), &self.name, &args).map(R::into_direct_bits)
     }
 
-    /// Calls the function on each of these objects, in order, with equal arguments, in one host call. A failure or a panic
-    /// does not stop the remaining calls. Parameters and result must be numbers, `bool`, names or objects, which is checked at
-    /// compile time. If an observer of calls starts during the host call, the observer does not count the remaining calls,
-    /// except for events.
+    /// Calls the function on each of these objects, in order, with equal arguments, in one host call. A failure or a panic does not stop
+    /// the remaining calls. Parameters and result must be numbers, `bool`, names or objects; the compiler checks this requirement. If an
+    /// observer of calls starts during the host call, the observer counts only those remaining calls that are events.
     ///
     /// # Errors
-    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended, or with `BORROWED` while a
-    /// slice is borrowed. In these cases, the function was called on no object.
+    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended, or with `BORROWED` while a slice is
+    /// borrowed. In these cases, no call was made.
     ///
     /// # Examples
     /// ```
@@ -194,7 +192,7 @@ impl<A, R> core::fmt::Debug for ZMethod<A, R> {
     }
 }
 
-/// Object of a failed call, its index, and the error.
+/// Object of a failed call, the object's index in the batch, and the error.
 type Failed<C> = (Obj<C>, usize, CallError);
 
 /// Results of calls on several objects; see [`ZMethod::call_each`].
@@ -232,8 +230,8 @@ impl<C, R: ReturnValue> Each<C, R> {
     /// }
     /// ```
     pub fn results(&self) -> impl Iterator<Item = Option<R>> {
-        // Results before the first failure need no check against the list of failures. Iterating over these results is
-        // therefore as fast as iterating over numbers.
+        // Results before the first failure need no check against the list of failures. Iteration over these results is therefore as fast as
+        // iteration over a slice of numbers.
         let (done, rest) = self.results.split_at(self.failed.first().map_or(self.results.len(), |(_, at, _)| *at));
         let mut failed = self.failed.iter().map(|(_, at, _)| at - done.len()).peekable();
         let rest = rest.iter().enumerate().map(move |(at, bits)| match failed.next_if_eq(&at) {

@@ -1,4 +1,4 @@
-//! Property by name, resolved once, and then read and written in place.
+//! Properties accessed by name. A name is resolved once. The property is then read and written in place.
 #![expect(unsafe_code, reason = "reads and writes a property at the offset from the host")]
 
 use core::cell::Cell;
@@ -11,10 +11,10 @@ use crate::kinds::PtrMut;
 use crate::zcall::PropertyHandle;
 use crate::{Class, Obj, Value, host};
 
-/// Property of type `T`, found by its `up` name. The name is resolved and the type compared only once. A plain value (a number,
-/// `bool`, [`UName`](crate::UName), [`Obj`]) is read and written in place. A value of any other kind is read and written by a
-/// call of the host. The handle is valid until the generation of the class ends. Later uses fail; calling [`find`](Self::find)
-/// again returns the current property. A `ZProperty` stays on the game thread, which resolved the name.
+/// Property of type `T`, found by its `up` name. [`find`](Self::find) resolves the name and compares the type once. A plain value (a
+/// number, `bool`, [`UName`](crate::UName), [`Obj`]) is read and written in place. All other values are read and written by a call of the
+/// host. The handle is valid until the generation of the class ends. Later uses fail, but a new call of [`find`](Self::find) returns the
+/// current property. A `ZProperty` cannot leave the game thread.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -32,7 +32,8 @@ pub struct ZProperty<T> {
     location: Cell<Location>,
 }
 
-/// Offset of a property in objects of exactly this class. The host reported the offset under this version.
+/// Offset of a property in objects of the class `class`, without its subclasses. The offset is valid while the host's version equals
+/// `version`.
 #[derive(Clone, Copy)]
 struct Location {
     version: u64,
@@ -47,7 +48,7 @@ impl<T: Value> ZProperty<T> {
     /// Resolves `name`, for example `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` if the property has another type.
+    /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` if the type of the property differs from `T`.
     ///
     /// # Examples
     /// ```
@@ -71,8 +72,8 @@ impl<T: Value> ZProperty<T> {
     /// Returns the value of an object's property.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` if its class does not have the property, or with
-    /// `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the class that has the property has ended.
+    /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` if its class does not have the property, or with `DEAD_HANDLE` or
+    /// `UNAVAILABLE` after the generation of the property's class has ended.
     ///
     /// # Examples
     /// ```
@@ -119,7 +120,7 @@ impl<T: Value> ZProperty<T> {
         }
     }
 
-    /// Returns the location of the property in an object, if the property can be accessed without a call.
+    /// Returns the location of the property in an object. Returns `None` if an access needs a call of the host.
     #[inline]
     fn find_in(&self, object: ObjectHandle) -> Option<PtrMut<'_, T>> {
         if const { !T::KIND.fits_slot() } {
@@ -143,7 +144,7 @@ impl<T: Value> ZProperty<T> {
         if version == CLOSED {
             return None;
         }
-        // A failure is ignored here, because the following call reports the reason.
+        // This code ignores a failure, because the following call reports the reason.
         let host = host::host(&self.name).ok()?;
         let (class, offset) =
             host.property_location(self.handle.number(), PropertyHandle::<T>::FINGERPRINT, object).ok()?;

@@ -1,14 +1,14 @@
-//! Compares the layouts of the root modules of a host and of a module, with all types that their functions mention. The host makes this
-//! comparison after it has mapped the module, and before its first call.
+//! Compares the layouts of the root modules of a host and of a module, with all types that their functions mention. The host compares the
+//! layouts after it has mapped the module, and before it calls the module.
 
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::type_layout::TypeLayout;
 
-/// Checks that the layouts agree. A table of functions may have more functions at its end on one of the two sides.
+/// Checks that the layouts agree. A function table of one side may have additional functions at its end.
 ///
 /// The checker accepts longer tables only in its second argument. This function therefore compares the layouts in both directions: the
-/// tables of an older module are shorter than the tables of the host. Each comparison has its own globals, because the checker's global
-/// cache would keep pointers into images that are unmapped later.
+/// tables of an older module are shorter than the tables of the host. Each comparison uses its own globals. The checker's global cache
+/// would retain pointers into images that are unmapped later.
 ///
 /// # Errors
 /// Returns the differences if the layouts agree in neither direction.

@@ -1,8 +1,8 @@
 //! Run-time borrow rules for a plugin part, or for the Rust fields of a native object. The file `part_cell.rs` of each side
 //! holds the borrowed memory.
 //!
-//! Shared borrows do not exclude each other; an exclusive borrow excludes all other borrows. A method can lend its exclusive
-//! borrow: functions that the method calls may then borrow the same fields, one level deeper.
+//! Shared borrows do not exclude each other; an exclusive borrow excludes all other borrows. A method can lend its exclusive borrow. The
+//! functions that this method calls may then borrow the same fields, one level deeper.
 
 /// Borrow state of the innermost level, stored as a single number: a borrow costs one comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +45,8 @@ impl Borrows {
     /// State without borrows.
     pub const FREE: Self = Self { borrowed: 0, top: Top::FREE };
 
-    /// Returns the borrows after `event`. Returns `None` if another borrow conflicts, or if no matching borrow has begun.
+    /// Returns the borrows after `event`. Returns `None` if `event` begins a borrow that conflicts with a current borrow, or ends a borrow
+    /// that has not begun.
     #[inline]
     #[must_use]
     pub const fn step(self, event: Event) -> Option<Self> {

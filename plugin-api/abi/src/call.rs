@@ -41,7 +41,7 @@ impl FailureKind {
     pub const NONE: Self = Self(0);
     /// The callee panicked; the failure contains the message and the location of the panic.
     pub const PANIC: Self = Self(1);
-    /// A plugin part is already borrowed; `held` and `expected` name the methods.
+    /// A plugin part is already borrowed. `held` names the method that holds the borrow, and `expected` the method that requested one.
     pub const REENTRANT_BORROW: Self = Self(2);
     /// The handle refers to a destroyed object.
     pub const STALE: Self = Self(3);
@@ -53,7 +53,7 @@ impl FailureKind {
     pub const NOT_FOUND: Self = Self(6);
     /// Caller and callee have different signatures.
     pub const SIGNATURE: Self = Self(7);
-    /// The object has a different class than expected.
+    /// The class of the object is not the expected class.
     pub const WRONG_CLASS: Self = Self(8);
     /// The slots of the buffer do not match the signature.
     pub const BUFFER: Self = Self(9);
@@ -65,7 +65,7 @@ impl FailureKind {
     pub const EXPIRED: Self = Self(12);
     /// The module called the host while holding a slice of host memory.
     pub const BORROWED: Self = Self(13);
-    /// The nested calls exceed the host's limit, which `line` contains.
+    /// The nested calls exceed the host's limit. `line` contains the limit.
     pub const TOO_DEEP: Self = Self(14);
     /// The call handle belongs to a module that has ended.
     pub const DEAD_HANDLE: Self = Self(15);
@@ -80,7 +80,7 @@ impl FailureKind {
     pub const TOO_LARGE: Self = Self(18);
 }
 
-/// A failure as data. The receiver copies the failure before the module that created the failure is unloaded.
+/// A failure as data. The receiver must copy the failure before the creating module is unloaded.
 ///
 /// # Examples
 /// ```
@@ -217,16 +217,16 @@ pub struct Call<'a> {
     /// result. For a function with the flag `CUSTOM_THUNK`, this field contains the number of the call's frame. `memory` and `part` are
     /// then null.
     pub params: *mut u8,
-    /// Filled if the call fails.
+    /// The callee fills this failure if the call fails.
     pub failure: &'a mut Failure,
 }
 
 /// Body of a reflected function in a module.
 ///
 /// # Safety
-/// `call` contains a live object of the class, the object's memory, the plugin part that this module created for the object, and
-/// a parameter block of the described layout. Object, memory, part and block stay valid until the function returns. Until then,
-/// the caller does not access them.
+/// `call` contains a live object of the class, the object's memory, the plugin part that this module created for the object, and a
+/// parameter block of the described layout. Object, memory, part and block stay valid until the function returns. The caller accesses none
+/// of them during the call.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);

@@ -3,8 +3,8 @@
 
 use core::marker::PhantomData;
 
-/// Marker for a Rust field of a class. The parameter `M` defers the compiler's check for a default to the code that
-/// uses the default.
+/// Marker for a Rust field of a class. Because of the parameter `M`, the compiler checks only at each use of the default that the field has
+/// one.
 #[derive(Debug)]
 pub struct Probe<M, T>(PhantomData<(M, T)>);
 

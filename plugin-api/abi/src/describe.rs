@@ -1,5 +1,5 @@
-//! Declarations of a module as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports. When the
-//! host emits the types, it copies the data that it needs. The host writes only to the cells, which are destroyed with the image.
+//! Declarations of a module as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports. When the host
+//! emits the types, it copies the data that it needs. The host writes only to the cells. The cells are unmapped with the module's image.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,8 +13,8 @@ use crate::kinds::PropertyKind;
 use crate::value::{KeepSink, TextView};
 use crate::zcall::ZCallBuffer;
 
-/// Number that the host sets while loading a module, before any hook of the module runs. The number is a property's offset, a
-/// function's ZCall handle or a class id.
+/// Number that the host stores while it loads a module, before any hook of the module runs. The number is a property's offset, a function's
+/// ZCall handle or a class id.
 #[repr(transparent)]
 #[derive(StableAbi, Debug, Default)]
 pub struct Cell(AtomicU64);
@@ -39,8 +39,8 @@ impl Cell {
     /// Stores a number in the cell. Only the host calls this function.
     ///
     /// # Safety
-    /// `number` is correct for the item that the description assigns to the cell: code of the module uses the number to read and write
-    /// memory.
+    /// `number` is the offset, handle or id of the item that the description assigns to the cell. Code of the module reads and writes
+    /// memory with this number.
     #[expect(unsafe_code, reason = "the host trusts the number in the cell")]
     pub unsafe fn fill(&self, number: u64) {
         self.0.store(number, Ordering::Relaxed);
@@ -82,7 +82,7 @@ impl Metadata {
 pub struct CParam {
     /// True if the C function may write to the parameter.
     pub is_out: bool,
-    /// Metadata entry for the length of an array parameter.
+    /// Metadata entry that states the length of an array parameter.
     pub meta: &'static [MetaDesc],
 }
 
@@ -96,8 +96,9 @@ pub mod c_keys {
     pub const LEN: &str = "ArrayDim";
 }
 
-/// Metadata key of a function that converts values of an earlier declaration. The metadata value is the name of a property, or empty
-/// for whole objects. The function is static and hidden from tools. The function receives the earlier value and returns the new value.
+/// Metadata key of a function that converts values of an earlier declaration. The metadata value is the name of the converted property, or
+/// empty for a function that converts whole objects. Such a function is static and hidden from tools. The function receives the earlier
+/// value and returns the new value.
 pub const CONVERTS: &str = "AlcedoConverts";
 
 /// Description of a property, a struct field or a parameter.
@@ -120,7 +121,7 @@ pub struct PropertyDesc {
     pub meta: RSlice<'static, MetaDesc>,
     /// Offset in the struct or parameter block, in bytes. Unused for properties of classes, because the host computes their layout.
     pub offset: u32,
-    /// Receives the offset in the object, if the property belongs to a class.
+    /// Receives the property's offset in the object, if the property belongs to a class.
     pub cell: ROption<&'static Cell>,
 }
 
@@ -146,7 +147,7 @@ pub struct FunctionDesc {
     pub invoke: Invoke,
     /// Body without a parameter block, for a method whose parameters and result are plain values.
     pub direct: ROption<DirectMethod>,
-    /// Receives the handle for virtual calls of the function.
+    /// Receives the ZCall handle for virtual calls of the function.
     pub cell: &'static Cell,
     /// Doc comment.
     pub doc: RStr<'static>,
@@ -162,11 +163,11 @@ pub struct PartHooks {
     pub red_constructor: unsafe extern "C" fn(call: &mut Call<'_>, out: &mut PartPtr) -> Status,
     /// Called once in the lifetime of an object.
     pub class_constructor: ROption<Invoke>,
-    /// Called after the defaults have been copied into the object.
+    /// Called after the host has copied the defaults into the object.
     pub post_init_properties: ROption<Invoke>,
     /// Saves the kept fields by name.
     pub save_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
-    /// Restores one kept field. If the status is `FAILED`, the field keeps the value that the red constructor set.
+    /// Restores one kept field. If the status is `FAILED`, the field retains the value from the red constructor.
     pub load_kept: unsafe extern "C" fn(
         part: PartPtr,
         name: TextView,
@@ -180,8 +181,8 @@ pub struct PartHooks {
     pub kept_count: u32,
     /// Passes the bytes of all kept fields to the sink, in pieces with an empty name. Called only if `kept_print` is not zero.
     pub pack_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
-    /// Restores all kept fields from the bytes that `pack_kept` has written. Called only if the class that wrote the bytes has an
-    /// equal `kept_print`.
+    /// Restores all kept fields from the bytes that `pack_kept` has written. Called only if the `kept_print` of the writing class equals
+    /// the `kept_print` of this class.
     pub unpack_kept: unsafe extern "C" fn(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status,
     /// Finalizer, which drops the plugin part on the finalizer thread.
     pub finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
@@ -209,12 +210,13 @@ pub struct ClassDesc {
     pub cell: &'static Cell,
     /// Doc comment.
     pub doc: RStr<'static>,
-    /// Paths of the interfaces that the class implements in addition to the interfaces of its bases.
+    /// Paths of the interfaces that the class itself declares. The class also implements the interfaces of its bases.
     pub implements: RSlice<'static, RStr<'static>>,
-    /// Classes that replace the declared classes of inherited subobjects: the name of each property, and the path of the class.
+    /// Classes that replace the declared classes of inherited subobjects. Each entry contains the name of a subobject's property, and the
+    /// path of the replacing class.
     pub subobject_classes: RSlice<'static, MetaDesc>,
-    /// Defaults of inherited properties and of properties in subobjects. Each entry contains the property names, separated by dots,
-    /// and the value as a string.
+    /// Defaults of inherited properties and of properties in subobjects. Each entry contains the names of the properties on the path to the
+    /// default, separated by dots, and the value as a string.
     pub default_overrides: RSlice<'static, MetaDesc>,
 }
 
@@ -294,7 +296,7 @@ pub struct EnumDesc {
     pub name: RStr<'static>,
     /// Underlying type: one of the eight integer kinds.
     pub underlying: PropertyKind,
-    /// Nonzero if a value is a set of flags; each entry then represents one bit.
+    /// Nonzero if values of the enum are sets of flags; each entry then represents one bit.
     pub flags: u8,
     /// Entries in declaration order.
     pub entries: RSlice<'static, EnumEntryDesc>,
@@ -330,7 +332,7 @@ pub struct DelegateDesc {
 pub struct ImportKind(pub u8);
 
 impl ImportKind {
-    /// A class: the cell receives the class id. The fingerprint is computed from the path of a direct or indirect base class.
+    /// A class: the cell receives the class id. [`ImportDesc::fingerprint`] is computed from the path of a direct or indirect base class.
     pub const CLASS: Self = Self(1);
     /// A property: the cell receives the property's offset.
     pub const PROPERTY: Self = Self(2);
@@ -348,8 +350,8 @@ impl ImportKind {
     pub const DELEGATE: Self = Self(8);
 }
 
-/// Item that a module uses, and that the host or another module declares. The host checks the item when it loads the module. The check
-/// detects a missing member or a wrong signature before the first call.
+/// Item of the host or of another module that a module uses. When the host loads the module, it checks the item. The check detects a
+/// missing member or a wrong signature before the first call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ImportDesc {
@@ -359,8 +361,8 @@ pub struct ImportDesc {
     pub path: RStr<'static>,
     /// Fingerprint of the item's type, signature or layout.
     pub fingerprint: u64,
-    /// Expected item as a string for errors: the base of a class, the type of a property, or the signature of a function. Only the
-    /// fingerprints are compared; the string is displayed if they differ.
+    /// Expected item as a string for errors: the base of a class, the type of a property, or the signature of a function. The host compares
+    /// only the fingerprints, and displays the string if the fingerprints differ.
     pub expected: RStr<'static>,
     /// Expected fields of a struct, or names of the expected properties of a class.
     pub fields: RSlice<'static, PropertyDesc>,
@@ -410,8 +412,8 @@ pub struct EntryDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct TableDesc {
-    /// Name of the table. An entry of a host's table is called by the name `ex:/table/entry`, an entry of a module's table by
-    /// `nm:/module:table:entry`.
+    /// Name of the table. The ZCall name of an entry is `ex:/table/entry` for a host's table, and `nm:/module:table:entry` for a module's
+    /// table.
     pub name: RStr<'static>,
     /// Fingerprint of the entries' names and signatures: see [`table_fingerprint`](crate::fingerprint::table_fingerprint).
     pub fingerprint: u64,
@@ -419,7 +421,7 @@ pub struct TableDesc {
     pub entries: RSlice<'static, EntryDesc>,
 }
 
-/// Two optional tables of an entry method.
+/// Optional function tables of a module's entry method.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Default, Debug)]
 pub struct EntryTables {

@@ -3,8 +3,8 @@
 //! The host stores the address of the direct trampoline when it loads the module.
 //!
 //! A value is plain if its kind fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)).
-//! [`SlotValue`](crate::zcall::SlotValue) converts the value to a word. The caller has compared the signatures, so the trampoline performs
-//! no checks.
+//! [`SlotValue`](crate::zcall::SlotValue) converts the value to a word. The caller compares the signatures before the call. The trampoline
+//! therefore performs no checks.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::ROption;
@@ -52,24 +52,25 @@ pub struct Batch {
     pub items: *const BatchItem,
     /// Number of objects.
     pub len: usize,
-    /// Index of the next object. After a failure, the failed object is the object before this index.
+    /// Index of the next object. After a failed call, the object of this call is at index `at - 1`.
     pub at: usize,
     /// Arguments as machine words, one per parameter.
     pub words: *const u64,
-    /// Receives the result of each successful call at the object's index; null to discard results. Other entries are unchanged.
+    /// Receives the result of each successful call at the object's index; null to discard results. Entries of failed and skipped calls
+    /// remain unchanged.
     pub results: *mut DirectAnswer,
-    /// Directory of objects, used to skip objects that were destroyed since the batch began.
+    /// Directory of objects. The trampoline skips objects that the directory lists as destroyed since the batch began.
     pub directory: *const Directory,
-    /// Directory's count of destroyed objects at a time when all objects were alive. Alternatively, a number that this count never reaches.
+    /// Value of [`Directory::ends`] at a time when all objects of the batch were alive, or a number that this count never reaches.
     pub ends: u64,
-    /// Offset of a condition byte in each object: objects whose byte is zero are skipped. [`Batch::UNCONDITIONAL`] if the batch has no
-    /// condition.
+    /// Offset of a condition byte in each object. The trampoline skips an object whose condition byte is zero. [`Batch::UNCONDITIONAL`] if
+    /// the batch has no condition.
     pub condition: usize,
-    /// Number of objects skipped because they were destroyed.
+    /// Number of objects that the trampoline skipped because they were destroyed.
     pub ended: usize,
-    /// Number of objects skipped because their condition is false.
+    /// Number of objects that the trampoline skipped because their condition byte is zero.
     pub unmet: usize,
-    /// Uninitialized storage, which the trampoline writes if and only if it fails.
+    /// Uninitialized storage. The trampoline writes a failure into this storage if and only if a call fails.
     pub failure: *mut Failure,
 }
 
@@ -94,9 +95,10 @@ pub struct BatchTrampoline(pub unsafe extern "C" fn(batch: &mut Batch) -> Status
 pub struct DirectMethod {
     /// Trampoline for one call.
     pub call: DirectTrampoline,
-    /// Trampoline for a batch of objects; none for a static function, which has no object.
+    /// Trampoline for a batch of objects; none for a static function.
     pub batch: ROption<BatchTrampoline>,
 }
 
-/// Maximum number of parameters of a function with a direct trampoline. The Rust types of host functions have an equal limit.
+/// Maximum number of parameters of a function with a direct trampoline. The function types in [`host_direct`](crate::host_direct) have this
+/// limit as well.
 pub const MOST_WORDS: usize = 8;

@@ -11,11 +11,11 @@ pub struct DirectStatus(pub u64);
 impl DirectStatus {
     /// The call succeeded, and [`DirectAnswer::bits`] contains the result.
     pub const DONE: Self = Self(0);
-    /// The call failed. A module writes the failure into the caller's storage. The host stores its error until the module
-    /// requests the error on the same thread.
+    /// The call failed. A module function writes the failure into the caller's storage. After the failure of a host function, the host
+    /// stores the error until the module requests the error on this thread.
     pub const FAILED: Self = Self(1);
-    /// The function was not called. For this object, or in the current state of the host, the caller must use a call with
-    /// slots. That call succeeds or reports the error. Modules never return this status.
+    /// The function was not called, because direct calls are unavailable for this object or in the current mode of the host. The caller
+    /// must make the call with slots instead. The call with slots succeeds or reports the error. Modules never return this status.
     pub const NOT_DONE: Self = Self(2);
 }
 

@@ -34,7 +34,7 @@ impl Fingerprint {
         self.bytes(&number.to_le_bytes())
     }
 
-    /// Adds the type of a value: its kind, and the path of its struct or class. The path is empty for other kinds.
+    /// Adds the type of a value: its kind, and the path of its struct or class. The path is empty for kinds without a path.
     #[must_use]
     pub const fn value(self, kind: crate::kinds::PropertyKind, type_path: &str) -> Self {
         self.number(kind.0 as u64).text(type_path)
@@ -46,15 +46,15 @@ impl Fingerprint {
         self.number(0x0ed0)
     }
 
-    /// Returns the finished fingerprint, which is never zero, because zero means "not checked".
+    /// Returns the finished fingerprint. The fingerprint is never zero, because zero means "not checked".
     #[must_use]
     pub const fn finish(self) -> u64 {
         if self.0 == 0 { 1 } else { self.0 }
     }
 }
 
-/// Returns the fingerprint of a function table. Each entry contains the name and the signature fingerprint of a function. The
-/// order of the entries does not matter, because functions are bound by name.
+/// Returns the fingerprint of a function table. Each entry contains the name and the signature fingerprint of a function. The fingerprint
+/// is independent of the order of the entries, because functions are bound by name.
 #[must_use]
 pub const fn table_fingerprint(entries: &[(&str, u64)]) -> u64 {
     let (mut sum, mut at) = (0_u64, 0);

@@ -1,5 +1,4 @@
-//! Handles of objects, values, classes and calls across the ABI boundary. A handle may become stale, but is never reused for a
-//! different entity.
+//! Handles of objects, values, classes and calls across the ABI boundary. A handle may become stale, but never refers to a second entity.
 
 use abi_stable::StableAbi;
 
@@ -108,7 +107,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Class of the host's reflection; zero refers to no class. A class that is replaced in a reload gets a new id.
+    /// Class of the host's reflection; zero refers to no class. If a reload replaces a class, the new class receives a new id.
     ClassId(u32), "No class.";
     /// Handle of a resolved ZCall name. A positive handle is black: the host implements the function. A negative handle is red: a
     /// module implements the function. Zero refers to no call. Numbers are never reused.
@@ -120,7 +119,8 @@ numbers! {
     /// The handle of a red conjugate becomes invalid when the frame that created the conjugate closes. Zero refers to no conjugate,
     /// and handles are never reused.
     ConjugateHandle(u64), "No conjugate.";
-    /// Number of a value type that a module has resolved; zero refers to no type. Invalid after the module's generation has ended.
+    /// Number of a value type that a module has resolved; zero refers to no type. The number becomes invalid when the module's generation
+    /// ends.
     TypeNumber(u32), "No type.";
 }
 

@@ -1,13 +1,13 @@
-//! Host functions for a module's hooks: the module's own definitions of C functions for thread-locals, threads, memory, signals
-//! and exit handlers. The definitions are hidden symbols, so the module's standard library binds to them and not to the platform's
-//! functions. The host therefore has a record of all remaining resources when it unloads the module.
+//! Host functions that a module's hooks call. A hook is the module's own definition of a C function for thread-locals, threads, memory,
+//! signals or exit handlers. The definitions are hidden symbols. The module's standard library therefore binds to the hooks instead of the
+//! platform's functions. When the host unloads the module, the host has a record of all remaining resources.
 //!
 //! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file, before the copy
 //! is mapped. The hooks therefore work even in the first initializer. If no host has written the section (for example, in a
 //! plugin's own tests), the address is null, and the hooks call the platform's functions.
 //!
-//! Any thread may call these functions, even from the allocator. The functions never unwind. `image` is the pointer from the
-//! context. Types of the C library are passed as integers and pointers; results and error numbers are those of the C function.
+//! Any thread may call these functions, even from the allocator. The functions never unwind. `image` is the pointer from the context. Types
+//! of the C library are passed as integers and pointers. Each function returns the result and sets the error number of its C function.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32};
@@ -15,11 +15,12 @@ use core::sync::atomic::{AtomicPtr, AtomicU32};
 /// Name of the ELF section that contains one [`HookSlot`]. The section is writable and is stored in the file.
 pub const SECTION: &str = ".alcedo.hooks";
 
-/// Name of the ELF section that lists omitted hooks, whose functions the module defines itself. Each entry consists of two 4-byte
-/// offsets and the name as a C string. The offsets make the linker check that the hook and the function exist.
+/// Name of the ELF section that lists omitted hooks. The module itself defines the function of an omitted hook. Each entry consists of two
+/// 4-byte offsets and the name as a C string. The offsets make the linker check that the hook and the function exist.
 pub const UNHOOKED_SECTION: &str = ".alcedo.unhooked";
 
-/// First word of a slot. The host checks this word before it writes, to prevent overwriting other data.
+/// First word of a slot. The host writes the context only if the slot starts with this word. The check prevents the host from overwriting
+/// unrelated memory.
 pub const SLOT_MAGIC: u64 = u64::from_le_bytes(*b"ALCHOOK1");
 
 /// Content of the section [`SECTION`].
@@ -55,7 +56,7 @@ pub struct HookContext {
     pub table: &'static HookTable,
     /// Host pointer of this image, passed in every call.
     pub image: *const c_void,
-    /// Points to a word that is nonzero if the module's threads should stop.
+    /// Points to a word that is nonzero while the host requests that the module's threads stop.
     pub stop: *const AtomicU32,
     /// Loggers that the module's main may set, as detected in the module's file: bits [`SETS_LOG`] and [`SETS_TRACING`].
     pub sets_loggers: u32,
@@ -69,7 +70,7 @@ unsafe impl Sync for HookContext {}
 #[expect(unsafe_code, reason = "the host keeps it where any of its threads may drop it")]
 unsafe impl Send for HookContext {}
 
-/// Destructor of a thread-local or of a thread-specific value.
+/// Destructor of a thread-local, or of a value stored under a `pthread` key.
 pub type Destructor = unsafe extern "C" fn(*mut c_void);
 
 /// The start routine of a thread.
@@ -84,12 +85,12 @@ pub type Deregister = unsafe extern "C" fn(*const c_void);
 /// Host functions for hooks. A plain `repr(C)` struct, whose layout is part of [`crate::LAYOUT_HASH`].
 ///
 /// # Safety
-/// For all functions: `image` is the pointer from the caller's context, and the other arguments fulfill the contract of the
-/// documented C function.
+/// For all functions: `image` is [`HookContext::image`] of the caller, and the remaining arguments fulfill the contract of the documented C
+/// function.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookTable {
-    /// `__cxa_thread_atexit_impl`: the destructor runs when this thread ends, or on this thread when the image is unloaded.
+    /// `__cxa_thread_atexit_impl`: the destructor runs on this thread, when the thread ends or the image is unloaded.
     pub thread_atexit: unsafe extern "C" fn(
         image: *const c_void,
         destructor: Destructor,
@@ -136,8 +137,8 @@ pub struct HookTable {
         flags: c_int,
         new_address: *mut c_void,
     ) -> *mut c_void,
-    /// `sigaction`; `action` and `old` point to the platform's `struct sigaction`, or are null. The host registers its own
-    /// handler. `old` receives the previous action of this image or of the host process, never of another image.
+    /// `sigaction`; `action` and `old` point to the platform's `struct sigaction`, or are null. The host registers its own handler. `old`
+    /// receives the previous action of this image or of the host process; actions of further images remain hidden.
     pub signal_action:
         unsafe extern "C" fn(image: *const c_void, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int,
     /// `signal`; handlers are passed as integers.
@@ -164,9 +165,9 @@ pub struct HookTable {
     pub free: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
     /// Reports a block that the C library has allocated for the module to free; may be null.
     pub block_made: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
-    /// Reports that the C library is about to move or free this block. Returns zero if the block is not recorded as a block of a module.
+    /// Reports that the C library is about to move or free this block. Returns zero if the host has no record of the block.
     pub block_borrowed: unsafe extern "C" fn(image: *const c_void, block: *mut c_void) -> c_int,
-    /// `shmat`. The unload of the image detaches the segments that are still attached.
+    /// `shmat`. The unload of the image detaches all attached segments.
     pub segment_attach:
         unsafe extern "C" fn(image: *const c_void, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void,
     /// `shmdt`.
@@ -175,8 +176,8 @@ pub struct HookTable {
     pub fd_opened: unsafe extern "C" fn(image: *const c_void, fd: c_int),
     /// Reports that the module is about to close this descriptor.
     pub fd_closed: unsafe extern "C" fn(image: *const c_void, fd: c_int),
-    /// Returns new zeroed pages for the module's heap; `len` is a multiple of 64 KiB, and the pages are aligned to 64 KiB. Returns
-    /// null if memory is exhausted. The host unmaps the pages after the image.
+    /// Returns new zeroed pages for the module's heap; `len` is a multiple of 64 KiB, and the pages are aligned to 64 KiB. Returns null if
+    /// memory is exhausted. The host unmaps the pages after it has unmapped the image.
     pub heap_grow: unsafe extern "C" fn(image: *const c_void, len: usize) -> *mut c_void,
     /// Frees pages of [`HookTable::heap_grow`].
     pub heap_shrink: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize),
@@ -184,7 +185,7 @@ pub struct HookTable {
     pub frame_registered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void, deregister: Deregister),
     /// Reports that the module is about to deregister the table at `begin`. Returns zero if the host has already deregistered the table.
     pub frame_deregistered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void) -> c_int,
-    /// `fopencookie`; `functions` points to the platform's `cookie_io_functions_t`.
+    /// `fopencookie`; `functions` points to the C library's `cookie_io_functions_t`.
     pub stream_open: unsafe extern "C" fn(
         image: *const c_void,
         cookie: *mut c_void,
@@ -249,7 +250,7 @@ pub struct HookTable {
         count: c_int,
         event: *const c_void,
     ) -> c_int,
-    /// Reports that the module has enabled, changed or disabled signals of a descriptor.
+    /// Reports that the module has enabled, changed or disabled the signals that a descriptor raises.
     pub fd_signals: unsafe extern "C" fn(image: *const c_void, fd: c_int),
     /// Reports that the module is about to jump to the location in this buffer, which `setjmp` or a related function has filled.
     pub jumps: unsafe extern "C" fn(image: *const c_void, buffer: *const c_void),
@@ -257,8 +258,8 @@ pub struct HookTable {
     pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),
 
     // Hooks for functions that a module may not call while it is being closed.
-    /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The module must then
-    /// refuse the call of `function`, a C string, and the host reports the refused call later.
+    /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The module must then refuse the
+    /// call of the C function with the name `function`. The host reports the refused call later.
     pub refuses: unsafe extern "C" fn(image: *const c_void, function: *const c_char) -> c_int,
 
     /// Reports an address that `dlsym` has found for the module.

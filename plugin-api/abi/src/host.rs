@@ -26,8 +26,8 @@ use crate::zcall::{ZCallBuffer, ZCallStatus};
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct HostRef(pub *const ());
 
-// SAFETY: a plugin only passes the pointer back. Host functions that may be called on any thread are documented as such; all other
-// functions check the thread before they dereference the pointer.
+// SAFETY: a plugin only passes the pointer back. Each host function that any thread may call documents this fact. All other functions check
+// the thread before they dereference the pointer.
 #[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
 unsafe impl Send for HostRef {}
 // SAFETY: a plugin shares only the pointer, and the host's functions check the thread that passes the pointer back.
@@ -50,18 +50,18 @@ pub mod mode {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Directory {
-    /// Entries of the object slots; the host reallocates the array when it needs more entries.
+    /// Entries of the object slots. The host reallocates the array to add entries.
     pub entries: *const DirectoryEntry,
     /// Number of entries.
     pub len: u32,
-    /// Incremented whenever an object is destroyed or its body is replaced. Addresses inside objects stay valid until the count
+    /// Incremented whenever an object is destroyed or an object's memory is replaced. Addresses inside objects remain valid until the count
     /// changes. The count cannot overflow in the lifetime of a process.
     pub ends: u64,
 }
 
-/// Counter of the slices of host memory that code of all modules holds. While code holds a slice, no code may move or change its
-/// memory. The module that creates a slice increments the counter. The host checks the counter. Both happen on the game thread. The counter
-/// is stored in host memory, so the host reads the counter without calling a module.
+/// Counter of the slices of host memory that code of all modules holds. While code holds a slice, no code may move or change the memory of
+/// the slice. On the game thread, the module that creates a slice increments the counter, and the host checks the counter. The counter is
+/// stored in host memory. The host therefore reads the counter without calling a module.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Slices {
@@ -75,7 +75,7 @@ impl Slices {
     /// Number by which a mutable slice increments [`Slices::out`].
     pub const EXCLUSIVE: u64 = 1 << 32;
 
-    /// Returns the counter for a state without slices.
+    /// Creates the counter of a host whose modules hold no slices.
     #[must_use]
     pub const fn none() -> Self {
         Self { out: AtomicU64::new(0), module: AtomicU64::new(0) }
@@ -94,16 +94,16 @@ pub struct DirectoryEntry {
     pub memory: *mut u8,
 }
 
-/// Addresses of owned values, which a module may look up on the game thread without a call. The address of the directory is constant. The
-/// host removes the entry of a destroyed value. The directory therefore contains no stale address.
+/// Addresses of owned values. A module may look up these addresses on the game thread without a call. The address of the directory is
+/// constant. The host removes the entry of a destroyed value. The directory therefore contains no stale address.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackDirectory {
-    /// Entries of the slots of owned values; the host reallocates the array when it needs more entries.
+    /// Entries of the slots of owned values. The host reallocates the array to add entries.
     pub entries: *const BlackEntry,
     /// Number of entries.
     pub len: u32,
-    /// Incremented, with wraparound, whenever an owned value is destroyed. Addresses of existing values stay valid until the count
+    /// Incremented, with wraparound, whenever an owned value is destroyed. Addresses of existing values remain valid until the count
     /// changes.
     pub ends: u32,
 }
@@ -138,16 +138,16 @@ pub struct ModuleContext {
     pub directory: *const Directory,
     /// Counter of held slices; null for a module without objects.
     pub slices: *const Slices,
-    /// Directory of owned values; null for a module that may own none.
+    /// Directory of owned values; null for a module that may not own values.
     pub owned_values: *const BlackDirectory,
-    /// Version of direct calls, or [`CLOSED`](crate::host_direct::CLOSED) while direct calls are closed, for example before a commit.
-    /// If the version has changed, a module looks up a function again. The game thread reads the version; a module that is not bound
-    /// to a thread may read it on any thread. For such a module, the host keeps the version until the module is unmapped, and closes
-    /// direct calls when the module ends.
+    /// Version of direct calls, or [`CLOSED`](crate::host_direct::CLOSED) while direct calls are closed, for example before a commit. If
+    /// the version has changed, a module looks up a function again. The game thread reads the version. A module that is not bound to a
+    /// thread may read the version on any thread. For an unbound module, the host keeps the version until the module is unmapped, and
+    /// closes direct calls when the module ends.
     pub direct: *const AtomicU64,
     /// Stack of the game thread: scopes of objects begin only on this stack. [`StackSpan::ANY`] for a module without objects.
     pub stack: StackSpan,
-    /// Most verbose log level that has a listener.
+    /// Most verbose log level for which the host has a listener.
     pub level: LogLevel,
 }
 

@@ -1,6 +1,6 @@
-//! Direct calls of host functions by address. Each argument is passed as the 64 bits of its slot, so the function type depends only
-//! on the number of arguments. The caller has compared the signatures when it received the address, and reads the host's version
-//! word before each call.
+//! Direct calls of host functions by address. Each argument is passed as the 64 bits of its slot, so the function type depends only on the
+//! number of arguments. The caller compares the signatures once, when it receives the address. Before each call, the caller reads the
+//! host's version word.
 #![expect(unsafe_code, reason = "calls an address, and makes addresses of functions")]
 
 use core::mem::MaybeUninit;
@@ -18,10 +18,10 @@ use crate::zcall::Slot;
 pub struct DirectCallee {
     /// Code of the function: a [`DirectBits::Code`]. Null for a function without direct calls.
     pub code: *const (),
-    /// First argument of the code.
+    /// First argument of each call of `code`.
     pub context: *const (),
-    /// Value of [`ModuleContext::direct`](crate::host::ModuleContext::direct) for which the function may be called. Zero if direct
-    /// calls were closed.
+    /// The function may be called while [`ModuleContext::direct`](crate::host::ModuleContext::direct) has this value. Zero if direct calls
+    /// were closed during the lookup.
     pub version: u64,
 }
 
@@ -29,9 +29,9 @@ impl DirectCallee {
     /// No function for direct calls.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
-    /// Context of a leaf: a function in the host's image whose code uses no context. While code of the module runs, it may call a
-    /// leaf even if the version word no longer equals [`Self::version`]. A module may call a leaf on the game thread; a module that
-    /// is not bound to a thread may call it on any thread.
+    /// Context of a leaf: a function in the host's image whose code uses no context. While code of the module runs, the module may call a
+    /// leaf even if the version word differs from [`Self::version`]. A module may call a leaf on the game thread. A module that is not
+    /// bound to a thread may call a leaf on any thread.
     pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 
@@ -49,8 +49,8 @@ pub trait DirectBits: Copy {
     /// Returns the code that runs the body `B`.
     fn code_of<B: DirectBody<Self>>() -> Self::Code;
 
-    /// Runs the body `B` in a separate function with the words in registers. The compiler can make this a tail call, which needs no
-    /// additional stack.
+    /// Runs the body `B` in a separate function with the words in registers. The compiler can emit a tail call, which needs no additional
+    /// stack.
     ///
     /// # Safety
     /// See [`DirectBody::run`].
@@ -76,7 +76,7 @@ pub trait DirectBits: Copy {
 /// the status of the last call. The returned bits are the number of successful calls.
 pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
 
-/// Calls of one function on several objects, passed from a module to the host.
+/// Request of a module that the host call one function on several objects.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct EachCall {
@@ -93,7 +93,7 @@ pub struct EachCall {
     pub results: *mut u64,
     /// First argument for each call of [`Self::failed`].
     pub failures: *mut (),
-    /// Called for each failed call, with the index of the object and the failure.
+    /// Callback for each failed call. Receives the index of the object and the failure.
     pub failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
 
@@ -108,8 +108,8 @@ pub trait DirectBody<Bits: Copy> {
     /// The context was stored with this code, and the bits are values of the types that the signature specifies.
     unsafe fn run(context: &Self::Context, object: ObjectHandle, bits: Bits) -> DirectAnswer;
 
-    /// Performs the call on the objects in order until a call fails. Returns the answer that [`EachCode`] specifies, and writes the
-    /// results of the successful calls. `results` has room for one result per object.
+    /// Performs the call on the objects in order until a call fails. Returns the status and the count that [`EachCode`] specifies, and
+    /// writes the results of the successful calls. `results` has room for one result per object.
     ///
     /// # Safety
     /// See [`DirectBody::run`].
@@ -125,7 +125,7 @@ pub trait DirectBody<Bits: Copy> {
     }
 }
 
-/// Calls `one` on the objects in order until a call fails. Returns the answer that [`EachCode`] specifies.
+/// Calls `one` on the objects in order until a call fails. Returns the status and the count that [`EachCode`] specifies.
 #[inline(always)]
 pub fn one_by_one(
     objects: &[ObjectHandle],

@@ -3,7 +3,7 @@
 
 use crate::type_text::{contains, is_same};
 
-/// Function of an interface or of a class, for the comparison.
+/// Function of an interface or of a class, as input of the comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct InterfaceFunction {
     name: &'static str,
@@ -39,8 +39,8 @@ pub const fn declared_as(functions: &[InterfaceFunction], name: &str) -> &'stati
     }
 }
 
-/// Returns true if the function has the fingerprint. Also returns true for a missing function, which a separate message
-/// reports.
+/// Returns true if the function has the fingerprint. Also returns true for a missing function. A separate message reports the missing
+/// function.
 #[must_use]
 pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerprint: u64) -> bool {
     match find(functions, name) {

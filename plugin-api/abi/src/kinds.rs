@@ -1,5 +1,5 @@
 //! Numbers for kinds of properties and flags of properties, functions and classes. The numbers are not Rust enums: an unknown number in an
-//! enum would be undefined behavior, but must be reported as an error.
+//! enum is undefined behavior. With plain numbers, the host reports an error.
 
 use abi_stable::StableAbi;
 
@@ -24,8 +24,7 @@ use abi_stable::StableAbi;
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
-/// Syntax of a type of one kind: the name of the kind alone, a path in place of the name, or the name followed by types, a path
-/// or a signature in parentheses.
+/// Syntax in which type descriptions write the types of one kind.
 ///
 /// # Examples
 /// ```
@@ -75,7 +74,7 @@ macro_rules! kinds {
             /// ```
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// Returns the name for signatures, reports and errors; `None` for an unknown number.
+            /// Returns the name of the kind in signatures, reports and errors; `None` for an unknown number.
             ///
             /// # Examples
             /// ```
@@ -121,7 +120,7 @@ macro_rules! kinds {
                 match self.0 { $($number => kinds!(@plugin $text $($plugin)?),)* _ => None }
             }
 
-            /// Returns the script keywords for a reference of this kind to a class; messages use the first keyword.
+            /// Returns the script keywords that declare a reference of this kind to a class. Messages use the first keyword.
             ///
             /// # Examples
             /// ```
@@ -165,7 +164,7 @@ kinds! {
     STRING = 12, "String", Plain;
     /// An interned name: [`crate::handles::Name`].
     NAME = 13, "Name", Plain, plugin: Some("UName");
-    /// A number of an enum, stored with the size of its underlying type.
+    /// A value of an enum, stored with the size of the enum's underlying type.
     ENUM = 19, "Enum", Path, plugin: None;
     /// A strong reference to an object: [`crate::handles::ObjectHandle`].
     OBJECT = 14, "Object", Path, plugin: Some("Obj");
@@ -311,10 +310,10 @@ flags! {
     function_flags {
         /// Scripts may call the function.
         CALLABLE = 0, "blueprint_callable";
-        /// Scripts may call the function. The function has no side effects, so new code may call it before the commit
-        /// of a reload.
+        /// Scripts may call the function. The function has no side effects. New code may therefore call the function before the commit of a
+        /// reload.
         PURE = 1, "blueprint_pure";
-        /// Subclasses may override the function; without an override, its own body runs.
+        /// Subclasses may override the function. Without an override, the declared body runs.
         NATIVE_EVENT = 2, "blueprint_native_event";
         /// The function is called without an object.
         STATIC = 3, "static";
@@ -326,7 +325,7 @@ flags! {
         IMPLEMENTABLE_EVENT = 6, "blueprint_implementable_event";
         /// The function does not change the plugin part of its object.
         CONST = 7, "const";
-        /// The function is implemented in a C library, which the function's metadata specifies.
+        /// The function is implemented in a C library. The function's metadata names the library.
         DLL_IMPORT = 8, "dll_import";
         /// The function is implemented in a C library, and needs no working directory.
         NO_CWD = 9, "no_cwd";

@@ -41,13 +41,13 @@ pub struct LogRecord<'a> {
     pub level: LogLevel,
     /// Line in `file`, or zero if unknown.
     pub line: u32,
-    /// Module path, or a target that the author has chosen.
+    /// Target of the record: the module path, or a name that the author has chosen.
     pub target: RStr<'a>,
     /// Message of an event, or name of a span.
     pub message: RStr<'a>,
     /// Source file, or empty if unknown.
     pub file: RStr<'a>,
-    /// Fields other than the message.
+    /// Fields of the record, without the message.
     pub fields: RSlice<'a, LogField<'a>>,
 }
 

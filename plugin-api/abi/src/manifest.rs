@@ -1,5 +1,5 @@
 //! The manifest section: identity and build parameters of a module, readable without mapping the file. Mapping a file runs its
-//! initializers. The section therefore contains all data that a host needs to refuse a module before its code runs.
+//! initializers. From the section alone, a host can therefore refuse a module before the module's code runs.
 //!
 //! [`FORMAT`] determines the encoding, which is little-endian. The section contains magic, format, total length, ABI number, layout
 //! hash, oldest and newest API, flags, and build id. Next are the name, the version and the compiler, as UTF-8 strings with a
@@ -53,7 +53,7 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// Semantic version of the module.
     pub version: &'a str,
-    /// Build id, which differs if the sources, the compiler's arguments or the linked libraries differ.
+    /// Build id. Builds with different sources, compiler arguments or linked libraries have different ids.
     pub build_id: u128,
     /// Version string of the compiler.
     pub compiler: &'a str,
@@ -61,9 +61,9 @@ pub struct Source<'a> {
     pub unwinds: bool,
     /// True if the module has the hooks of [`crate::hooks`].
     pub hooked: bool,
-    /// True if the allocator is the module heap, whose pages are freed with the image.
+    /// True if the module's allocator is the module heap. The host frees the pages of this heap with the image.
     pub own_heap: bool,
-    /// Declared permissions. `None` if the module declares none.
+    /// Declared permissions. `None` omits the declaration.
     pub permissions: Option<Permissions>,
     /// Name and version range of each required module.
     pub dependencies: &'a [(&'a str, &'a str)],
@@ -179,9 +179,10 @@ pub struct Manifest<'a> {
     pub slot_types: bool,
     /// True if the module has the hooks of [`crate::hooks`]. A module without hooks cannot be unmapped safely.
     pub hooked: bool,
-    /// True if the allocator of the module is the module heap, whose pages are freed with the image.
+    /// True if the module's allocator is the module heap. The host frees the pages of this heap with the image.
     pub own_heap: bool,
-    /// Permissions that the module declares. `None` if the module declares none, as all modules built before permissions existed.
+    /// Permissions that the module declares. `None` if the manifest has no declaration, for example because the module was built before
+    /// permissions existed.
     pub permissions: Option<Permissions>,
     /// Build id; different builds have different ids.
     pub build_id: u128,
@@ -195,16 +196,16 @@ pub struct Manifest<'a> {
     dependency_count: u16,
 }
 
-/// Error kind of an invalid section.
+/// Reason why a manifest section is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestError {
     /// The section does not begin with the magic.
     Magic,
-    /// The encoding has this unsupported version.
+    /// The version of the encoding is unsupported. Contains the version.
     Format(u32),
     /// The section is too short, or its length field is wrong.
     Length,
-    /// The checksum does not match.
+    /// The checksum of the section does not match.
     Checksum,
     /// A string is not UTF-8, or a count does not match.
     Content,

@@ -1,5 +1,5 @@
-//! Root module that every plugin exports. The root module is a prefix type like [`crate::host::HostTable`], and a macro
-//! generates both types from lists.
+//! Root module that every plugin exports. The root module is a prefix type like [`crate::host::HostTable`]. A macro generates both types
+//! from lists.
 #![expect(unsafe_code, reason = "the derived accessor of a field that an older module may lack reads it by its offset")]
 
 use abi_stable::StableAbi;

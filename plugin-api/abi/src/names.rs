@@ -1,6 +1,5 @@
-//! Syntax of the names of modules and types, and of versions. These strings become file names, parts of ZCall names and text
-//! in logs, so each kind has a grammar and a maximum length. The writer and the reader of the manifest section check these
-//! rules.
+//! Syntax of the names of modules and types, and of versions. These strings become file names, parts of ZCall names and text in logs. Each
+//! kind of string therefore has a grammar and a maximum length. The writer and the reader of the manifest section check these rules.
 
 use core::fmt;
 
@@ -13,7 +12,7 @@ pub const LONGEST_IDENTIFIER: usize = 255;
 /// Maximum length of a version, in bytes.
 pub const LONGEST_VERSION: usize = 64;
 
-/// Maximum length of a version range, and of a compiler's version string, in bytes.
+/// Maximum length of a version range, of a compiler's version string and of other printable text, in bytes.
 pub const LONGEST_WORDS: usize = 256;
 
 /// Rule for the name of a module, as reported in errors.
@@ -54,13 +53,13 @@ const fn is_short_name(bytes: &[u8], upper_case: bool) -> bool {
         && consists_of(bytes, b"_", upper_case)
 }
 
-/// Returns true if versions may have this length and these characters. The comparison of versions checks the syntax.
+/// Checks only the length and the characters of a version. The comparison of versions checks the syntax.
 #[must_use]
 pub const fn is_version(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_VERSION && consists_of(text.as_bytes(), b".-+", true)
 }
 
-/// Returns true if version ranges may have this length and these characters.
+/// Checks only the length and the characters of a version range.
 #[must_use]
 pub const fn is_version_range(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_WORDS && consists_of(text.as_bytes(), b".-+*^~<>=, ", true)

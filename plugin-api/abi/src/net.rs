@@ -1,6 +1,6 @@
 //! Network form of a struct: the bytes that `net_serialize` writes and reads. Host and plugin both implement `net_serialize` with the
-//! archive in this file. Objects are stored in a separate table, not in the bytes. The host translates the table, because only the host
-//! knows the names of objects on other machines.
+//! archive in this file. Referenced objects are stored in a separate table. The host translates the table, because only the host has the
+//! names of objects on remote machines.
 //!
 //! Table and bytes are sent as one buffer: the number of objects (4 bytes), the handles (8 bytes each), and the bytes of the
 //! struct. All numbers are little-endian.
@@ -177,7 +177,7 @@ impl NetArchive {
         !self.is_saving
     }
 
-    /// Returns true if an expected value was missing or invalid, or if bytes were too long to be written.
+    /// Returns true if an expected value was missing or invalid, or if a byte string was too long to be written.
     ///
     /// # Examples
     /// ```
@@ -314,8 +314,8 @@ pub struct NetMap {
 }
 
 impl NetMap {
-    /// Writes a reference to an object when saving. When loading, replaces the reference by the next reference of the archive.
-    /// A reference to an object that is unknown on this machine becomes none.
+    /// Writes a reference to an object when saving. When loading, replaces the reference by the next reference of the archive. If the
+    /// referenced object is unknown on this machine, the reference becomes none.
     ///
     /// # Examples
     /// ```

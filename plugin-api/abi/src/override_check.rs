@@ -13,7 +13,7 @@ pub struct EventOf<E>(PhantomData<E>);
 #[derive(Clone, Copy, Debug)]
 pub struct NoEvent;
 
-/// Requires that the signature `F` of an override equals the signature of its event.
+/// Requires that the signature `F` of an override equals the event's signature.
 #[diagnostic::on_unimplemented(
     message = "this override is `{F}`, and its event is `{Self}`",
     label = "parameters or result differ from those of the event",
@@ -52,11 +52,11 @@ impl NoEvent {
         false
     }
 
-    /// Accepts every signature, because a separate message reports the missing event.
+    /// Accepts every signature. A separate message reports the missing event.
     pub const fn check<F>(self) {}
 }
 
-/// Provides an empty list of events for each class. A class with events has an inherent constant, which takes precedence.
+/// Provides an empty list of events for each class. The inherent constant of a class with events takes precedence over this constant.
 pub trait NoEvents {
     /// Names of the events: none.
     const ALCEDO_EVENTS: &'static [&'static str] = &[];
@@ -64,8 +64,8 @@ pub trait NoEvents {
 
 impl<T> NoEvents for T {}
 
-/// Returns the message for an override of an event that the class does not declare. The message contains `problem`, a hint, and
-/// the `id` of the rule. The hint is the class `base` that declares the event, or the most similar name in `events`.
+/// Returns the message for an override of an event that the class does not declare. The message contains `problem`, a hint, and the `id` of
+/// the rule. The hint names the class `base` that declares the event, or the most similar name in `events`.
 #[must_use]
 pub const fn no_event(
     problem: &str,

@@ -1,7 +1,7 @@
-//! Permissions: kinds of resources of the process that a module declares to use. The declaration consists of flags of the manifest, so it
-//! changes no layout: hosts of earlier versions ignore the flags, and a manifest of an earlier version declares no permissions.
+//! Permissions: kinds of process resources whose use a module declares. The declaration consists of flags of the manifest. The flags change
+//! no layout: hosts of earlier versions ignore them, and a manifest of an earlier version declares no permissions.
 //!
-//! A declaration restricts no code. A host compares it with the imports of the file and with the calls that the hooks record.
+//! A declaration restricts no code. A host compares the declaration with the imports of the file and with the calls that the hooks record.
 
 /// Kind of resource that a module uses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -13,9 +13,9 @@ pub enum Permission {
     Files,
     /// Threads of the module.
     Threads,
-    /// Actions and timers of signals.
+    /// Signal actions, and timers that raise signals.
     Signals,
-    /// C libraries that the file needs or opens. Excludes the C library of the platform.
+    /// C libraries that the file lists as dependencies or opens at run time. Excludes the C library of the platform.
     CLibraries,
 }
 
@@ -53,7 +53,7 @@ impl core::fmt::Display for Permission {
     }
 }
 
-/// Flag of a manifest that declares permissions. An empty declaration has only this flag.
+/// Manifest flag of every declaration of permissions. A declaration without permissions sets only this flag.
 const DECLARED: u32 = 1 << 4;
 
 /// Permissions that a module declares.
@@ -91,7 +91,7 @@ impl Permissions {
         }
     }
 
-    /// Reads the flags of a manifest. Returns `None` if the module declares no permissions.
+    /// Reads the declaration from the flags of a manifest. Returns `None` if the manifest has no declaration.
     pub(crate) const fn of_flags(flags: u32) -> Option<Self> {
         let Self(all) = Self::of(&Permission::ALL);
         if flags & DECLARED == 0 { None } else { Some(Self(flags & all)) }

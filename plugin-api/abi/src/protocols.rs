@@ -1,6 +1,5 @@
-//! Protocols and resolvers that a module registers for calls by name. The host stores the functions of each protocol and resolver, together
-//! with a number. The host passes this number to the functions. The host does not call these functions while the module's generation is
-//! suspended, or after the generation has ended.
+//! Protocols and resolvers that a module registers for calls by name. For each protocol and resolver, the host stores its functions and a
+//! number, and passes the number in each call. The host calls the functions only while the module's generation is live and not suspended.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RStr, RString};
@@ -33,15 +32,17 @@ pub struct ResolveName(
 /// Calls a function that a resolver has returned. Called on the game thread only.
 ///
 /// # Safety
-/// `function` is the number of a [`Resolution`] that was not dropped. A resolver registered with this function returned this
-/// resolution. `buffer` borrows its slots exclusively until the function returns; the slots match the signature of the resolution.
+/// `function` is the number of a [`Resolution`] that has not been dropped. The resolution was returned by a resolver that was registered
+/// with this [`CallResolved`]. `buffer` borrows its slots exclusively until the function returns; the slots match the signature of the
+/// resolution.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct CallResolved(
     pub unsafe extern "C" fn(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status,
 );
 
-/// Drops a function that a resolver has returned. The module drops the remaining functions when it ends. Called on the game thread only.
+/// Drops a function that a resolver has returned. When the module ends, it drops its remaining resolved functions itself. Called on the
+/// game thread only.
 ///
 /// # Safety
 /// `function` fulfills the requirements of [`CallResolved`], and is not used again.
@@ -55,9 +56,9 @@ pub struct DropResolved(pub unsafe extern "C" fn(function: u64, failure: &mut Fa
 pub struct ProtocolDesc<'a> {
     /// Number of the protocol in the module.
     pub number: u64,
-    /// Part of a name before the colon, which selects the protocol.
+    /// Prefix that selects the protocol: the part of a name before the colon.
     pub word: RStr<'a>,
-    /// Syntax of the names, for errors.
+    /// Syntax of the protocol's names, for errors.
     pub form: RStr<'a>,
     /// Hint for errors about unknown names, or empty.
     pub help: RStr<'a>,
@@ -77,7 +78,7 @@ pub struct ResolverDesc<'a> {
     pub protocol: RStr<'a>,
     /// Name of the resolver, for errors.
     pub label: RStr<'a>,
-    /// Priority of the resolver. Among the resolvers of a protocol, the host calls the smallest number first.
+    /// Priority of the resolver. Among the resolvers of a protocol, the host calls the resolver with the smallest number first.
     pub priority: i32,
     /// Function that resolves names.
     pub resolve: ResolveName,
@@ -93,23 +94,23 @@ pub struct ResolverDesc<'a> {
 pub struct ResolutionKind(pub u8);
 
 impl ResolutionKind {
-    /// The resolver does not resolve the name. The text contains the reason, or is empty.
+    /// The resolver declines the name. [`Resolution::text`] contains the reason, or is empty.
     pub const DECLINED: Self = Self(0);
-    /// The name resolves to a function. The text contains the function's signature.
+    /// The name resolves to a function. [`Resolution::text`] contains the function's signature.
     pub const FUNCTION: Self = Self(1);
 }
 
-/// Result of a resolver for a name.
+/// Result that a resolver returns for a name.
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct Resolution {
     /// Kind of the result.
     pub kind: ResolutionKind,
-    /// Reason or signature, depending on the kind.
+    /// Reason of a declined name, or signature of the function.
     pub text: RString,
     /// Number of the function in the module.
     pub function: u64,
-    /// Fingerprint of the signature.
+    /// Fingerprint of the function's signature.
     pub fingerprint: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Address range of a thread's stack. Scopes that must be closed in reverse order of opening may begin only on the game thread's
-//! stack. On the stack of a coroutine, a scope could be suspended and outlive the surrounding frame.
+//! Address range of a thread's stack. Scopes that must be closed in reverse order of opening may begin only on the game thread's stack. A
+//! coroutine on its own stack could be suspended inside a scope. The scope would then outlive the surrounding frame.
 #![expect(unsafe_code, reason = "reads the stack pointer")]
 
 use abi_stable::StableAbi;
@@ -15,7 +15,7 @@ pub struct StackSpan {
 }
 
 impl StackSpan {
-    /// Span that contains every address. Used if the platform does not report the range of a stack, or if no scope depends on the stack.
+    /// Span that contains every address. Used if the platform reports no range for a stack, or if no scope depends on the stack.
     pub const ANY: Self = Self { low: 0, len: usize::MAX };
 
     /// Returns true if the caller's stack pointer is in the span. The check costs one comparison.

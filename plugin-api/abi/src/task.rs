@@ -1,5 +1,5 @@
-//! Deferred work of a module on the game thread: tasks, timers, posted closures. Each is a [`Job`]: code and data of the module. The host
-//! stores a job as an opaque address and two functions. The host schedules jobs on the game thread, and never runs a job of an ended
+//! Jobs that a module schedules on the game thread: tasks, timers and posted closures. A [`Job`] consists of code and data of the module.
+//! The host stores a job as an opaque address and two functions. The host runs jobs on the game thread, and never runs a job of an ended
 //! generation. The host drops each job exactly once.
 
 use abi_stable::StableAbi;
@@ -24,7 +24,7 @@ impl JobId {
 pub struct JobKind(pub u32);
 
 impl JobKind {
-    /// A future. The job runs once after scheduling, and again after each call of its waker, until the future is ready.
+    /// A future. The job runs once after it is scheduled, and again after each call of its waker, until the future is ready.
     pub const TASK: Self = Self(1);
     /// A timer that runs once, after the delay.
     pub const AFTER: Self = Self(2);
@@ -41,7 +41,7 @@ impl JobKind {
 pub struct JobStep(pub u8);
 
 impl JobStep {
-    /// The job must run again, because it is a pending future or a repeating timer.
+    /// The job is a pending future or a repeating timer, and must run again.
     pub const PENDING: Self = Self(0);
     /// The job is complete.
     pub const DONE: Self = Self(1);
@@ -74,8 +74,8 @@ pub struct Job<'a> {
     pub kind: JobKind,
     /// Line of the code that scheduled the job, or zero.
     pub line: u32,
-    /// Object that owns the job: the job ends with this object, or with the object's plugin part. If the object is none, the job
-    /// ends with its module.
+    /// Object that owns the job. The job ends when this object or its plugin part is destroyed. If `object` is none, the job ends with its
+    /// module.
     pub object: ObjectHandle,
     /// Game time until the first run of a timer, in nanoseconds.
     pub delay: u64,

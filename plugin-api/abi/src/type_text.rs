@@ -1,5 +1,5 @@
-//! Strings that are computed at compile time: types such as `Map(String, Array(f64))`, and names in compiler messages. A nested
-//! type crosses the ABI boundary as a string. Host and plugin need this string in constants, where `format!` is not available.
+//! Strings that are computed at compile time: types such as `Map(String, Array(f64))`, and names in compiler messages. A nested type
+//! crosses the ABI boundary as a string. Host and plugin need this string in constants. `format!` is unavailable there.
 
 use crate::kinds::{KindForm, PropertyKind};
 
@@ -29,7 +29,7 @@ impl TypeText {
         text
     }
 
-    /// Formats a type with a kind and a path as the host does.
+    /// Formats a type with a kind and a path. The host uses this format, too.
     #[must_use]
     pub const fn of(kind: PropertyKind, path: &str) -> Self {
         assert!(
@@ -81,8 +81,8 @@ const fn has_a_type_path(kind: PropertyKind) -> bool {
     matches!(kind.form(), KindForm::Struct | KindForm::Path) && kind.0 != PropertyKind::ENUM.0
 }
 
-/// Returns true if a string has the form `/Script/<Package>.<Type>`. A path with parentheses or commas would change the meaning of
-/// a type string that contains the path.
+/// Returns true if a string has the form `/Script/<Package>.<Type>`. Parentheses or commas in a path would change the meaning of the type
+/// string around the path.
 #[must_use]
 pub const fn is_type_path(path: &str) -> bool {
     let (path, root) = (path.as_bytes(), b"/Script/");
@@ -154,8 +154,8 @@ const fn is_joined(text: &str, parts: &[&str]) -> bool {
     at == text.len()
 }
 
-/// Returns true if a part of a string is a valid name of a package, a type or a member. Accepts all letters outside ASCII, which
-/// the compiler and the host check.
+/// Returns true if the bytes `from..to` of a string are a valid name of a package, a type or a member. Accepts all letters outside ASCII.
+/// The compiler and the host check these letters.
 const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     let mut at = from;
     while at < to {
@@ -248,8 +248,8 @@ pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, name
     paths
 }
 
-/// Expands to a list of member paths in the form `path:name`, computed at compile time. Needs only a few constants for all members
-/// of a class.
+/// Expands to a list of member paths in the form `path:name`, computed at compile time. Declares only a few constants for all members of a
+/// class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_member_paths {
@@ -263,7 +263,7 @@ macro_rules! __alcedo_member_paths {
     }};
 }
 
-/// Returns true if two strings are equal.
+/// Compares two strings in a constant. Returns true if they are equal.
 #[must_use]
 pub const fn is_same(one: &str, other: &str) -> bool {
     is_joined(one, &[other])
@@ -282,8 +282,8 @@ pub const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-/// Returns the name that is most similar to `name`: the name with the fewest inserted, removed and replaced bytes. Returns `None`
-/// if every name differs in more than half the length of `name`.
+/// Returns the name that is most similar to `name`: the name with the fewest inserted, removed and replaced bytes. Returns `None` if every
+/// name differs in more bytes than half the length of `name`.
 #[must_use]
 pub const fn nearest(names: &[&'static str], name: &str) -> Option<&'static str> {
     let (mut best, mut least, mut at) = (None, name.len() / 2 + 1, 0);

@@ -1,5 +1,5 @@
-//! Representation of values in host memory and in parameter blocks. Zero bytes are a valid value of every kind: the empty string, no
-//! object, an empty container, an unbound delegate.
+//! Representation of values in host memory and in parameter blocks. Memory that is all zero is a valid value of every kind: the empty
+//! string, no object, an empty container, an unbound delegate.
 
 use abi_stable::StableAbi;
 
@@ -66,14 +66,14 @@ pub struct TextSink {
     pub put: unsafe extern "C" fn(context: *mut (), data: *const u8, len: usize),
 }
 
-/// Callback that receives the fields of a plugin part that are kept during a reload.
+/// Callback that receives the name and the value of each field that a plugin part keeps during a reload.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct KeepSink {
     /// First argument of `put`.
     pub context: *mut (),
-    /// Copies the name of a field, and the field's value in CBOR. For packed fields, the name is empty, and the data is the next piece of
-    /// the packed bytes.
+    /// Copies the name of a field, and the field's value in CBOR. For packed fields, the name is empty, and `data` points to the next piece
+    /// of the packed bytes.
     pub put: unsafe extern "C" fn(context: *mut (), name: TextView, data: *const u8, len: usize),
 }
 
@@ -100,8 +100,8 @@ pub struct LazyRaw {
     pub low: u64,
 }
 
-/// Contiguous array of values of one type. A plugin may read values, and may overwrite values that own no memory. All other changes are
-/// made by the host.
+/// Contiguous array of values of one type. A plugin may read values, and may overwrite values that own no memory. The host makes all other
+/// changes.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct ArrayRaw {
@@ -111,10 +111,10 @@ pub struct ArrayRaw {
     pub len: u32,
     /// Number of values that fit into the allocation.
     pub capacity: u32,
-    /// Incremented whenever values are moved or destroyed. An address is stale if the count has changed since the address was read. The
-    /// counter stops at [`ArrayRaw::WORN`], and every address is then treated as stale.
+    /// Incremented whenever values are moved or destroyed. The address of a value is stale if the count has changed since the address was
+    /// read. The counter stops at [`ArrayRaw::WORN`]. From then on, every address is treated as stale.
     pub epoch: u64,
-    /// Reserved for the host, which uses this field to detect a moved list of delegates.
+    /// Reserved for the host. The host detects with this field that a list of delegates has moved.
     pub reserved: u32,
 }
 
@@ -129,12 +129,12 @@ pub struct MapRaw {
     pub index: *mut (),
 }
 
-/// Bound function of an object. The delegate is unbound if the object is none.
+/// Bound function of an object. The delegate is unbound if `object` is none.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DelegateRaw {
-    /// Object of the function. A delegate keeps its object alive, but the object may be destroyed explicitly. The function is then not
-    /// called, and a call of a single delegate fails with `NOT_FOUND`.
+    /// Object of the function. A delegate keeps its object alive, but the object may be destroyed explicitly. After such a destruction, the
+    /// function is not called. A call of a single delegate then fails with `NOT_FOUND`.
     pub object: ObjectHandle,
     /// Name of the function in the object's class.
     pub function: Name,
@@ -142,7 +142,7 @@ pub struct DelegateRaw {
     pub reserved: u32,
 }
 
-/// List of delegates that is usually empty: null, or an array owned by the host.
+/// List of delegates, stored as null while the list is empty, or as the address of an array that the host owns.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct SparseRaw {

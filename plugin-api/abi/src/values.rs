@@ -1,5 +1,5 @@
-//! Host functions for values that a plugin cannot handle by itself: strings, containers, delegates and references in host
-//! memory, and owned values.
+//! Host functions for strings, containers, delegates and references in host memory, and for owned values. A plugin cannot change these
+//! values without the host.
 #![allow(
     unsafe_code,
     reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
@@ -42,7 +42,7 @@ pub struct Site {
     pub line: u32,
 }
 
-/// Constants for [`ConjugateState::color`], which states the side that created a conjugate.
+/// Constants for [`ConjugateState::color`]: the side that created the conjugate.
 pub mod color {
     /// Created by the host.
     pub const RED: u8 = 1;
@@ -60,7 +60,8 @@ pub struct ConjugateState {
     pub expired: u8,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// 1 if `age` is only a lower bound, otherwise 0. The age becomes a lower bound after many reuses of the conjugate's entry.
+    /// 1 if `age` is only a lower bound, otherwise 0. The age is only a lower bound after the host has reused the conjugate's entry many
+    /// times.
     pub older: u8,
     /// Nanoseconds since the conjugate was created or borrowed.
     pub age: u64,

@@ -1,10 +1,10 @@
-//! Formats values of foreign code for host and plugin, with a panic guard around each step.
+//! Formats values whose `Display` and `Drop` are foreign code. Host and plugin use this module, with a panic guard around each step.
 
 use core::fmt::{Display, Write};
 use core::mem::ManuallyDrop;
 
-/// Formats a value of foreign code into `words`, and drops the value in a second step. `caught` runs each step separately,
-/// because a panic during an unwind aborts the process. `caught` returns the panic of a step as an error.
+/// Formats a value of foreign code into `words`, and drops the value in a second step. `caught` runs one step and returns the panic of the
+/// step as an error. The steps run separately, because a panic during an unwind aborts the process.
 ///
 /// # Errors
 /// Returns the panic of `Display`, or the panic of `Drop` if formatting succeeded.

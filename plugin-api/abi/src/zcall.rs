@@ -33,12 +33,12 @@ impl SlotType {
     pub const F32: Self = Self(9);
     /// Type `f64`.
     pub const F64: Self = Self(10);
-    /// Address of a value. For `String`, an argument is the address of a [`crate::value::TextView`], and a result is the address
-    /// of a [`crate::value::TextSink`]. For other kinds that do not fit a slot (`PropertyKind::fits_slot`), it is the address of
-    /// a live value. The caller keeps an argument alive, and the callee may read the argument during the call. A result consists
-    /// of zero bytes before the call; the callee overwrites the result, and the caller owns it.
+    /// Address of a value. For `String`, an argument is the address of a [`crate::value::TextView`], and a result is the address of a
+    /// [`crate::value::TextSink`]. For other kinds that do not fit a slot (`PropertyKind::fits_slot`), the slot contains the address of a
+    /// live value. The caller keeps an argument alive, and the callee may read the argument during the call. The memory of a result is all
+    /// zero before the call. The callee overwrites this memory, and the caller owns the result.
     pub const POINTER: Self = Self(11);
-    /// Handle of an object or of another conjugate.
+    /// Handle of a conjugate, which may be an object.
     pub const CONJUGATE: Self = Self(13);
 
     /// Returns the slot type of a kind whose values are stored in slots; `None` for other kinds.
@@ -99,8 +99,8 @@ impl Slot {
 
     /// Creates a slot of `kind` with the value in the low bytes of `bits`.
     ///
-    /// The caller is responsible for the address in a slot of type [`SlotType::POINTER`]. The safe views for plugin and host code
-    /// create no slots of this type.
+    /// The caller is responsible for the address in a slot of type [`SlotType::POINTER`]. Safe plugin and host code cannot create slots of
+    /// this type.
     #[must_use]
     #[cfg_attr(not(feature = "slot-types"), expect(unused_variables, reason = "the type byte is compiled away"))]
     #[inline]
@@ -119,7 +119,7 @@ impl Slot {
         self.bits
     }
 
-    /// Returns the type byte, if this build has one.
+    /// Returns the type of the slot, if slots of this build have a type byte.
     #[inline]
     #[must_use]
     pub const fn kind(self) -> Option<SlotType> {

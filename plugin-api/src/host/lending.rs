@@ -1,6 +1,6 @@
-//! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
-//! are refused. While plugin code holds a mutable slice, reads are also refused. The host counts the slices too, and refuses
-//! writes that do not originate from calls of this module, for example writes of a logger.
+//! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views are
+//! refused. While plugin code holds a mutable slice, reads are also refused. The host also counts the slices. It refuses writes that do not
+//! originate from calls of this module, for example writes of a logger.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -43,12 +43,12 @@ impl Slices {
 /// Held slice. Dropping the value releases the slice, even during a panic.
 pub(crate) struct Lending {
     before: Slices,
-    /// Counter of the host, its previous value, and the previous holder.
+    /// Counter of the host, the previous count, and the module that held the previous slice.
     host: Option<(&'static HostSlices, u64, u64)>,
 }
 
 impl Lending {
-    /// Adds a slice to the counters. The caller has checked that other slices allow the access.
+    /// Adds a slice to the counters. The caller has checked that the held slices allow the access.
     ///
     /// # Errors
     /// Fails with `WRONG_STACK` on the stack of a coroutine, because slices must end in the reverse order of their creation.
@@ -90,7 +90,7 @@ impl Drop for Lending {
     }
 }
 
-/// Returns true if no thread holds a slice. All accesses are then allowed.
+/// Returns true if no thread holds a slice. Without held slices, all accesses are allowed.
 #[inline]
 pub(crate) fn no_slices_are_borrowed() -> bool {
     OUT.load(Ordering::Relaxed) == 0

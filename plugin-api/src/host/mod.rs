@@ -24,8 +24,8 @@ pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, Call
     host("lend")?.object_part(object, class)
 }
 
-/// Checks that a property of `object` may be written now. In the normal mode, the host is not called. Borrowed slices are
-/// irrelevant here: properties are in objects, slices are in containers, and writes into containers have a separate check.
+/// Checks that a property of `object` may be written now. In the normal mode, the host is not called. This check ignores borrowed slices:
+/// properties are stored in objects, but slices refer to containers. A separate check covers writes into containers.
 ///
 /// In the marking mode of a collection, the host checks only writes of references. `names_objects` is true if the written value
 /// may contain a reference.

@@ -1,4 +1,4 @@
-//! A buffer for CBOR that refuses deep nesting. Serializing a long linked list therefore fails, and does not overflow the stack.
+//! A buffer for CBOR that refuses deep nesting. The serialization of a long linked list therefore fails before the stack overflows.
 
 use std::io::{Error, Result, Write};
 
@@ -12,24 +12,22 @@ const MAP: u8 = 5;
 const TAG: u8 = 6;
 const OTHER: u8 = 7;
 
-/// Length code of an item whose end is marked by a break.
+/// Length code of an item of indefinite length. A break marks the end of such an item.
 const OPEN_END: u8 = 31;
 
-/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. At this header, a reader of the data exceeds
-/// its own limit.
+/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. A reader of the data exceeds its own limit at this header.
 #[derive(Default)]
 pub(super) struct Limited {
     pub(super) data: Vec<u8>,
-    /// Number of items that each open container still lacks. For a container that ends with a break, this number is too large
-    /// to be reached.
+    /// Number of missing items of each open container. For a container that ends with a break, this number is too large to reach zero.
     open: Vec<u64>,
     /// First byte of the current header.
     head: u8,
-    /// Number of bytes that the current header still lacks.
+    /// Number of missing bytes of the current header.
     rest: u32,
     /// Length in the current header.
     len: u64,
-    /// Number of bytes that the current string still lacks.
+    /// Number of missing bytes of the current string.
     content: u64,
 }
 
@@ -70,7 +68,7 @@ impl Limited {
     /// Counts the item whose header is complete.
     fn header(&mut self) -> Result<()> {
         match self.head >> 5 {
-            // A tag is part of the item that follows.
+            // A tag belongs to the item that follows.
             TAG => return Ok(()),
             OTHER if self.head & OPEN_END == OPEN_END => _ = self.open.pop(),
             kind => {

@@ -1,6 +1,6 @@
-//! Writes kept fields of standard types as bytes without names. A build whose kept fields have equal names and types reads the bytes in
-//! one call. The bytes contain no address. They therefore stay valid after the module that wrote them is unloaded. If a class has a field
-//! of any other type, its fields are saved by name.
+//! Writes kept fields of standard types as bytes without names. A build whose kept fields have equal names and types reads the bytes in one
+//! call. The bytes contain no address. They therefore remain valid after the writing module is unloaded. If a kept field of a class has a
+//! non-standard type, the fields of the class are saved by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -8,10 +8,11 @@ use std::marker::PhantomData;
 
 use alcedo_abi::fingerprint::Fingerprint;
 
-/// Version of the encoding. The fingerprint contains the version, so builds with different encodings save their fields by name.
+/// Version of the encoding. The fingerprint contains the version. Between builds with different encodings, fields are therefore saved by
+/// name.
 const ENCODING: &str = "packed 1";
 
-/// Number of bytes to collect before calling the host.
+/// Number of bytes that a [`Packer`] collects before it calls the host.
 const PENDING: usize = 64;
 
 /// Writer for kept fields as bytes.
@@ -117,7 +118,7 @@ const fn print(name: &str, parameters: &[u64]) -> u64 {
 }
 
 /// Returns the fingerprint of a class's kept fields, computed from the name and the type of each field. Returns zero if a field is not
-/// [`Packed`], or if the class keeps no field. The host then saves fields by name.
+/// [`Packed`], or if the class keeps no field. If the fingerprint is zero, the host saves the fields by name.
 #[must_use]
 pub(crate) const fn kept_print(fields: &[(&str, u64)]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START.text(ENCODING), 0);
@@ -132,8 +133,8 @@ pub(crate) const fn kept_print(fields: &[(&str, u64)]) -> u64 {
     if fields.is_empty() { 0 } else { print.finish() }
 }
 
-/// Selects the form in which a kept field of type `T` is saved. If the type is [`Packed`], inherent items exist, which take precedence
-/// over the items of [`SavedByName`].
+/// Selects the form in which a kept field of type `T` is saved. If the type is [`Packed`], this struct has inherent items. The inherent
+/// items take precedence over the items of [`SavedByName`].
 pub struct Packing<T>(PhantomData<T>);
 
 impl<T: Packed> Packing<T> {
@@ -154,8 +155,8 @@ impl<T: Packed> Packing<T> {
     }
 }
 
-/// Kept field whose type is not [`Packed`]. The functions exist only because the expansion refers to them. The fingerprint is zero, so
-/// the host does not call the functions.
+/// Kept field whose type is not [`Packed`]. The functions exist only because the expansion refers to them. The host does not call the
+/// functions, because the fingerprint is zero.
 pub trait SavedByName {
     /// Type of the field.
     type Value;

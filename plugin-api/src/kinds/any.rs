@@ -1,4 +1,4 @@
-//! Untyped values in host memory. Code can pass an untyped value on, copy it, query its type, or open it as an expected type.
+//! Untyped values in host memory. Code can forward or copy an untyped value, query its type, or open the value as an expected type.
 
 use core::fmt;
 use core::panic::Location;
@@ -15,12 +15,13 @@ use crate::host;
 /// Reference to a value of any type in host memory. The reference contains the number that the host assigned to the value.
 ///
 /// A *red* value belongs to the host. The host lends the value for one call. [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate)
-/// returns a red value; a host can also pass the number of a red value. A field may store the reference, but after that call, each use
-/// fails with `EXPIRED` and reports kind and age. A [`clone`](Clone::clone) is *black*: plugin code owns the copy, may store it, and may
-/// drop it on any thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are also black.
+/// returns a reference to a red value; a host can also pass the number of a red value. A field may store the reference. After the lending
+/// call has returned, each use of the reference fails with `EXPIRED` and reports kind and age. A [`clone`](Clone::clone) is *black*: plugin
+/// code owns the copy, may store it, and may drop it on any thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are
+/// also black.
 ///
-/// The reference may be sent to other threads and dropped there. Only the game thread can query the value. On other threads, `is_expired`
-/// returns `true` and `kind` returns `None`.
+/// The reference may be sent to other threads and dropped there. Only the game thread can query the value. On all other threads,
+/// `is_expired` returns `true`, and `kind` returns `None`.
 ///
 /// # Examples
 /// ```
@@ -44,7 +45,7 @@ pub struct AnyConjugate {
 }
 
 impl AnyConjugate {
-    /// Creates a reference from the number of a conjugate, without taking ownership. The conjugate need not exist.
+    /// Creates a reference from the number of a conjugate. The reference does not own the conjugate, which need not exist.
     ///
     /// # Examples
     /// ```
@@ -85,7 +86,7 @@ impl AnyConjugate {
         Self { handle: value.owned().handle().into(), is_own: false }
     }
 
-    /// Returns the number of the value, as stored in call slots.
+    /// Returns the number of the value. Call slots contain this number.
     ///
     /// # Examples
     /// ```
@@ -99,13 +100,13 @@ impl AnyConjugate {
         self.handle.0
     }
 
-    /// Returns `true` if plugin code or another caller owns the value. Returns `false` for an unknown number.
+    /// Returns `true` if plugin code or another caller of the host owns the value. Returns `false` for an unknown number.
     #[must_use]
     pub fn is_black(&self) -> bool {
         self.state().is_some_and(|state| state.color == color::BLACK)
     }
 
-    /// Returns `true` if the value was destroyed, its call has returned, or the number is unknown.
+    /// Returns `true` if the value was destroyed, if the call that lent the value has returned, or if the number is unknown.
     ///
     /// # Examples
     /// ```

@@ -69,7 +69,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         self.len() == 0
     }
 
-    /// Returns the value at `index`: a copy of a plain value, or a view of any other value.
+    /// Returns the value at `index`, or `None` past the end. A plain value is copied; for all other types, the result is a view.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T::Seen<'f>> {
         self.try_get(index).unwrap_or_else(|error| fail(error))
@@ -143,7 +143,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         self.try_insert(self.row()?.len, value)
     }
 
-    /// Inserts a value at `index` and shifts the following values up.
+    /// Inserts a value at `index`, and moves the following values up by one index.
     ///
     /// # Examples
     /// ```
@@ -164,12 +164,12 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// # Errors
     /// Fails with `OTHER` if `index` is greater than the length, with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_insert(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
-        // The argument can be an element of this array, so it is copied before elements move.
+        // The argument can be an element of this array. The argument is therefore copied before elements move.
         let value = super::into_host::staged::<T, _>(&value)?;
         insert_into(&self.location()?, index, core::iter::once(value))
     }
 
-    /// Removes and returns the value at `index`; shifts the following values down.
+    /// Removes and returns the value at `index`, and moves the following values down by one index.
     pub fn remove(&self, index: usize) -> T {
         self.try_remove(index).unwrap_or_else(|error| fail(error))
     }
@@ -185,7 +185,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         Ok(value)
     }
 
-    /// Removes and returns the last value.
+    /// Removes and returns the last value. Returns `None` for an empty array.
     ///
     /// # Examples
     /// ```
@@ -219,7 +219,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         reserved.unwrap_or_else(|error| fail(error));
     }
 
-    /// Appends all values, or no value if the host rejects one of them.
+    /// Appends all values. If the host rejects a value, the array is unchanged, and the running call fails.
     ///
     /// # Examples
     /// ```
@@ -234,21 +234,21 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
-    /// Appends all values; the array is unchanged on an error.
+    /// Appends all values. The array is unchanged if an error occurs.
     ///
     /// # Errors
     /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with the error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
-        // The iterator may change this array. All values are converted to host form before the first insertion, so a rejected
-        // value leaves the array unchanged.
+        // The iterator may change this array. All values are converted to host form before the first insertion. A rejected value therefore
+        // leaves the array unchanged.
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let first = self.row()?.len;
         insert_into(&self.location()?, first, values.into_iter())
     }
 
-    /// Iterates over the values. Each step reads the current array, so the array may be changed during iteration. A change
-    /// can expire views that were returned earlier.
+    /// Iterates over the values. Each step reads the current array. Code may therefore change the array during iteration. Views that the
+    /// iterator returned before a change can expire.
     ///
     /// # Examples
     /// ```
@@ -279,7 +279,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     #[must_use]
     pub fn position(&self, value: impl IntoHost<T>) -> Option<usize> {
         let found = super::into_host::with_ptr::<T, _, _>(&value, |expected| {
-            // A comparison does not change the array, so `row` remains valid.
+            // `row` remains valid, because a comparison does not change the array.
             let row = self.row()?;
             for (index, at) in (0..row.len).map_while(|index| row.get(index)).enumerate() {
                 if verbs::equal(at.as_ptr(), expected)? {
@@ -291,7 +291,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         found.unwrap_or_else(|error| fail(error))
     }
 
-    /// Returns `true` if the array contains an equal value.
+    /// Returns `true` if a value in the array equals `value`.
     #[must_use]
     pub fn contains(&self, value: impl IntoHost<T>) -> bool {
         self.position(value).is_some()

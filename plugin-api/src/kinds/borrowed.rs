@@ -26,9 +26,9 @@ use crate::{ObjectView, Value, host};
 /// View of a value of kind `K` in host memory during the running call `'f`. The value is a property, a parameter, an element, or an owned
 /// value opened with `this.open(&…)`.
 ///
-/// The view cannot outlive the call: it cannot be stored in a field or moved to a thread or task. To keep the value, call
-/// [`to_owned`](Self::to_owned). If the host rejects an access, a method ends the running call with a typed error; the method's `try_`
-/// variant returns the error. For example, the host rejects a write while a reload rebuilds objects, and an access to an element whose
+/// The view cannot outlive the call: code cannot store the view in a field, or move it to a thread or task. To retain the value, call
+/// [`to_owned`](Self::to_owned). If an access is rejected, a method ends the running call with a typed error; the method's `try_` variant
+/// returns the error. For example, a write is rejected while a reload rebuilds objects. An access to an element is rejected after its
 /// container has changed.
 ///
 /// # Examples
@@ -59,7 +59,7 @@ pub struct Borrowed<'f, K: Kind> {
 #[track_caller]
 pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Borrowed<'v, K>) -> R) -> R {
     let value = value.owned();
-    // Fails on threads other than the game thread, and for destroyed values.
+    // Fails for destroyed values, and on all threads except the game thread.
     value.at().unwrap_or_else(|error| alcedo_rt::fail(error));
     let (at, token) = seen::<K>(value.handle());
     // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and each access checks the
@@ -90,7 +90,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     }
 
     /// Returns a view of a conjugate's value, which the host opens as kind `K`. `is_own` is `true` if this module owns the value.
-    /// `is_black` returns `true` if any plugin owns the value.
+    /// [`AnyConjugate::is_black`] returns `true` if any plugin owns the value.
     ///
     /// # Errors
     /// See [`AnyConjugate::as_`].
@@ -105,8 +105,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
             let message = format!("a black {} of another module: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
         }
-        // A red conjugate without an owner expires when the lending call returns. A view cannot detect this expiry, so such a conjugate is
-        // rejected.
+        // A red conjugate without an owner expires when the lending call returns. A view cannot detect this expiry. The function therefore
+        // rejects such a conjugate.
         let (at, token) = match (is_own, location.owner().is_none()) {
             (true, _) => seen::<K>(BlackHandle(conjugate.0)),
             (false, false) => (location.at(), ValidityToken::of_object(location.owner())),
@@ -447,12 +447,13 @@ unsafe impl<K: Kind> Param for Red<K> {
 }
 
 impl AnyConjugate {
-    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module. To use an owned
-    /// value of another module, open a clone, because the lifetime of the original is unknown.
+    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module. An owned value of
+    /// another module has an unknown lifetime: open a clone of the value instead.
     ///
     /// # Errors
-    /// Fails with `SIGNATURE`, and reports both types, if the kind differs; with `EXPIRED`, and reports kind and age; with `OTHER` for an
-    /// owned value of another module; with `NOT_FOUND` for an unknown number.
+    /// Fails with `SIGNATURE`, and reports both types, if the value's type differs from `K`. Fails with `EXPIRED`, and reports kind and
+    /// age, if the value no longer exists. Fails with `OTHER` for an owned value of another module, or with `NOT_FOUND` for an unknown
+    /// number.
     ///
     /// # Examples
     /// ```
@@ -493,7 +494,7 @@ impl ObjectView<'_> {
 // Tokens of views of container elements.
 
 impl ValidityToken<'_> {
-    /// Returns a token that also checks the buffer `row` of a container; `now` is the current state of the buffer.
+    /// Returns a token that also checks the epoch of a container's buffer `row`. `now` is a copy of the current buffer.
     ///
     /// # Safety
     /// The buffer is live as long as this token is valid, and the value is live as long as the buffer's epoch is unchanged.
@@ -509,7 +510,7 @@ impl ValidityToken<'_> {
         self.with(Link { at: is_set.cast(), then: Link::SET })
     }
 
-    /// Checks that the value is still alive and may be accessed now.
+    /// Checks that the value is alive, and that `access` is currently allowed.
     ///
     /// # Errors
     /// Fails with `EXPIRED`, and reports kind and age; with `BORROWED` while a slice forbids the access; with `OTHER` for a write to a key.
@@ -556,9 +557,9 @@ impl ValidityToken<'_> {
 /// Elements of a container's buffer during the running call `'f`.
 struct Inside<'a, 'f, P: Part> {
     whole: Ptr<'a, P::Whole>,
-    /// Token of the container, which was checked just before.
+    /// Token of the container. The creator of this struct has just checked the token.
     token: ValidityToken<'f>,
-    /// Token of the buffer from an earlier step of an iteration. The token must still be valid.
+    /// Token of the buffer from an earlier step of an iteration; must be valid.
     in_row: Option<ValidityToken<'f>>,
 }
 
@@ -608,7 +609,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     }
 }
 
-/// Iterator over the entries of a set or map. A step fails if an entry was moved or removed during the iteration.
+/// Iterator over the entries of a set or map. A step fails if an entry has been moved or removed since the first step.
 pub(crate) struct Walk<'a, 'f, M: Kind> {
     over: &'a Borrowed<'f, M>,
     next: usize,

@@ -27,7 +27,7 @@ kind! {
 }
 
 kind! {
-    /// Reference to the class `C` or a subclass by path. The class need not be loaded.
+    /// Path of the class `C` or of a subclass. The class need not be loaded.
     ///
     /// # Examples
     /// ```
@@ -53,7 +53,7 @@ macro_rules! classes {
             /// Creates an owned reference to a class by its path.
             ///
             /// # Errors
-            /// See [`Self::new`]. Also returns the host's error if it rejects the class.
+            /// See [`Self::new`]. Also returns the host's error if the host rejects the class.
             #[track_caller]
             pub fn of(path: &str) -> Result<Self, CallError> {
                 let reference = Self::new()?;
@@ -97,17 +97,17 @@ macro_rules! classes {
                 self.assign_name(path)
             }
 
-            /// Sets the reference to the class of the Rust type `T`.
+            /// Sets the reference to the class `T`.
             pub fn set_class<T: Class>(&self) {
                 self.set(T::PATH);
             }
 
-            /// Sets the reference to no class.
+            /// Clears the reference. The reference then resolves to no class.
             pub fn clear(&self) {
                 self.assign_name(Name(0)).unwrap_or_else(|error| fail(error));
             }
 
-            /// Returns `true` if the reference currently resolves to no class.
+            /// Returns `true` if the reference is clear, or if no class currently exists at its path.
             #[must_use]
             pub fn is_none(&self) -> bool {
                 self.class().unwrap_or_else(|error| fail(error)) == ClassId::NONE

@@ -51,7 +51,7 @@ kind! {
 }
 
 kind! {
-    /// A [`MulticastDelegate`] for events that are usually unbound. While unbound, the delegate occupies eight bytes.
+    /// A [`MulticastDelegate`] for events that usually have no bound function. Without a bound function, the delegate occupies eight bytes.
     ///
     /// # Examples
     /// ```
@@ -151,7 +151,7 @@ impl<F: Signature> Borrowed<'_, Delegate<F>> {
         !self.object().is_none()
     }
 
-    /// Returns the object of the bound function, or [`Obj::none`].
+    /// Returns the object of the bound function, or [`Obj::none`] if no function is bound.
     ///
     /// # Examples
     /// ```
@@ -176,7 +176,7 @@ macro_rules! multicasts {
                 self.try_broadcast(args).unwrap_or_else(|error| fail(error));
             }
 
-            /// Calls the bound functions of all live objects and returns the first error.
+            /// Calls the bound functions of all live objects, most recent binding first. A failed call does not stop the remaining calls.
             ///
             /// # Errors
             /// Returns the error of the first failed call. Fails with `EXPIRED` if the delegate no longer exists.

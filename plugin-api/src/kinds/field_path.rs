@@ -88,7 +88,7 @@ impl Borrowed<'_, FieldPath> {
     /// Reads the property from an object.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` if the property does not exist, with `SIGNATURE` if its type is not `T`, with
+    /// Fails with `NOT_FOUND` if the property does not exist, or with `SIGNATURE` if the type of the property is not `T`. Fails with
     /// `WRONG_CLASS` if the object does not have the property, or with `STALE` if the object was destroyed.
     pub fn read<T: Value, C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
         self.ptr()?;

@@ -1,4 +1,5 @@
-//! Types of arguments for a host value: the value's type itself, a view, or the equivalent type of the standard library.
+//! Argument types for a parameter in host form: the parameter's type itself, a view of a value, or the equivalent type of the standard
+//! library.
 #![expect(unsafe_code, reason = "declares the trait that returns addresses of arguments")]
 
 use core::hash::{BuildHasher, Hash};
@@ -23,8 +24,8 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 
 /// Argument for a parameter that requires a value of type `T`.
 ///
-/// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)` and `list.assign(this.other_list())` all work, as do
-/// `names.push("red")` for an array of strings and `map.get("red")` for a map with string keys.
+/// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)` and `list.assign(this.other_list())` all compile. For an array of strings,
+/// `names.push("red")` compiles; for a map with string keys, `map.get("red")`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a `{T}`",
     label = "neither a `{T}`, nor a view of one, nor its equivalent in the standard library"
@@ -84,7 +85,7 @@ pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(argument: &G) -> Result<
 /// Creates an owned value from the argument.
 ///
 /// # Errors
-/// See `new` of the kind. Also returns the host's error if it rejects the argument.
+/// See `new` of the kind. Also returns the host's error if the host rejects the argument.
 #[track_caller]
 pub(super) fn owned<K: Kind>(argument: impl IntoHost<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
@@ -138,12 +139,12 @@ where
     G: IntoHost<A::Item> + 'a,
 {
     if target.as_ptr().len() == 0 {
-        // The array is empty, so no value is lost, and no argument is one of its values.
+        // The array is empty. An error can therefore lose no value, and no argument is an element of the array.
         return fill_array(values, target);
     }
     let mut fresh = Temp::<A>::zeroed();
     fill_array(values, fresh.ptr_mut())?;
-    // The copy is made by the host, which changes the epoch of the container.
+    // The host makes the copy, and changes the epoch of the container.
     verbs::copy(&target.location(ObjectHandle::NONE)?, fresh.ptr())
 }
 
@@ -156,7 +157,7 @@ where
     let array = target.location(ObjectHandle::NONE)?;
     let len = count(values.len())?;
     verbs::array_splice(&array, 0, 0, len)?;
-    // The host has just inserted `len` values, so no argument is one of these values.
+    // The host has just inserted these `len` elements. No argument can be one of these elements.
     let elements = target.as_ptr().row();
     for (index, value) in values.enumerate() {
         let Some(at) = elements.get(index) else { break };
@@ -180,7 +181,7 @@ where
     for value in values {
         with_ptr(value, |key| verbs::map_insert(&new, key))?;
     }
-    // The copy is made by the host, which changes the epoch of the container.
+    // The host makes the copy, and changes the epoch of the container.
     verbs::copy(&set, fresh.ptr())
 }
 
@@ -199,7 +200,7 @@ where
     for (key, value) in argument {
         put_entry(ObjectHandle::NONE, &fresh.ptr_mut(), key, value)?;
     }
-    // The copy is made by the host, which changes the epoch of the container.
+    // The host makes the copy, and changes the epoch of the container.
     verbs::copy(&map, fresh.ptr())
 }
 
@@ -215,8 +216,8 @@ where
     G: IntoHost<M::Key> + ?Sized,
     H: IntoHost<M::Item> + ?Sized,
 {
-    // The arguments may be values of this map, so they are copied before any value moves. Steps that can fail precede
-    // the insertion.
+    // The arguments may be values of this map. They are therefore copied before any value moves. All steps that can fail precede the
+    // insertion.
     let value = staged::<M::Item, H>(value)?;
     verbs::type_number::<M::Item>()?;
     let map = target.location(owner)?;
@@ -228,8 +229,8 @@ where
     })
 }
 
-/// Inserts a key into a map. For a new key, moves the value into the new entry. For an existing key, calls `replace`
-/// with the key's index, the old value and the new value.
+/// Inserts a key into a map. For a new key, moves the value into the new entry. For an existing key, calls `replace` with the key's index,
+/// a pointer to the old value, and the new value.
 pub(crate) fn insert<M: Mapped>(
     map: &ValueLocation<'_, M>,
     key: Ptr<'_, M::Key>,
@@ -247,7 +248,7 @@ pub(crate) fn insert<M: Mapped>(
     Ok(is_new)
 }
 
-/// Inserts values into an array at an index, and shifts the following values up.
+/// Inserts values into an array at an index, and moves the following elements to higher indices.
 pub(crate) fn insert_into<A: List>(
     array: &ValueLocation<'_, A>,
     index: usize,
@@ -305,7 +306,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
     }
 }
 
-/// Data that stays on the caller's stack during the call.
+/// Data that the caller stores on its stack during the call.
 pub struct OnStack<K: Kind> {
     /// Converted argument; `None` if the argument is already in host form.
     temp: Option<Temp<K>>,

@@ -10,9 +10,9 @@ use crate::Value;
 
 /// Type of values in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, or a struct with `#[ustruct]`.
 ///
-/// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any thread. To use the value
-/// on the game thread, open it: `this.open(&self.list)` returns a [`Borrowed`](crate::Borrowed). Plugin code receives properties and
-/// parameters of these types as `Borrowed`; `Borrowed::to_owned` returns an owned value.
+/// A value of this type is *black*: plugin code owns the value, may store the value in any field, and may drop it on any thread. On the
+/// game thread, `this.open(&self.list)` opens a value for use and returns a [`Borrowed`](crate::Borrowed). Plugin code receives properties
+/// and parameters of these types as `Borrowed`; `Borrowed::to_owned` returns an owned value.
 ///
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `Borrowed<'f, Self>` or zero-sized. The value to which `owned` refers is of this type, and
@@ -35,11 +35,11 @@ use crate::Value;
 pub unsafe trait Kind: Value {
     /// View to which [`Borrowed`](crate::Borrowed) dereferences.
     type View<'f>;
-    /// Data on the caller's stack while a value is passed in a slot.
+    /// Data that the caller stores on its stack while a slot passes a value.
     #[doc(hidden)]
     type SlotData;
 
-    /// Returns the untyped part of this value: the owned value in host memory.
+    /// Returns the handle of the value in host memory.
     #[doc(hidden)]
     fn owned(&self) -> &Owned<Self>;
 
@@ -47,19 +47,19 @@ pub unsafe trait Kind: Value {
     #[doc(hidden)]
     fn from_owned(owned: Owned<Self>) -> Self;
 
-    /// Returns a copy of the string for a string kind. Returns `None` for all other kinds: the host formats their values.
+    /// Returns a copy of the string for a string kind. Returns `None` for all other kinds; the host formats values of these kinds.
     #[doc(hidden)]
     fn plain_text(_from: Ptr<'_, Self>) -> Option<String> {
         None
     }
 
-    /// Overwrites the string for a string kind. Returns `None` for all other kinds: the host parses their values.
+    /// Overwrites the string for a string kind. Returns `None` for all other kinds; the host parses values of these kinds.
     #[doc(hidden)]
     fn put_plain_text(_target: PtrMut<'_, Self>, _text: &str) -> Option<Result<(), CallError>> {
         None
     }
 
-    /// Returns the data that must stay on the caller's stack while the value is passed in a slot.
+    /// Returns the data that the caller must store on its stack while a slot passes the value.
     #[doc(hidden)]
     fn slot_data_of(from: Ptr<'_, Self>) -> Self::SlotData;
 
@@ -199,19 +199,20 @@ macro_rules! __alcedo_owned {
             /// Creates an empty owned value.
             ///
             /// # Errors
-            /// Fails with `UNAVAILABLE` without a host, as in a plugin's own tests. Fails with `WRONG_THREAD` off the game thread.
+            /// Fails with `UNAVAILABLE` if no host is attached, for example in a plugin's own tests. Fails with `WRONG_THREAD` on threads
+            /// except the game thread.
             #[track_caller]
             pub fn new() -> $crate::__private::core::result::Result<Self, $crate::CallError> {
                 $crate::__private::new_owned($crate::__private::core::panic::Location::caller())
             }
 
-            /// Returns `true`, because plugin code owns each value that is not a [`Borrowed`]($crate::Borrowed).
+            /// Returns `true`, because plugin code owns every value of this type. Only a [`Borrowed`]($crate::Borrowed) can be red.
             #[must_use]
             pub const fn is_black(&self) -> bool {
                 true
             }
 
-            /// Returns `true` if the value was destroyed with its generation or host.
+            /// Returns `true` if the end of the generation or of the host has destroyed the value.
             #[must_use]
             pub fn is_expired(&self) -> bool {
                 $crate::__private::is_owned_expired(self)
@@ -220,7 +221,7 @@ macro_rules! __alcedo_owned {
             /// Returns an owned copy.
             ///
             /// # Errors
-            /// Fails with `WRONG_THREAD` off the game thread.
+            /// Fails with `WRONG_THREAD` on threads except the game thread.
             #[track_caller]
             pub fn try_clone(&self) -> $crate::__private::core::result::Result<Self, $crate::CallError> {
                 $crate::__private::clone_owned(self, $crate::__private::core::panic::Location::caller())

@@ -31,7 +31,7 @@ kind! {
     pointer
 }
 
-/// Types of key and value, joined as a string.
+/// Type arguments of a map as a string: the key's type, a separator, and the value's type.
 pub(super) struct Path<K, V>(core::marker::PhantomData<(K, V)>);
 
 impl<K: Value, V: Value> Path<K, V> {
@@ -132,7 +132,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         put_entry(self.token().owner(), &self.ptr_mut()?, &key, &value)
     }
 
-    /// Returns the value of a key. If the key is missing, first inserts the result of `make`.
+    /// Returns the value of a key. If the key is missing, inserts the result of `make` and returns this value.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -158,7 +158,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.get(key).unwrap_or_else(|| fail(CallError::other("the inserted key has no entry")))
     }
 
-    /// Removes a key and returns its value.
+    /// Removes a key and returns the key's value. Returns `None` if the key is missing.
     ///
     /// # Examples
     /// ```
@@ -172,7 +172,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.try_remove(key).unwrap_or_else(|error| fail(error))
     }
 
-    /// Removes a key and returns its value.
+    /// Removes a key and returns the key's value. Returns `None` if the key is missing.
     ///
     /// # Errors
     /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
@@ -188,7 +188,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.assign([] as [(K, V); 0]);
     }
 
-    /// Inserts all entries, or no entry if the host rejects one of them.
+    /// Inserts all entries. If the host rejects an entry, the map is unchanged, and the running call fails.
     pub fn extend<G: IntoHost<K>, H: IntoHost<V>>(&self, values: impl IntoIterator<Item = (G, H)>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
@@ -225,7 +225,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
                     verbs::copy(&there.into_location(ObjectHandle::NONE)?, old.ptr())?;
                 }
             }
-            // New entries follow the old entries, so all entries from index `before` on are removed.
+            // New entries follow the old entries. The rollback removes all entries from index `before` on.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&map, count(last)?)?;
             }
@@ -233,8 +233,8 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         })
     }
 
-    /// Iterates over the entries. Values may be changed in place. To change a key, remove the entry and insert it with
-    /// the new key. If an entry is moved or removed during iteration, the running call fails.
+    /// Iterates over the entries. Values may be changed in place. To change a key, remove the entry, and insert the value under the new
+    /// key. If an entry is moved or removed during iteration, the running call fails.
     ///
     /// # Examples
     /// ```

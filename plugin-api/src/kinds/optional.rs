@@ -1,4 +1,4 @@
-//! Optional values in host memory.
+//! The kind `Optional`: values that may be unset, in host memory.
 
 use alcedo_rt::{CallError, fail};
 
@@ -61,7 +61,7 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
         !self.is_some()
     }
 
-    /// Returns the value, or `None` if the optional is unset. A plain value is copied; any other value is returned as a view.
+    /// Returns the value, or `None` if the optional is unset. A plain value is copied; for all other types, the result is a view.
     ///
     /// # Examples
     /// ```

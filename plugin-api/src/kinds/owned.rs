@@ -1,5 +1,5 @@
-//! Owned value in host memory. The host creates the value; dropping the `Owned` on any thread frees it. An `Owned` contains only the number
-//! of the value. From this number, the host detects a destroyed value, for example a value of an earlier generation.
+//! Owned value in host memory. The host creates the value. Dropping the `Owned` on any thread frees the value. An `Owned` contains only the
+//! number of the value. With this number, the host detects that a value was destroyed, for example with an earlier generation.
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -17,7 +17,7 @@ pub struct Owned<K> {
 }
 
 impl<K: Kind> Owned<K> {
-    /// Creates a value that consists of zero bytes.
+    /// Creates a value whose bytes are all zero.
     pub(crate) fn zero(site: &Location<'_>) -> Result<Self, CallError> {
         verbs::black_new::<K>(None, site).map(Self::of)
     }
@@ -29,7 +29,8 @@ impl<K: Kind> Owned<K> {
     /// Returns the address of the value, valid until the value is dropped or the host is called.
     ///
     /// # Errors
-    /// Fails with `EXPIRED` if the value was destroyed, with `WRONG_THREAD` off the game thread, or with `UNAVAILABLE` without a host.
+    /// Fails with `EXPIRED` if the value was destroyed, with `WRONG_THREAD` on threads except the game thread, or with `UNAVAILABLE`
+    /// without a host.
     #[inline]
     pub(crate) fn at(&self) -> Result<*mut K::Raw, CallError> {
         verbs::black_at::<K>(self.black)
@@ -37,7 +38,7 @@ impl<K: Kind> Owned<K> {
 }
 
 impl<K> Owned<K> {
-    /// Wraps a value that the host has just created with kind `K`.
+    /// Creates the owner of a value that the host has just created with kind `K`.
     pub(crate) const fn of(black: BlackHandle) -> Self {
         Self { black, kind: PhantomData }
     }
@@ -52,7 +53,7 @@ impl<K> Owned<K> {
     }
 }
 
-/// Creates an owned value that consists of zero bytes.
+/// Creates an owned value whose bytes are all zero.
 pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
     Owned::<K>::zero(site).map(K::from_owned)
 }

@@ -1,4 +1,4 @@
-//! Pointers to parts of values (fields of structs, strings and optionals), and values in host form on the plugin's stack.
+//! Pointers to the fields of structs, localized texts and optionals, and values in host form on the plugin's stack.
 #![expect(unsafe_code, reason = "dereferences addresses in host memory, and stores values in host form on this stack")]
 
 use core::marker::PhantomData;
@@ -52,7 +52,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
     }
 }
 
-/// Field of another value: a value of type `T` in host form.
+/// Value of type `T` in host form, as a field of a struct.
 #[repr(transparent)]
 pub struct Stored<T: Value>(T::Raw);
 
@@ -66,7 +66,7 @@ pub trait FieldPlace {
     const AT: (&'static <Self::Struct as Value>::Raw, &'static Stored<Self::Type>);
 }
 
-/// Field of type `T` in structs of type `S`. Constructors compute the offset from the layout of `S`, so each `S` has a `T` at
+/// Field of type `T` in structs of type `S`. Constructors compute the offset from the layout of `S`. Each `S` therefore contains a `T` at
 /// this offset.
 pub struct Field<S, T> {
     offset: usize,
@@ -89,7 +89,7 @@ impl<S: Value, T: Value> Field<S, T> {
 struct Offset<P>(PhantomData<P>);
 
 impl<P: FieldPlace> Offset<P> {
-    /// Offset in bytes, computed at compile time. The compiler rejects references into different memory.
+    /// Offset in bytes, computed at compile time. If both references are not inside one struct, the computation fails to compile.
     const BYTES: usize = {
         let (whole, part) = P::AT;
         // SAFETY: constant evaluation fails unless both references point into the same struct.
@@ -170,7 +170,7 @@ impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
 }
 
 impl<T: Value> Field<T, u8> {
-    /// Returns the field with the byte that is zero while the optional is unset.
+    /// Returns the field of the flag byte. The byte is zero while the optional is unset.
     const fn is_set() -> Self
     where
         T: OptionalValue,
@@ -180,7 +180,7 @@ impl<T: Value> Field<T, u8> {
 }
 
 impl<T: Value, I: Value> Field<T, I> {
-    /// Returns the field with the optional's value, which is valid only if the optional is set.
+    /// Returns the field of the optional's value. The value is valid only while the optional is set.
     const fn if_set() -> Self
     where
         T: OptionalValue<Item = I>,
@@ -190,7 +190,7 @@ impl<T: Value, I: Value> Field<T, I> {
 }
 
 impl<'a, T: Value> Ptr<'a, T> {
-    /// Returns the address of the byte that is zero while the optional is unset.
+    /// Returns the address of the flag byte. The byte is zero while the optional is unset.
     #[inline]
     pub(crate) fn is_set_at(self) -> *const u8
     where
@@ -207,7 +207,7 @@ impl<'a, T: Value> Ptr<'a, T> {
         self.field(&Field::is_set()).read() != 0
     }
 
-    /// Returns the value of the optional, or `None` if it is unset.
+    /// Returns a pointer to the optional's value, or `None` if the optional is unset.
     #[inline]
     pub(crate) fn value(self) -> Option<Ptr<'a, T::Item>>
     where
@@ -254,12 +254,12 @@ impl<T: Value> Temp<T> {
         Self { raw: MaybeUninit::zeroed() }
     }
 
-    /// Returns a slot for an argument, valid until `self` moves.
+    /// Returns a slot that passes the value as an argument. The slot is valid until `self` moves.
     pub fn slot(&self) -> Slot {
         address_slot(self.ptr().at())
     }
 
-    /// Returns a slot that receives a result, valid until `self` moves.
+    /// Returns a slot that receives a result. The slot is valid until `self` moves.
     pub fn slot_out(&mut self) -> Slot {
         address_slot(self.ptr_mut().at())
     }
@@ -278,7 +278,7 @@ impl<T: Value> Temp<T> {
         unsafe { PtrMut::new(self.raw.as_mut_ptr()) }
     }
 
-    /// Moves the value to host memory without freeing the old value. If the old value owns memory, this memory leaks.
+    /// Moves the value to host memory, and does not free the overwritten value. Memory that the overwritten value owns leaks.
     #[inline]
     pub(crate) fn move_to(self, target: &PtrMut<'_, T>) {
         let this = ManuallyDrop::new(self);
@@ -306,7 +306,7 @@ impl<T: Value> Drop for Temp<T> {
         if !T::OWNS_MEMORY {
             return;
         }
-        // Errors are ignored: without a host or on another thread, the value has never owned memory.
+        // Errors are ignored: without a host, and outside the game thread, the value has never owned memory.
         if let Ok(location) = self.ptr_mut().location(ObjectHandle::NONE) {
             let _nothing_to_free = clear(&location);
         }

@@ -1,4 +1,4 @@
-//! References to objects other than `Obj<C>`: by path, by unique id, weak, and by interface.
+//! Further references to objects, besides `Obj<C>`: by path, by unique id, weak, and by interface.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::LazyRaw;
@@ -10,7 +10,7 @@ use crate::this::InterfaceThis;
 use crate::{Borrowed, Class, Interface, Kind, Obj, Object, ObjectView, This, host};
 
 kind! {
-    /// Reference to an object of class `C` by path. The object need not exist, and the reference does not keep it alive.
+    /// Reference to an object of class `C` by path. The object need not exist. The reference does not keep the object alive.
     ///
     /// # Examples
     /// ```
@@ -109,7 +109,7 @@ macro_rules! references {
             /// Creates an owned reference to an object or to none.
             ///
             /// # Errors
-            /// See [`Self::new`]. Also fails with `WRONG_CLASS` if the object has another class.
+            /// See [`Self::new`]. Also fails with `WRONG_CLASS` if the reference does not accept the object's class.
             #[track_caller]
             pub fn of(object: Obj<$target>) -> Result<Self, CallError> {
                 let reference = Self::new()?;
@@ -125,16 +125,16 @@ macro_rules! references {
                 if object.is_none() { None } else { this.get(object).ok() }
             }
 
-            /// Returns a handle that code may keep, or [`Obj::none`] if the object does not exist.
+            /// Returns a handle of the object for use after the running call, or [`Obj::none`] if the object does not exist.
             #[must_use]
             pub fn obj(&self) -> Obj<$target> {
                 self.try_obj().unwrap_or_else(|error| fail(error))
             }
 
-            /// Returns a handle that code may keep, or [`Obj::none`] if the object does not exist.
+            /// Returns a handle of the object for use after the running call, or [`Obj::none`] if the object does not exist.
             ///
             /// # Errors
-            /// Fails with `EXPIRED`.
+            /// Fails with `EXPIRED` if the reference no longer exists.
             pub fn try_obj(&self) -> Result<Obj<$target>, CallError> {
                 verbs::reference_resolve(self.ptr()?).map(Obj::from_handle)
             }
@@ -147,8 +147,8 @@ macro_rules! references {
             /// Sets the reference to an object or to none.
             ///
             /// # Errors
-            /// Fails with `WRONG_CLASS` if the object has another class, with `STALE` if the object is gone, with `EXPIRED`, or with
-            /// `DURING_REBUILD`.
+            /// Fails with `WRONG_CLASS` if the reference does not accept the object's class, with `STALE` if the object was destroyed, with
+            /// `EXPIRED`, or with `DURING_REBUILD`.
             pub fn try_set(&self, object: Obj<$target>) -> Result<(), CallError> {
                 verbs::reference_assign(&self.location()?, object.handle())
             }
@@ -231,7 +231,7 @@ impl<'f> ObjectView<'f> {
     /// ```
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let object = Obj::<Object>::from_handle(self.handle());
-        // Only the host knows the interfaces of a class. Creating a reference makes the host check the interface.
+        // Only the host has the interfaces of a class. When a reference is created, the host checks the interface.
         drop(ScriptInterface::<I>::of(object)?);
         Ok(I::view(InterfaceThis::new(self.get(object)?)))
     }
@@ -267,7 +267,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
     pub fn set_path(&self, path: &str) {
         let set = || {
             let name = host::intern(path)?;
-            // Every name is a valid path, so the host need not check the name.
+            // Every name is a valid path. The name can therefore be written without a call of the host.
             self.ptr_mut()?.write(name);
             Ok(())
         };

@@ -1,4 +1,4 @@
-//! Buffers of containers in host memory: addresses of elements, copies and slices.
+//! Buffers of containers in host memory: the addresses of elements, copies of elements, and slices.
 #![expect(unsafe_code, reason = "declares the traits that define the layout of containers in host memory")]
 
 use core::marker::PhantomData;
@@ -128,7 +128,7 @@ impl<'a, A: Value> Ptr<'a, A> {
     }
 }
 
-/// Part of a container: elements of an array, keys of a set or map, or values of a map.
+/// Items of a container: the elements of an array, the keys of a set or map, or the values of a map.
 ///
 /// # Safety
 /// The host stores the buffer of each `Whole` at `ROW`. Entries have `STRIDE` bytes and an `Item` at `OFFSET`.
@@ -141,14 +141,14 @@ pub(crate) unsafe trait Part {
     const STRIDE: usize;
     /// Number of bytes from the start of an entry to the item.
     const OFFSET: usize;
-    /// `true` for keys, which must not be overwritten in place.
+    /// `true` for keys. Keys must not be overwritten in place.
     const IS_KEY: bool;
 
     /// Returns the buffer of the container `raw`.
     fn row(raw: <Self::Whole as Value>::Raw) -> ArrayRaw;
 }
 
-/// Part that consists of the elements of an array.
+/// Selects the elements of an array.
 pub(crate) struct Items<A>(PhantomData<A>);
 
 // SAFETY: `List` promises an array, and an array consists only of its buffer.
@@ -166,7 +166,7 @@ unsafe impl<A: List> Part for Items<A> {
     }
 }
 
-/// Part that consists of the keys of a set or map.
+/// Selects the keys of a set or map.
 pub(crate) struct Keys<M>(PhantomData<M>);
 
 // SAFETY: `Keyed` promises the layout of keys; each entry starts with its key.
@@ -184,7 +184,7 @@ unsafe impl<M: Keyed> Part for Keys<M> {
     }
 }
 
-/// Part that consists of the values of a map.
+/// Selects the values of a map.
 pub(crate) struct Values<M>(PhantomData<M>);
 
 // SAFETY: `Mapped` promises the layout of values.

@@ -127,7 +127,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         self.assign([] as [T; 0]);
     }
 
-    /// Adds all values, or no value if the host rejects one of them.
+    /// Adds all values. If the host rejects a value, the set is unchanged, and the running call fails.
     pub fn extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
@@ -143,7 +143,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         let before = self.ptr()?.keys().len;
         let insert = |value: &Temp<T>| verbs::map_insert(&set, value.ptr()).map(drop);
         values.iter().try_for_each(insert).or_else(|error| {
-            // New values follow the old values, so all values from index `before` on are removed.
+            // New values follow the old values. The rollback removes all values from index `before` on.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&set, count(last)?)?;
             }
@@ -151,8 +151,8 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         })
     }
 
-    /// Iterates over the values, which must not be changed in place. To change a value, clone the value, remove it, and
-    /// insert the changed clone. If a value is moved or removed during iteration, the running call fails.
+    /// Iterates over the values. Values of a set cannot be changed in place. To change a value, remove the value, and insert a changed
+    /// clone. If a value is moved or removed during iteration, the running call fails.
     ///
     /// # Examples
     /// ```

@@ -1,6 +1,6 @@
-//! Standard library types as types of properties and parameters. Each value is copied as a whole from and to a
-//! container of the host. Suited to small containers, and to containers that are read once. For large containers, use
-//! `UArray`, `USet`, `UMap` or `UOptional`, which are accessed in place.
+//! Standard library types as types of properties and parameters. Each read or write copies the whole container from or to host memory.
+//! These types suit small containers, and containers that are read once. For large containers, use `UArray`, `USet`, `UMap` or `UOptional`.
+//! Their values are accessed in place.
 
 use core::hash::Hash;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

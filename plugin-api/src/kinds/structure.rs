@@ -48,13 +48,13 @@ impl<S> FieldType<S> {
     }
 }
 
-/// Returns the value of a field: a copy of a plain value, or a view of any other value. An error ends the running call.
+/// Returns the value of a field. A plain value is copied; for all other types, the result is a view. An error ends the running call.
 #[inline]
 pub fn field<'f, K: Kind, T: Value>(of: &Borrowed<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
     of.field(field).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Overwrites a field.
+/// Overwrites a field with `value`, in place.
 ///
 /// # Errors
 /// Fails with `EXPIRED`, or with `DURING_REBUILD`.

@@ -1,5 +1,5 @@
-//! Strings in host memory. A property of type `String` is copied in each read and write; the string types of this
-//! Rust module are used in place.
+//! Strings in host memory. Each read and write of a property of type `String` copies the string. The string types of this Rust module are
+//! accessed in place.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{LocalTextRaw, TextRaw};
@@ -13,7 +13,7 @@ use crate::host::lending::{self, Access};
 use crate::{Borrowed, UName, Value};
 
 kind! {
-    /// UTF-8 string in host memory. A property of this type is a `String` property that is used in place.
+    /// UTF-8 string in host memory. For the host, a property of this type is a `String` property. The plugin accesses the string in place.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -49,7 +49,7 @@ kind! {
 }
 
 kind! {
-    /// ISO 8859-1 string with one byte per character. Writing any other character is an error.
+    /// ISO 8859-1 string with one byte per character. Writing a character outside this encoding is an error.
     ///
     /// # Examples
     /// ```
@@ -66,8 +66,8 @@ kind! {
 }
 
 kind! {
-    /// Localized text: a visible string, and the namespace and key of its translation. `Display` formats only the
-    /// visible string; a clone keeps the namespace and the key.
+    /// Localized text: a visible string, and the namespace and key of its translation. `Display` formats only the visible string. A clone
+    /// also copies the namespace and the key.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -104,7 +104,7 @@ impl PutText for UAnsiString {
     }
 }
 
-/// Encodes a string with one byte per character.
+/// Encodes a string as ISO 8859-1, with one byte per character.
 fn to_latin(text: &str) -> Result<Vec<u8>, CallError> {
     let byte = |letter: char| {
         u8::try_from(u32::from(letter)).map_err(|_too_wide| {
@@ -186,7 +186,7 @@ macro_rules! texts {
             /// Returns a copy of the string.
             ///
             /// # Errors
-            /// Fails with `EXPIRED`.
+            /// Fails with `EXPIRED` if the value no longer exists.
             pub fn try_text(&self) -> Result<String, CallError> {
                 let text = self.ptr()?;
                 lending::allows(Access::Read, "reading a text")?;

@@ -20,10 +20,11 @@ use crate::ptr::{Ptr, PtrMut};
 use crate::zcall::Callee;
 use crate::{Signature, Value};
 
-/// Type numbers that the host assigned to types of this module. A module has only one host in its lifetime, so the numbers stay valid.
+/// Type numbers that the host assigned to types of this module. The numbers remain valid, because a module has only one host in its
+/// lifetime.
 static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
 
-/// Returns the host's number of a type. The number is cached after the first call.
+/// Returns the number that the host assigned to a type. The first call caches the number.
 pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
     let key = TypeId::of::<T>();
     let known = NUMBERS.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
@@ -87,7 +88,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
     }
 }
 
-/// Returns the location of a conjugate's value. Fails if the type is not `T`.
+/// Returns the location of a conjugate's value. Fails if the value's type is not `T`.
 pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Result<ValueLocation<'a, T>, CallError> {
     let ty = type_number::<T>()?;
     let raw = host("opening a conjugate")?.conjugate_open_as(conjugate, ty)?;
@@ -97,13 +98,14 @@ pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Res
 /// Returns the address of an owned value. Callable on any thread, but succeeds only on the game thread.
 ///
 /// # Errors
-/// Fails with `EXPIRED` if the value was destroyed, with `WRONG_THREAD` off the game thread, or with `UNAVAILABLE` without a host.
+/// Fails with `EXPIRED` if the value was destroyed, with `WRONG_THREAD` on threads except the game thread, or with `UNAVAILABLE` without a
+/// host.
 #[inline]
 pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, CallError> {
     let local = if alcedo_rt::is_game_thread() { black_in(black) } else { None };
     match local.and_then(|(at, _ends)| at) {
         Some(at) => Ok(at.cast()),
-        // The host returns the address or a typed error.
+        // The module has no address for this value. The host returns the address or a typed error.
         None => conjugate_open_as::<T>(black.into()).map(|location| location.at()),
     }
 }
@@ -138,7 +140,7 @@ macro_rules! calls {
     )*};
 }
 calls! {
-    /// Overwrites a value with another.
+    /// Overwrites a value with a copy of the value at `from`.
     copy<T: Value>(of: &ValueLocation<'_, T>, from: Ptr<'_, T>) -> () =
         "copying a value" => copy(&of.raw, from.at().cast());
     equal<T: Value>(of: Ptr<'_, T>, two: Ptr<'_, T>) -> bool [ty = type_number::<T>()?] =
@@ -187,7 +189,7 @@ calls! {
     /// Sets the property of a field path.
     field_assign<T: Value>(of: &ValueLocation<'_, T>, path: &str) -> () =
         "naming a property" => field_assign(&of.raw, path);
-    /// Creates an owned value: a copy of `from`, or zero bytes if `from` is `None`.
+    /// Creates an owned value: a copy of `from`, or a value whose bytes are all zero if `from` is `None`.
     black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> BlackHandle [ty = type_number::<T>()?] =
         T::TYPE.as_str()
         => black_new(ty, from.map_or(core::ptr::null(), Ptr::at).cast(), &site_of(site));

@@ -1,5 +1,5 @@
-//! Trampolines of protocols, resolvers, and functions returned by resolvers. A trampoline only converts values, inside one
-//! panic guard.
+//! Trampolines of protocols, resolvers, and functions returned by resolvers. A trampoline converts its arguments and calls the author's
+//! code, inside one panic guard.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::marker::PhantomData;

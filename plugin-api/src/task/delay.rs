@@ -14,7 +14,8 @@ use alcedo_abi::task::JobKind;
 
 use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 
-/// Future of [`delay`] and [`next_tick`], which is ready when its time has passed. Dropping the future earlier cancels its timer.
+/// Future that [`delay`] and [`next_tick`] return. The future is ready when its time has passed. Dropping the future earlier cancels its
+/// timer.
 ///
 /// # Examples
 /// ```
@@ -43,8 +44,8 @@ struct Bell {
     waker: RefCell<Option<Waker>>,
 }
 
-/// Waits until the game time `after` has passed since the first poll, and at least until the next tick. For use in tasks:
-/// polling off the game thread ends with an error.
+/// Waits until the game time `after` has passed since the first poll, and at least until the next tick. For use in tasks: a poll on a
+/// thread except the game thread ends with an error.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Access to the object of an [`Obj`] that a task has kept. The access lasts for one step of the task.
+//! Access to the object of an [`Obj`] that a task has stored. The access lasts for one step of the task.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -12,12 +12,12 @@ use crate::{Obj, This};
 const WITH_PART: &Taking = &Taking::new("with_part");
 
 impl<C: Class> Obj<C> {
-    /// Runs `code` with the object. For tasks, timers and posted closures. A method that has a `this` calls `this.get(obj)` instead.
+    /// Runs `code` with the object. For use in tasks, timers and posted closures. A method with a `this` calls `this.get(obj)` instead.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object; with `WRONG_CLASS` if an unchecked handle refers to an object of another class;
-    /// with `WRONG_STACK` on a coroutine's stack: a coroutine could suspend `code` and outlive the current step of the task. Also fails if
-    /// no task, timer or posted closure of this module is running on this thread.
+    /// Fails with `STALE` for a destroyed object; with `WRONG_CLASS` if an unchecked handle refers to an object of another class; with
+    /// `WRONG_STACK` on a coroutine's stack, because a coroutine could suspend `code` beyond the current step of the task. Also fails if no
+    /// task, timer or posted closure of this module is running on this thread.
     ///
     /// # Examples
     /// ```
@@ -49,7 +49,7 @@ impl<C: Class> Obj<C> {
 }
 
 impl<C: Part> Obj<C> {
-    /// Runs `code` with the object and the plugin part that this module created for it, borrowed as in a `&mut self` method.
+    /// Runs `code` with the object and its plugin part, which this module has created. The part is borrowed as in a `&mut self` method.
     ///
     /// # Errors
     /// See [`Obj::with`]. Also fails with `UNAVAILABLE` if this module created no plugin part of `C` for the object, or with

@@ -1,5 +1,5 @@
-//! Host interface of tasks, timers and posted closures. A job has the address of its data, and two functions that run and drop
-//! the data. All jobs share these two functions. This file also implements the waker that the host passes to tasks.
+//! Host interface of tasks, timers and posted closures. A job consists of the address of its data, a function that runs the job, and a
+//! function that drops the data. All jobs share these two functions. This file also implements the waker that the host passes to tasks.
 #![expect(unsafe_code, reason = "converts jobs to addresses for the host, and back")]
 
 use core::future::Future;
@@ -36,7 +36,7 @@ pub(crate) fn site(location: &'static Location<'static>) -> Site {
     (location.file(), location.line())
 }
 
-/// Schedule of a timer; zero for other jobs.
+/// Schedule of a timer; all zero for jobs that are not timers.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct When {
     /// Time from now to the first run.
@@ -58,10 +58,10 @@ impl Work {
     }
 }
 
-/// Passes the work of a job to the host.
+/// Passes a job's future or closure to the host.
 ///
 /// # Errors
-/// Returns the reason if the host refuses the work. The work is then dropped.
+/// Returns the reason if the host refuses the job. Refused `work` is dropped.
 pub(crate) fn hand_over(
     work: Work,
     kind: JobKind,
@@ -107,7 +107,7 @@ unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure)
         let (work, waker) = unsafe { (&mut *data.cast::<Work>(), borrowed(waker)) };
         match step::running(|| work.step(&mut Context::from_waker(&waker))) {
             Poll::Pending => Ok(()),
-            // The object was destroyed before the closure entered it, so no work is left.
+            // The object was destroyed before the closure entered it. The job is therefore complete.
             Poll::Ready(Err(error)) if error.kind() == FailureKind::STALE && !matches!(work, Work::Task(_)) => {
                 step = JobStep::DONE;
                 Ok(())
@@ -134,8 +134,8 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
 
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-// Waker of a task. The data of a waker belongs to the host, so that the waker may be cloned on any thread and may outlive its
-// task. The host counts the holders of wakers, because a waker calls the four functions below, which are code of the module.
+// Waker of a task. The data of a waker belongs to the host. A waker may therefore be cloned on any thread, and may outlive its task. The
+// host counts the holders of wakers, because a waker calls the four functions below, which are code of the module.
 
 /// Wraps the host's waker for one step. A null pointer becomes a waker without effect.
 ///
@@ -149,7 +149,7 @@ unsafe fn borrowed(waker: *const ()) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(waker, &TABLE)) })
 }
 
-// Clones and drops are not counted without a host, that is, after detachment.
+// After detachment, no host exists. Clones and drops are then not counted.
 
 /// Defines functions for the waker table, which call functions of the host.
 macro_rules! counted {

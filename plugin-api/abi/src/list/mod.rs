@@ -1,8 +1,8 @@
-//! Lists of all functions at the ABI boundary. Each list is a macro that passes its lines to another macro. Macros generate from
-//! the lists: the tables ([`crate::host::HostTable`], [`crate::values::ValueTable`], [`crate::module::Module`]), the callee's
-//! trampolines, the caller's methods, and the layout test.
+//! Lists of all functions at the ABI boundary. Each list is a macro that passes its lines to a callback macro. The callback macros generate
+//! the tables ([`crate::host::HostTable`], [`crate::values::ValueTable`], [`crate::module::Module`]), the callee's trampolines, the
+//! caller's methods, and the layout test.
 //!
-//! A line in a list of host functions has this form, with all optional parts:
+//! A line in a list of host functions has the following form. The example contains all optional parts:
 //!
 //! ```text
 //! /// Documentation of the table entry and of the method.
@@ -14,8 +14,8 @@
 //!   * `game_thread`: checks the thread, catches panics, and passes the stores to the body;
 //!   * `acts`: like `game_thread`, but also refuses calls with `DURING_REBUILD` before the commit of a load or reload, because a
 //!     rollback could not revert their effects;
-//!   * `any_thread`: catches panics, and passes the host pointer to the body. The body may use only those parts of the host that
-//!     all threads may use;
+//!   * `any_thread`: catches panics, and passes the host pointer to the body. The body may use only data of the host that any thread may
+//!     use;
 //!   * `bare`: performs no checks. The body must not panic, because it may run inside a panic hook or without a host.
 //! * `unsafe`: the caller promises that the parameters fulfill the requirements in the docs. Without `unsafe`, the body accepts
 //!   all values of the parameter types.
@@ -26,18 +26,18 @@
 //! A line in the list of module functions has no rule. `always` marks a function that every module has. `maybe` marks a function
 //! that older modules lack; the line of this function also has the attribute `missing_field(option)`.
 //!
-//! Names of functions and parameters are part of the layout that the host compares when it loads a module.
+//! The names of functions and parameters belong to the layout that the host compares when it loads a module.
 //!
 //! To add a function, add a line at the end of its list. Add the body in `runtime/src/host_api`, or for a module function in
-//! `plugin-api/src/__private/root.rs`. Functions may be added only at the end of a table. The mark `last_prefix_field` never
-//! moves. An older host may lack functions after the mark, and a call of a missing function panics. So each added function
-//! increments the host API of new modules ([`crate::API_CURRENT`]), and an older host refuses these modules.
+//! `plugin-api/src/__private/root.rs`. Functions may be added only at the end of a table. The mark `last_prefix_field` never moves. An
+//! older host may lack functions after the mark, and a call of a missing function panics. Each added function therefore increments the host
+//! API of new modules ([`crate::API_CURRENT`]). An older host refuses modules with a newer host API.
 
 mod module;
 mod objects;
 mod values;
 
-/// All types used by the lists; callback macros need them in scope.
+/// All types that the lists use. A callback macro needs these types in scope.
 pub mod prelude {
     pub use abi_stable::std_types::{RSlice, RStr};
 

@@ -5,16 +5,16 @@
 macro_rules! module_functions {
     ($callback:path) => {
         $callback! {
-            /// Functions that a plugin exports. The host calls them on the game thread, or on any thread for a module that is not
-            /// bound to a thread.
+            /// Functions that a plugin exports. The host calls these functions on the game thread. The functions of a module that is not
+            /// bound to a thread are called on any thread.
             ///
             /// # Safety
             /// For `unsafe` functions: the module is mapped, and attached unless the function is `attach`. References are valid
             /// during the call.
             Module, ModuleRef;
 
-            /// Attaches the module. The host calls this function first. The module can log after this call. The module can call
-            /// functions after its cells are filled.
+            /// Attaches the module. The host calls this function first. After this call, the module can log. After the host has filled the
+            /// module's cells, the module can call functions.
             always(unsafe)
             fn attach(context: &ModuleContext; or failure) -> Status;
             /// Returns the structs of the module.
@@ -23,7 +23,7 @@ macro_rules! module_functions {
             /// Returns the classes of the module.
             always()
             fn classes() -> RSlice<'static, &'static ClassDesc>;
-            /// Returns the imports of the module. The list may contain a member once for each call site.
+            /// Returns the imports of the module. The list may contain a member several times, once for each call site.
             always()
             fn imports() -> RSlice<'static, &'static ImportDesc>;
             /// Returns the exported static functions.
@@ -48,7 +48,7 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn interfaces() -> RSlice<'static, &'static InterfaceDesc>;
-            /// Drops auto-disposed resources. Called instead of the exit hook if main has not returned.
+            /// Drops auto-disposed resources. Called instead of the exit hook if the module ends before its main has returned.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn dispose(; or failure) -> Status;
@@ -56,11 +56,12 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn suspends() -> u8;
-            /// Releases resources that another generation of the module needs to start. Called before the mains of this other generation.
+            /// Releases resources that the next generation of the module needs to start. Called before the main of the next generation
+            /// runs.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn suspend(; or failure) -> Status;
-            /// Acquires the resources of `suspend` again after a rollback of the other generation. Called after `suspend`, even if
+            /// Acquires the resources that `suspend` has released. Called if the next generation is rolled back after `suspend`, even if
             /// `suspend` failed.
             #[sabi(missing_field(option))]
             maybe(unsafe)

@@ -132,8 +132,8 @@ macro_rules! host_functions {
             /// and accept the resolver's number. Callable on the game thread only.
             any_thread("registering a resolver", unsafe)
             fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
-            /// Returns one if, on this thread, the host is calling a module that is not bound to a thread; otherwise zero. During this
-            /// call, the call's panic guard catches panics. Callable on any thread.
+            /// Returns one while the host calls a module that is not bound to a thread, on the calling thread; otherwise zero. During the
+            /// host's call, its panic guard catches panics. Callable on any thread.
             bare("finding open calls")
             fn calls_are_open(host;) -> u8;
         }

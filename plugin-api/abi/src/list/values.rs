@@ -4,8 +4,9 @@
 #[macro_export]
 macro_rules! value_functions {
     ($callback:path) => { $callback! {
-        /// Host functions for values. Unless the docs of a function state otherwise, it may be called on the game thread only, and
-        /// fails with `WRONG_THREAD` elsewhere. A write fails with `DURING_REBUILD` if the owner of the value may not be written now.
+        /// Host functions for values. Unless the docs of a function state otherwise, the function may be called on the game thread only,
+        /// and fails with `WRONG_THREAD` on other threads. A write fails with `DURING_REBUILD` while the host refuses writes to the value's
+        /// owner.
         ///
         /// # Safety
         /// For all functions: `host` is the pointer from this module's [`crate::host::ModuleContext`]; references are valid during the
@@ -26,8 +27,8 @@ macro_rules! value_functions {
             host, module; ty: TypeNumber, from: *const u8, site: &Site;
             returns out: BlackHandle = BlackHandle::NONE; or failure
         ) -> Status;
-        /// Drops an owned value. Has no effect on a value that was destroyed with its generation. Callable on any thread: the drop is
-        /// queued for the game thread if the caller runs on another thread.
+        /// Drops an owned value. Has no effect on a value that was destroyed with its generation. Callable on any thread. A call outside
+        /// the game thread queues the drop for the game thread.
         any_thread("dropping a black conjugate")
         fn black_drop(host; black: BlackHandle);
 
@@ -46,7 +47,8 @@ macro_rules! value_functions {
         /// Parses a string and overwrites the value with the result.
         game_thread("reading a value from text", unsafe)
         fn parse(host; location: &RawLocation, text: TextView; or failure) -> Status;
-        /// Frees the memory that the value owns, and overwrites the value with zero bytes. Used for values on the plugin's stack.
+        /// Frees the memory that the value owns, and overwrites the value with zero bytes. Plugins call this function for values on their
+        /// stack.
         game_thread("clearing a value", unsafe)
         fn clear(host; location: &RawLocation; or failure) -> Status;
         /// Overwrites a string that has one byte per character.
@@ -71,19 +73,21 @@ macro_rules! value_functions {
         game_thread("taking out a key", unsafe)
         fn map_remove(host; map: &RawLocation, at: u32; or failure) -> Status;
 
-        /// Assigns an object or none to a soft, lazy, weak or interface reference. Fails with `WRONG_CLASS` for an unsuitable class.
+        /// Assigns an object or none to a soft, lazy, weak or interface reference. Fails with `WRONG_CLASS` if the reference does not
+        /// accept the object's class.
         game_thread("pointing a reference at an object", unsafe)
         fn reference_assign(host; location: &RawLocation, object: ObjectHandle; or failure) -> Status;
-        /// Returns the current object of a reference, or none if the object does not exist or has an unsuitable class.
+        /// Returns the current object of a reference. Returns none if the object does not exist, or if the reference does not accept its
+        /// class.
         game_thread("following a reference", unsafe)
         fn reference_resolve(
             host; ty: TypeNumber, at: *const u8; returns out: ObjectHandle = ObjectHandle::NONE; or failure
         ) -> Status;
-        /// Assigns a class, identified by its path, to a class reference. Fails with `NOT_FOUND` for an unknown class of a
-        /// `SubclassOf`, and with `WRONG_CLASS` for an unsuitable class.
+        /// Assigns a class, identified by its path, to a class reference. Fails with `NOT_FOUND` for an unknown class of a `SubclassOf`,
+        /// and with `WRONG_CLASS` if the reference does not accept the class.
         game_thread("naming a class", unsafe)
         fn class_assign(host; location: &RawLocation, path: Name; or failure) -> Status;
-        /// Returns the current class of a class reference, or none.
+        /// Returns the current class of a class reference, or none if no class resolves.
         game_thread("asking for a class", unsafe)
         fn class_resolve(
             host; ty: TypeNumber, at: *const u8; returns out: ClassId = ClassId::NONE; or failure
@@ -109,7 +113,8 @@ macro_rules! value_functions {
         game_thread("calling a delegate", unsafe)
         fn delegate_call(host; delegate: &RawLocation, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 
-        /// Assigns a property to a field path. Fails with `NOT_FOUND` for an unknown path. The empty path resets the field path.
+        /// Makes a field path refer to the property at `path`. Fails with `NOT_FOUND` for an unknown path. The empty path resets the field
+        /// path.
         game_thread("naming a property", unsafe)
         fn field_assign(host; location: &RawLocation, path: TextView; or failure) -> Status;
         /// Returns the type of the property that a field path refers to, as a string. Does not call the sink if the property does not
@@ -117,13 +122,13 @@ macro_rules! value_functions {
         game_thread("asking for a property", unsafe)
         fn field_type(host; at: *const u8; text sink; or failure) -> Status;
 
-        /// Renames an object, moves it to another outer, or both. Refuses the change if `outer` contains another object with the name,
-        /// or if `outer` is the object itself or inside the object. Also refuses class default objects and default subobjects. Fails
-        /// with `DURING_REBUILD` for an object that was created before a reload that is in progress.
+        /// Renames an object, moves the object to a new outer, or both. Refuses the change if `outer` already contains an object with the
+        /// name, or if `outer` is the object itself or inside the object. Also refuses class default objects and default subobjects. During
+        /// a reload, fails with `DURING_REBUILD` for objects that were created before the reload.
         game_thread("renaming an object")
         fn object_rename(host; object: ObjectHandle, name: TextView, outer: ObjectHandle; or failure) -> Status;
-        /// Requests a collection. If called while a module's code runs, the function fails with `UNAVAILABLE`, and the collection runs
-        /// at the next safe point.
+        /// Requests a collection. While code of a module runs, the call fails with `UNAVAILABLE`, and the requested collection runs at the
+        /// next safe point.
         acts("asking for a collection")
         fn collect(host;; or failure) -> Status;
 
@@ -132,9 +137,9 @@ macro_rules! value_functions {
         fn conjugate_state(
             host; conjugate: ConjugateHandle; returns out: ConjugateState = ConjugateState::UNKNOWN; or failure
         ) -> Status;
-        /// Creates a red conjugate for dynamic calls, valid until the innermost red frame closes. The value is a property of its
-        /// owner; a value without an owner does not move until the frame closes. The value is not part of a container. Fails with
-        /// `UNAVAILABLE` outside of red frames.
+        /// Creates a red conjugate for dynamic calls, valid until the innermost red frame closes. The value is a property of its owner,
+        /// outside of containers. A value without an owner does not move until the frame closes. Fails with `UNAVAILABLE` outside of red
+        /// frames.
         game_thread("lending a value", unsafe)
         fn conjugate_borrow(
             host; location: &RawLocation; returns out: ConjugateHandle = ConjugateHandle::NONE; or failure
@@ -152,10 +157,9 @@ macro_rules! value_functions {
         /// expired conjugate.
         game_thread("asking for the type of a conjugate")
         fn conjugate_type(host; conjugate: ConjugateHandle; text sink; or failure) -> Status;
-        /// Performs `HostTable::zcall` for callers without static types. A value that is not an object but has a conjugate is passed
-        /// in a slot of type `SlotType::CONJUGATE`. Arguments may be any conjugates that have not expired; results are owned values of
-        /// the module. The buffer borrows its slots exclusively until the function returns; the host never dereferences addresses in
-        /// slots.
+        /// Performs `HostTable::zcall` for callers without static types. A slot of type `SlotType::CONJUGATE` contains an object or another
+        /// conjugate. Arguments may be any conjugates that have not expired; results are owned values of the module. The buffer borrows its
+        /// slots exclusively until the function returns; the host never dereferences addresses in slots.
         game_thread("a ZCall", unsafe)
         fn conjugate_zcall(host, module; handle: ZCallHandle, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 
@@ -170,20 +174,20 @@ macro_rules! value_functions {
         #[sabi(last_prefix_field)]
         game_thread("asking for the result of a ZCall")
         fn zcall_result(host; handle: ZCallHandle; returns out: PropertyKind = PropertyKind(0); or failure) -> Status;
-        /// Returns the kind of a delegate's result, or zero if the delegate has no result. Fails with `EXPIRED` if the delegate no
-        /// longer exists, and with `SIGNATURE` if the conjugate is not a delegate.
+        /// Returns the kind of a delegate's result, or zero if the delegate has no result. Fails with `EXPIRED` if the delegate no longer
+        /// exists, and with `SIGNATURE` if the value of the conjugate has a different kind.
         game_thread("asking for the result of a delegate")
         fn delegate_result(host; delegate: ConjugateHandle; returns out: PropertyKind = PropertyKind(0); or failure) -> Status;
 
-        /// Steps to the next parameter of a call whose function has the flag `CUSTOM_THUNK`; `frame` is the number in `Call::params`,
-        /// valid until the call returns. Returns an index that identifies the parameter in the functions below.
+        /// Advances to the next parameter of a call whose function has the flag `CUSTOM_THUNK`. `frame` is the number in `Call::params`.
+        /// The number is valid until the call returns. Returns an index that identifies the parameter in the functions below.
         game_thread("stepping through a call")
         fn frame_step(host; frame: u64; returns out: u32 = 0; or failure) -> Status;
-        /// Ends the parameters after the last step. Afterwards, the caller writes out parameters and the result.
+        /// Completes the parameters after the last step. The caller may then write the out parameters and the result.
         game_thread("finishing the parameters of a call")
         fn frame_finish(host; frame: u64; or failure) -> Status;
-        /// Returns the type of a parameter, or of a part of the parameter, as a string. The path `[3]` refers to an element of an array,
-        /// `.name` to a field of a struct, and the empty path to the whole parameter. Fails with `NOT_FOUND` for an unknown path.
+        /// Returns the type of a parameter, or of a value inside the parameter, as a string. The path `[3]` refers to an element of an
+        /// array, `.name` to a field of a struct, and the empty path to the whole parameter. Fails with `NOT_FOUND` for an unknown path.
         game_thread("asking for the type of a parameter")
         fn frame_type(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
         /// Returns the number of values in an array, a set or a map. Fails with `SIGNATURE` for other types.
