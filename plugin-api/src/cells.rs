@@ -79,7 +79,7 @@ impl<C: Class, T: Value> PropertyCell<C, T> {
 pub struct FunctionCell<C, A, R>(pub(crate) Cell, DirectCell<A, R>, PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
-    /// Creates an empty cell. Calls through an unfilled cell are refused.
+    /// Creates an empty cell. The host refuses calls through an unfilled cell.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "used as the value of a static")]
     pub const fn new() -> Self {
@@ -102,7 +102,7 @@ impl<C, A, R> FunctionCell<C, A, R> {
 pub struct ImportCell<C, A, R, O>(pub(crate) FunctionCell<C, A, R>, PhantomData<fn() -> O>);
 
 impl<C, A, R, O> ImportCell<C, A, R, O> {
-    /// Creates an empty cell. Calls through an unfilled cell are refused.
+    /// Creates an empty cell. The host refuses calls through an unfilled cell.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "used as the value of a static")]
     pub const fn new() -> Self {

@@ -78,7 +78,7 @@ impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
 /// reads the cache, except in a module that is not bound to a thread. In such a module, code and context of a handle do not change
 /// while direct calls are allowed.
 pub(crate) struct DirectCell<A, R> {
-    /// Version of the cached code. The version is written after `code` and the context, and read before them.
+    /// Version of the cached code. Code that fills the cache writes the version last. A call reads the version first.
     version: AtomicU64,
     code: AtomicPtr<()>,
     context: AtomicPtr<()>,

@@ -1,4 +1,4 @@
-//! Describes and calls functions of a C library. Converts their out parameters for the caller.
+//! Describes functions of a C library, and converts the out parameters of their calls for the caller.
 
 use alcedo_abi::describe::Metadata;
 use alcedo_abi::fingerprint::Fingerprint;
@@ -20,7 +20,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     cell: &'static ImportCell<C, A::Values, R, O>,
     metadata: Metadata,
 ) -> Function<C> {
-    // The host fills one slot per out parameter, so the types in the cell must be equal.
+    // The host fills one slot per out parameter. The types in the cell must therefore equal the types of the out parameters.
     let (params, mut at, mut out_parameters) = (block.descriptions(), 0, Fingerprint::START);
     while at < A::COUNT {
         if params[at].flags & property_flags::OUT != 0 {
@@ -61,7 +61,7 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
     }
 }
 
-/// Returns true if a C function can take a `T` as a parameter. If a length is declared, only an array is accepted.
+/// Returns true if a C function can take a `T` as a parameter. With a declared length, `T` must be an array.
 #[must_use]
 pub const fn c_accepts<T: Value>(has_len: bool) -> bool {
     if has_len { T::KIND.0 == PropertyKind::ARRAY.0 } else { T::KIND.fits_c() }

@@ -1,5 +1,5 @@
-//! Conversion functions of plugin authors, as in `#[migrate(from = "f64", with = Self::of_number)]`. For each conversion, the macro emits a
-//! static function of the class. The static function calls the author's function through this Rust module.
+//! Conversion functions of plugin authors, as in `#[migrate(from = "f64", with = Self::of_number)]`. For each conversion function, the
+//! macro emits a static function of the class. The static function calls the author's function and passes the result to this Rust module.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_rt::CallError;
@@ -7,7 +7,7 @@ use alcedo_rt::CallError;
 use super::returned::{Returned, SourceLocation};
 use crate::{ReturnValue, Value};
 
-/// Returns the value of a conversion, or the conversion's error as a [`CallError`].
+/// Returns the value that a conversion function has returned, or the function's error as a [`CallError`].
 ///
 /// # Errors
 /// Returns the error of the conversion.

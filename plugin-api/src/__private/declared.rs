@@ -1,6 +1,6 @@
-//! Typed declarations of a module. The type of a declaration states the class and type of a property, the signature of a
-//! function, or the kind of number that a cell receives. Mismatched declarations do not compile, even in code that the macros
-//! did not generate. The macros therefore need no `unsafe` for declarations.
+//! Typed declarations of a module. The type of a declaration states the class and type of a property, the signature of a function, or the
+//! kind of number that a cell receives. Mismatched declarations do not compile, even in code without the macros. The macros therefore need
+//! no `unsafe` for declarations.
 #![expect(unsafe_code, reason = "declares types that are transparent over descriptions of the ABI")]
 
 mod imports;
@@ -39,7 +39,7 @@ pub use imports::{
     member_name, section_of,
 };
 
-/// Description that is known to be correct. The lists of the module accept only this type.
+/// Description that only the checked constructors of this folder create. The lists of the module accept only this type.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Declared<D>(pub(super) D);
@@ -115,7 +115,7 @@ unsafe impl<I: 'static> Transparent for FunctionOf<I> {
     type Inner = SignatureDesc;
 }
 
-/// Returns the number of functions in all lists.
+/// Returns the sum of the lengths of all lists.
 #[must_use]
 pub const fn count_functions<C>(lists: &[&[Function<C>]]) -> usize {
     let (mut count, mut list) = (0, 0);
@@ -126,7 +126,7 @@ pub const fn count_functions<C>(lists: &[&[Function<C>]]) -> usize {
     count
 }
 
-/// Returns a placeholder for array elements. Calling the placeholder fails.
+/// Returns a placeholder that fills an array before the functions are copied into the array. Calls of the placeholder fail.
 const fn nothing<C>() -> Function<C> {
     static CELL: Cell = Cell::new();
     const NONE: RStr<'static> = RStr::from_str("");
@@ -219,7 +219,7 @@ where
     function::<MethodOf<B, AT, K, A, X, F>>(B::NAMES[AT].0, flags, overrides, block, cell, metadata)
 }
 
-/// Describes a reflected static function with the body `body`. Its names are at position `AT` in the table of names of `B`.
+/// Describes a reflected static function with the body `body`. Its names are at position `AT` in `B::NAMES`.
 #[must_use]
 pub const fn static_method<B, const AT: usize, A, R, X, F>(
     flags: u64,
@@ -311,8 +311,7 @@ pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
     )
 }
 
-/// Computes the fingerprint of a C function. The out parameters are marked in the descriptions, because their types do not
-/// contain this information.
+/// Computes the fingerprint of a C function. Only the descriptions mark out parameters; the types do not.
 const fn c_fingerprint<A: Params, R: ReturnValue>(params: &[PropertyDesc]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START, 0);
     while at < A::COUNT {
@@ -406,8 +405,9 @@ impl<C> Body<C> {
     }
 }
 
-/// Provides the empty body of a class without a `#[uclass] impl` block. A block defines an inherent constant with this constant's name,
-/// which takes precedence. Two blocks of a class do not compile, because both blocks define the inherent constant.
+/// Provides the empty body of a class without a `#[uclass] impl` block. A block defines an inherent constant of this name. The inherent
+/// constant takes precedence over this constant. A class with two blocks does not compile, because both blocks define the inherent
+/// constant.
 pub trait NoBody: Class {
     /// Body without functions and hooks.
     const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
@@ -418,7 +418,7 @@ impl<C: Class> NoBody for C {}
 /// Lists of a class: implemented interfaces, overrides of inherited subobject classes, and overrides of inherited property defaults.
 type OfBases = (&'static [RStr<'static>], &'static [MetaDesc], &'static [MetaDesc]);
 
-/// Describes a class of this module with its package and its name in the package.
+/// Describes a class of this module. The first argument is the package, with the class's name in the package.
 #[must_use]
 pub const fn class<C: Part>(
     (package, name): (&'static str, &'static str),
@@ -446,8 +446,8 @@ pub const fn class<C: Part>(
     })
 }
 
-/// Describes a struct of this module with its package and its name in the package. The host computes the layout itself, and rejects a
-/// struct whose fingerprint differs. The host therefore never creates a type from a wrong description.
+/// Describes a struct of this module. The first argument is the package, with the struct's name in the package. The host computes the
+/// layout itself, and rejects a struct with a different fingerprint. The host therefore never creates a type from a wrong description.
 #[must_use]
 pub const fn structure<S: Value>(
     (package, name): (&'static str, &'static str),
@@ -512,8 +512,8 @@ pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
     })
 }
 
-/// Describes an exported static function. The description contains the signature in the syntax of the host. Callers without
-/// static types create the slots from this signature.
+/// Describes an exported static function. The description contains the signature in the syntax of the host. Callers without static types
+/// create the call's slots from this signature.
 #[must_use]
 pub const fn export<E: Export, const N: usize>(
     type_path: &'static str,

@@ -1,11 +1,11 @@
-//! The default red constructor of a class, and compiler messages for classes that cannot have one.
+//! The default red constructor of a class, and compiler messages for classes whose fields lack a default.
 
 use alcedo_abi::default_part::DefaultPart;
 
 use crate::This;
 
-/// Default red constructor of a class. An inherent function with this function's name in `#[uclass] impl` takes precedence.
-/// The name of the trait appears in the compiler's message about a field without a default.
+/// Default red constructor of a class. An inherent function with this function's name in `#[uclass] impl` takes precedence. The compiler's
+/// message about a field without a default contains the name of this trait.
 pub trait WithoutARedConstructor: Sized {
     /// Builds a plugin part in which every field has its default.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self

@@ -43,8 +43,8 @@ const fn fingerprint_of<D: NamedDelegate>() -> u64 {
     Fingerprint::START.value(D::KIND, D::TYPE_PATH).finish()
 }
 
-/// Describes a delegate of this module. If `class` is empty, the delegate is declared in `package`; otherwise, `class` is
-/// the path of the class that contains the delegate.
+/// Describes a delegate of this module. `class` is the path of the class that contains the delegate. For a delegate outside of classes,
+/// `class` is empty, and `package` is the delegate's package.
 #[must_use]
 pub const fn delegate<D: NamedDelegate>(
     (package, class, name): (&'static str, &'static str, &'static str),

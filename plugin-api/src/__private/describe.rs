@@ -1,4 +1,4 @@
-//! Builds descriptions as constants. The macros call these functions, so adding a field to a description changes only this file.
+//! Builds descriptions as constants. The macros call these functions. A new field of a description therefore changes only this file.
 
 use core::marker::PhantomData;
 
@@ -142,7 +142,7 @@ pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -
     placed
 }
 
-/// Returns true if `B` is a struct type and can therefore be the base of another struct.
+/// Returns true if `B` is a struct type. Only a struct type can be the base of a struct.
 #[must_use]
 pub const fn is_struct<B: Value>() -> bool {
     B::KIND.0 == PropertyKind::STRUCT.0

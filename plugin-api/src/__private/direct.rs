@@ -1,6 +1,6 @@
-//! Direct trampolines of functions with only plain values. The host passes these values in registers. A direct trampoline copies the values
-//! into a parameter block on its stack. The compiler optimizes this block away. The code is generic over the function, so a plugin has one
-//! direct trampoline per function.
+//! Direct trampolines of functions whose parameters and result are plain values. The host passes these values in registers. A direct
+//! trampoline copies the values into a parameter block on its stack. The compiler optimizes this block away. The code is generic over the
+//! function: a plugin has one direct trampoline per function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::mem::{MaybeUninit, transmute};
@@ -121,7 +121,7 @@ arities! {
     8 method_8 static_8 export_8 (a b c d e f g h);
 }
 
-/// Returns the direct trampolines of a method with plain values, or `RNone` for other methods.
+/// Returns the direct trampolines of a method. Returns `RNone` if a parameter or the result is not a plain value.
 pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
     if !are_plain::<M::Args, M::Result>() {
         return ROption::RNone;
@@ -134,7 +134,7 @@ pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
     }
 }
 
-/// Returns the direct trampoline of a static function with plain values, or `RNone` for other functions.
+/// Returns the direct trampoline of a static function. Returns `RNone` if a parameter or the result is not a plain value.
 pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
     if !are_plain::<M::Args, M::Result>() {
         return ROption::RNone;
@@ -145,7 +145,7 @@ pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
     }
 }
 
-/// Returns the direct trampoline of an exported function with plain values, or `RNone` for other functions.
+/// Returns the direct trampoline of an exported function. Returns `RNone` if a parameter or the result is not a plain value.
 pub(super) const fn of_export<E: Export>() -> ROption<DirectTrampoline> {
     if are_plain::<E::Args, E::Result>() { export_trampoline::<E>() } else { ROption::RNone }
 }
@@ -158,8 +158,8 @@ const NO_OBJECT: Target = (ObjectHandle::NONE, core::ptr::null_mut(), core::ptr:
 /// Body of a direct trampoline. The slice contains one word per parameter.
 type Run = unsafe fn(Target, &[u64]) -> Result<u64, CallError>;
 
-/// Calls `run` in a panic guard. This function is not generic, like the guard of other trampolines. Optimized builds always
-/// inline this function, so the compiler can also inline `run`.
+/// Calls `run` in a panic guard. Like the guard of trampolines with a parameter block, this function is not generic. Optimized builds
+/// always inline this function. The compiler can therefore also inline `run`.
 ///
 /// # Safety
 /// See [`DirectTrampoline`]; `run` has the same requirements.
@@ -219,7 +219,7 @@ unsafe fn run_export<E: Export>(_target: Target, words: &[u64]) -> Result<u64, C
     let mut slots = [Slot::EMPTY; MOST_WORDS];
     let mut at = 0;
     while at < words.len() {
-        // All parameters are plain values, because this trampoline exists only for functions with plain values.
+        // All parameters are plain values, as `of_export` ensures.
         let kind = SlotType::of_kind(E::Args::TYPES[at].kind).unwrap_or(SlotType::EMPTY);
         slots[at] = Slot::from_bits(kind, words[at]);
         at += 1;
@@ -234,7 +234,8 @@ unsafe fn run_export<E: Export>(_target: Target, words: &[u64]) -> Result<u64, C
 impl WordBlock {
     const ZERO: Self = Self([0; size_of::<Self>()]);
 
-    /// Stores each word at the offset of its parameter. Returns the layout of the parameters; the result follows the parameters.
+    /// Stores each word at the offset of its parameter. Returns the layout of the parameters. The block stores the result after the
+    /// parameters.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn fill(&mut self, types: &[ValueType], words: &[u64]) -> BlockLayout {
         let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
@@ -278,7 +279,8 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
 /// See [`batch`]; `run` has the requirements of [`DirectTrampoline`] for a method with `count` parameters.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
-    // The loop's fields are read once. The author's code does not change them, but the compiler cannot prove this.
+    // This code reads the fields of the batch once. The author's code does not change these fields, but the compiler cannot prove this
+    // fact.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
     // SAFETY: the caller provides storage for a failure, and a word for each parameter; the trampoline exists only for at most
@@ -288,7 +290,7 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
         &mut *batch.failure.cast::<Failed>()
     };
     let (mut next, behind) = (items.wrapping_add(at), items.wrapping_add(len));
-    // The directory is searched only if an object has been destroyed since the batch began.
+    // The directory is read only if an object has been destroyed since the batch began.
     while next != behind {
         let here = next;
         next = here.wrapping_add(1);
@@ -326,7 +328,7 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
     Status::OK
 }
 
-/// Returns true if an object is still alive. The object was alive when the directory's count of destroyed objects was `then`.
+/// Returns true if an object is still alive. The object must have been alive when the directory's count of destroyed objects was `then`.
 ///
 /// # Safety
 /// The directory is live.

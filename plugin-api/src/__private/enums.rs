@@ -1,4 +1,4 @@
-//! Converts the host's numbers into values of enums declared by `#[uenum]`, or into errors.
+//! Converts the host's numbers into values of `#[uenum]` enums. An unknown number is an error.
 
 use core::fmt::Display;
 
@@ -24,7 +24,7 @@ macro_rules! underlying {
 }
 underlying!(u8, u16, u32, u64, i8, i16, i32, i64);
 
-/// Implemented for types whose defaults are strings, although their Rust values are not strings.
+/// Type whose default is written as a string, although its Rust values are not strings.
 #[diagnostic::on_unimplemented(
     message = "a default of `{Self}` cannot be a string in Rust",
     note = "a field of a `#[ustruct(pod)]` has a number, `true`, `false`, an entry of an enum or `(x = 1.0)` as its default"
@@ -34,7 +34,7 @@ pub trait OfText: Value {
     fn of_text(text: &str) -> Self;
 }
 
-/// Returns the number of an entry, or the combined number of several entries separated by `|`.
+/// Returns the number of an entry. For several entries, separated by `|`, returns the combined number.
 ///
 /// # Panics
 /// Panics if an entry is unknown.
@@ -47,7 +47,7 @@ pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
     text.split('|').map(str::trim).filter(|part| !part.is_empty()).fold(0, |all, part| all | one(part))
 }
 
-/// Returns the underlying type of an enum. Also returns true if all numbers fit in a byte.
+/// Returns the underlying type of an enum, with `true` if all numbers of the enum fit in a byte.
 #[must_use]
 pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(PropertyKind, bool)> {
     let (mut fit, mut at) = (true, 0);

@@ -1,5 +1,5 @@
 //! Declarations of interfaces, and compile-time checks of classes that list an interface. For each function of an interface, an
-//! implementing class must have a body with an equal signature. Compiler errors name the difference.
+//! implementing class must have a body with an equal signature. Compiler errors state the difference between the signatures.
 
 use core::marker::PhantomData;
 
@@ -25,8 +25,8 @@ pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'sta
 /// Checks that `T` can be the type of a parameter. The macro calls this function at the span of the author's type.
 pub const fn crosses<T: Value>() {}
 
-/// Returns true if the function has parameters `A` and result `R`. Also returns true for a missing function, which another
-/// check reports.
+/// Returns true if the function has parameters `A` and result `R`. Also returns true for a missing function. A separate check reports the
+/// missing function.
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
@@ -111,7 +111,7 @@ pub const fn import_interface<I: Interface>() -> Declared<ImportDesc> {
     import_type(ImportKind::INTERFACE, I::PATH, 0, "")
 }
 
-/// Imports a function of an interface, which any module may declare. The class of the called object determines the body.
+/// Imports a function of an interface. Any module may declare this interface. The class of the called object determines the body.
 #[must_use]
 pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
     path: &'static str,

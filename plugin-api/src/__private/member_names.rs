@@ -1,4 +1,5 @@
-//! Names of the members of a class, for compiler messages about a property that was accessed through `self`.
+//! Compile-time lookups in the member names of a class. The compiler messages concern a property accessed through `self`, and an override
+//! of an unknown event.
 
 use alcedo_abi::override_check;
 use alcedo_abi::type_text::{TypeText, contains as has, is_same};

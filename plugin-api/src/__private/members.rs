@@ -46,7 +46,7 @@ pub fn invoke_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<true, _, _, _>(this, cell, what, args)
 }
 
-/// Calls a static function through the handle in `cell`. `this` only proves that the caller runs on the game thread.
+/// Calls a static function through the handle in `cell`. `this` serves only as proof that the caller runs on the game thread.
 #[inline]
 pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -57,8 +57,8 @@ pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<false, _, _, _>(this, cell, what, args)
 }
 
-/// Returns the value, or ends the running call with the error. All callers share this function, because the compiler would
-/// check a closure in each caller separately.
+/// Returns the value, or ends the running call with the error. All callers share this function, which keeps compile times short: the
+/// compiler would check a closure in each caller separately.
 #[inline]
 pub fn or_end<T>(result: Result<T, CallError>) -> T {
     result.unwrap_or_else(|error| alcedo_rt::fail(error))

@@ -1,5 +1,5 @@
-//! Items used by macro expansions in plugins. Not for plugin authors: names and signatures may change at any time. Safe
-//! code cannot cause undefined behavior by using these items.
+//! Items used by macro expansions in plugins. Not for plugin authors: names and signatures may change at any time. Safe code that uses
+//! these items cannot cause undefined behavior.
 
 mod c_functions;
 mod conversions;

@@ -1,4 +1,4 @@
-//! Network serialization of structs, to which `#[net_serialize]` expands.
+//! Network serialization of structs. `#[net_serialize]` expands to calls of these functions.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::ObjectHandle;
@@ -12,7 +12,8 @@ impl<C> NetObject for Obj<C> {
         self.handle()
     }
 
-    /// Does not check the class. The class is checked by code that uses the reference, and by the host when it stores the struct.
+    /// Does not check the class of the object. Each use of the reference checks the class. The host also checks the class when it stores
+    /// the struct.
     fn of_handle(handle: ObjectHandle) -> Self {
         Self::from_handle(handle)
     }

@@ -16,7 +16,7 @@ use crate::{CallError, Kind};
 /// Returns the current address of a value.
 ///
 /// # Errors
-/// Fails with `EXPIRED`, and reports kind and age, if the value was destroyed. Fails with `WRONG_THREAD` off the game thread.
+/// Fails with `EXPIRED`, and reports kind and age, if the value was destroyed. Fails with `WRONG_THREAD` on threads except the game thread.
 pub fn owned_at<K: Kind>(of: &K) -> Result<*const K::Raw, CallError> {
     of.owned().at().map(<*mut K::Raw>::cast_const)
 }
@@ -27,18 +27,18 @@ pub fn load_owned<K: Kind>(from: Ptr<'_, K>, site: &Location<'_>) -> K {
     K::from_owned(Owned::of(black.unwrap_or_else(|error| alcedo_rt::fail(error))))
 }
 
-/// Overwrites a value in host memory.
+/// Overwrites a value in host memory with a copy of `of`.
 pub fn store_owned<K: Kind>(of: &K, target: PtrMut<'_, K>) -> Result<(), CallError> {
     let location = target.into_location(ObjectHandle::NONE)?;
     verbs::copy(&location, of.owned().ptr()?.as_ptr())
 }
 
-/// Creates a value to receive a result. If the host refuses the creation, the running call fails.
+/// Creates an owned value that receives a result. If the host refuses the creation, the running call fails.
 pub fn owned_out<K: Kind>(site: &Location<'_>) -> Owned<K> {
     Owned::<K>::zero(site).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Returns a slot with the address of a value. If the value has expired, the running call fails.
+/// Returns a slot that contains the address of `of`. If the value has expired, the running call fails.
 pub fn owned_slot<K: Kind>(of: &Owned<K>) -> Slot {
     address_slot(of.at().unwrap_or_else(|error| alcedo_rt::fail(error)))
 }
@@ -62,8 +62,8 @@ pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     equal().unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Formats a string without quotes, and any other value in the host's format. An expired value is formatted as its error in
-/// angle brackets. A value that the host cannot format is formatted as its type and handle.
+/// Formats a string without quotes, and a value of a different kind in the host's format. For an expired value, the output is the error in
+/// angle brackets. For a value that the host cannot format, the output is the type and the handle.
 pub fn print_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     show_owned(of, false, f)
 }

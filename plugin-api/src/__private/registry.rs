@@ -1,4 +1,4 @@
-//! Lists of the declarations of a module, as slices that the linker fills. The host reads the lists after `attach`.
+//! Lists of the module's declarations, as slices that the linker fills. The host reads the lists after `attach`.
 
 use alcedo_abi::describe::{
     ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
@@ -39,7 +39,7 @@ pub static EXPORTS: [&'static Declared<ExportDesc>];
 #[distributed_slice]
 pub static EARLIER_NAMES: [&'static Declared<MetaDesc>];
 
-/// Returns an entry for `list`. The entry must have the type of the other entries.
+/// Returns an entry for `list`. The compiler checks that the entry has the type of the list's entries.
 #[must_use]
 pub const fn listed<T>(
     _list: &DistributedSlice<[&'static Declared<T>]>,

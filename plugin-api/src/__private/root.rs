@@ -1,4 +1,4 @@
-//! The hooks that the author passes to `module!`, and the root module that the host loads.
+//! Hooks that the plugin author passes to `module!`, and the root module that the host loads.
 #![expect(unsafe_code, reason = "passes the table of the module to the loader")]
 
 use core::fmt::Display;
@@ -78,7 +78,7 @@ pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
 /// Function that can be the main of a module: `fn(&[&str])` or `fn()`.
 #[diagnostic::on_unimplemented(message = "the main of a module is `fn(&[&str])` or `fn()`", label = "this is neither")]
 pub trait MainFn<Shape> {
-    /// Calls the main with its arguments, if it takes any.
+    /// Calls the main. A main of the type `fn(&[&str])` receives the arguments.
     fn run(self, args: &[&str]);
 }
 
@@ -129,8 +129,8 @@ macro_rules! fill {
 
 alcedo_abi::module_functions!(fill);
 
-/// Description of the module table. Unused, but compiled in this crate, so that a plugin's build without optimization does not compile
-/// the thousand functions for layouts of types.
+/// Description of the module table. No code uses this static. With the static, the thousand functions for type layouts are compiled in this
+/// crate. A plugin's build without optimization then does not compile these functions.
 pub static COMPILED_ONCE: RootModuleConsts = ModuleRef::CONSTANTS;
 
 /// Returns the header that the library exports under the root symbol.
@@ -146,7 +146,7 @@ extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
     RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
 }
 
-/// Defines the functions that return the lists. The code is not generic, so that it is compiled once, in this crate.
+/// Defines the functions that return the lists. The code is not generic, and is therefore compiled once, in this crate.
 macro_rules! declarations {
     ($($name:ident: $desc:ty = $slice:ident;)*) => {
         struct Lists;
@@ -182,7 +182,7 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     extern "C" fn detach() {
-        // A host that was built before `dispose` existed has not called `dispose`.
+        // A host that was built before `dispose` existed does not call `dispose`. The resources are therefore dropped here.
         let _result = dispose_all(&mut Failure::none());
         alcedo_rt::detach();
     }
@@ -249,7 +249,7 @@ fn guarded(failure: &mut Failure, hook: fn() -> Result<(), CallError>) -> Status
     catch_panics(failure, hook)
 }
 
-/// Calls the exit hook of a module, and drops what the module has registered.
+/// Calls the exit hook of a module, and drops the protocols and resolvers of the module.
 fn end(failure: &mut Failure, exit: fn()) -> Status {
     let ended = end_registered(failure);
     let exited = catch_panics(failure, || {
@@ -260,7 +260,7 @@ fn end(failure: &mut Failure, exit: fn()) -> Status {
     [ended, exited, disposed].into_iter().find(|status| *status != Status::OK).unwrap_or(Status::OK)
 }
 
-/// Drops the protocols and resolvers of the module, whose names can no longer be resolved.
+/// Drops the protocols and resolvers of the module. The host no longer resolves their names.
 fn end_registered(failure: &mut Failure) -> Status {
     catch_panics(failure, || {
         registered::drop_all();

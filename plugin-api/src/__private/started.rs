@@ -7,13 +7,13 @@ use crate::delegate_signature::Signature;
 use crate::kinds::{Borrowed, Delegate};
 use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
 
-/// Arguments of `done`, and the error of the future, if any.
+/// Arguments for the delegate `done`, and the error of the future, if any.
 pub type Settled<A> = (A, Option<CallError>);
 
 /// Starts `future` as a task of `this`. `convert` converts the result of `future` into the arguments of the delegate `done`. If no function
 /// is bound to `done`, an error of `future` ends the task. The host then logs the error.
 ///
-/// If the task cannot be started, the running call ends with the host's error.
+/// If the host refuses the task, the running call ends with the host's error.
 pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     this: This<'_, C>,
     future: impl Future<Output = R> + 'static,
@@ -32,7 +32,8 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
         .unwrap_or_else(|error| alcedo_rt::fail(error));
 }
 
-/// Returns a nonempty message for an error: the author's message of a returned error, or the description of any other error.
+/// Returns a nonempty message for an error. For a returned error, the result is the author's message, otherwise the description of the
+/// error.
 fn message(error: &CallError) -> String {
     let message = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
     if message.is_empty() { "an error without a message".to_owned() } else { message }

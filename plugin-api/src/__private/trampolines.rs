@@ -1,5 +1,5 @@
-//! Trampolines that the host calls. A trampoline only converts values, inside one panic guard, and calls the author's safe function
-//! through a small trait. This file therefore has one generic trampoline for each kind of function.
+//! Trampolines that the host calls. Inside one panic guard, a trampoline converts values and calls the author's safe function through a
+//! small trait. This file therefore has one generic trampoline for each kind of function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::marker::PhantomData;
@@ -89,7 +89,7 @@ impl Receiver for Exclusive {
     }
 }
 
-/// Marker for a method without `self`. Other methods may borrow the plugin part during the call.
+/// Marker for a method without `self`. Further methods may borrow the plugin part during the call.
 #[derive(Debug)]
 pub enum Untouched {}
 
@@ -156,8 +156,8 @@ pub trait StaticMethod {
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
-/// Name of a method, names of its parameters, their defaults, and the source location for errors that the method returns. The lists of
-/// defaults and locations may be empty.
+/// Name of a method, names of the parameters, defaults of the parameters, and the source location for errors that the method returns. The
+/// lists of defaults and locations may be empty.
 pub type MethodNames = (&'static str, &'static [&'static str], &'static [&'static str], &'static [SourceLocation]);
 
 /// Names of the methods of an `impl` block. A trampoline refers to the names by position.
@@ -177,8 +177,8 @@ const fn location_of<B: Methods>(at: usize) -> SourceLocation {
 }
 
 /// Method whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type only after
-/// receiving a zero-sized value of `F`. The compiler processes one item per closure, but a dozen items per implementation of
-/// [`Method`].
+/// receiving a zero-sized value of `F`. This type keeps compile times short: the compiler processes one item per closure, but a dozen items
+/// per implementation of [`Method`].
 pub(super) struct MethodOf<B, const AT: usize, K, A, X, F>(PhantomData<(B, K, A, X, F)>);
 
 impl<B, const AT: usize, K, A, X, F> Method for MethodOf<B, AT, K, A, X, F>
@@ -236,11 +236,11 @@ union Body<F: Copy> {
     body: F,
 }
 
-/// Body of a trampoline. The arguments are the object, its memory, its plugin part and the parameter block of the call.
+/// Body of a trampoline. The arguments are the object, the object's memory, the plugin part, and the parameter block of the call.
 pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Result<(), CallError>;
 
-/// Calls `code` in a panic guard. This function is not generic, so builds without optimization compile the guard only once, in this
-/// crate. Optimized builds always inline this function, so the compiler can also inline `code`.
+/// Calls `code` in a panic guard. This function is not generic. Builds without optimization therefore compile the guard only once, in this
+/// crate. Optimized builds always inline this function, which allows the compiler to inline `code` too.
 ///
 /// # Safety
 /// See [`Invoke`](alcedo_abi::call::Invoke); `code` has the same requirements.
@@ -261,7 +261,7 @@ pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'
     unsafe { guarded(call, perform_static::<M>) }
 }
 
-/// Calls a static function, which has no object.
+/// Calls a static function. The arguments for the object, its memory and its plugin part are unused.
 ///
 /// # Safety
 /// `params` is a parameter block of the function, live for the call.
@@ -282,7 +282,7 @@ pub trait CustomThunk {
     /// Class of the function.
     type Class: Class;
 
-    /// Steps through the parameters, performs the call and sets the result.
+    /// Reads the parameters one by one, performs the call, and sets the result.
     fn run(frame: &mut Frame<'_>) -> Result<(), CallError>;
 }
 
@@ -341,7 +341,7 @@ pub(super) unsafe fn perform<M: Method>(
         Err(error) => return Err(error),
     };
     let returned = M::run(M::Receiver::part(&mut borrow), this, args);
-    // The borrow ends here, because `Display` and `Drop` of an error run the author's code.
+    // The borrow ends before the conversion of an error, because `Display` and `Drop` of the error run the author's code.
     drop(borrow);
     returned.crossing(M::LOCATION)?.store_result(result_at)
 }

@@ -1,4 +1,4 @@
-//! Pointers to the fields of structs, localized texts and optionals, and values in host form on the plugin's stack.
+//! Pointers to the fields of structs, localized strings and optionals, and values in host form on the plugin's stack.
 #![expect(unsafe_code, reason = "dereferences addresses in host memory, and stores values in host form on this stack")]
 
 use core::marker::PhantomData;

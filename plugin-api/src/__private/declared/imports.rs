@@ -1,4 +1,4 @@
-//! Typed declarations of imports from other modules. The host compares each import with its own types.
+//! Typed declarations of imports from other modules. The host compares each import with the types in the host.
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
@@ -24,7 +24,7 @@ pub(crate) const fn import(
     Declared(ImportDesc { kind, path, fingerprint, expected, fields: RSlice::from_slice(&[]), cell })
 }
 
-/// Imports a type that must exist in the host but has no number. The cell is shared, because code never reads it.
+/// Imports a type that must exist in the host but has no number. All such imports share one cell, because no code reads the cell.
 pub(crate) const fn import_type(
     kind: ImportKind,
     path: &'static str,
@@ -35,8 +35,8 @@ pub(crate) const fn import_type(
     import(kind, path, fingerprint, expected, &CELL)
 }
 
-/// Imports a class of another module. The host checks that the class has the expected base, because plugin code accesses members of this
-/// base through the imported class.
+/// Imports a class of another module. Plugin code accesses members of the base class through the imported class. The host therefore checks
+/// that the class has the expected base.
 #[must_use]
 pub const fn import_class<C: Class>(
     properties: &'static [PropertyDesc],
@@ -53,7 +53,7 @@ pub const fn member_name(name: &'static str) -> PropertyDesc {
     value(name, ValueType::of::<u8>(), 0)
 }
 
-/// Returns the section number of an import: a hash of its path. The linker keeps or drops imports with equal numbers together.
+/// Returns the section number of an import: a hash of the import's path. The linker keeps or drops imports with equal numbers together.
 #[must_use]
 pub const fn section_of(path: &str) -> u32 {
     (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32

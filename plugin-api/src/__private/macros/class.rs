@@ -59,7 +59,7 @@ macro_rules! __alcedo_class {
                 }
             }
 
-            // The cells share one static, because the compiler would track a static of each property separately.
+            // All cells share one static. With one static per property, the compiler would track each static separately.
             #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
             #[allow(clippy::unused_unit, reason = "a class may have no property")]
             static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = {
@@ -140,7 +140,7 @@ macro_rules! __alcedo_class {
             }
         };
     };
-    // Implements `Class`, with more constants of a declared class.
+    // Implements `Class`. A declared class passes additional constants.
     (
         @class $class:ident $view:ident, $base:ty, $package:literal, $name:literal,
         [$($property:literal)*] [$($field:ident)*] $($constants:tt)*
@@ -173,7 +173,7 @@ macro_rules! __alcedo_class {
     (@body $class:ident []) => {
         $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS
     };
-    // Adds the functions of interfaces and conversions to those of the block.
+    // Adds the functions of interfaces and conversions to the functions of the block.
     (@body $class:ident [$($functions:tt)+]) => {{
         const ALCEDO_BODY: $crate::__private::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
         const ALCEDO_LISTS: &[&[$crate::__private::Function<$class>]] = &[ALCEDO_BODY.functions(), $($functions)+];
@@ -292,8 +292,8 @@ macro_rules! __alcedo_properties {
     };
 }
 
-/// Defines methods on a view that call functions, in one `impl` block. Methods in `calls` return failures; methods in `endings`
-/// end the running call on a failure. `$cell` is a static with the handle of a function, or a type that dereferences to this
+/// Defines the methods of a view that call functions, in one `impl` block. If a call fails, a method in `calls` returns the failure, and a
+/// method in `endings` ends the running call. `$cell` is a static with the handle of a function, or a type that dereferences to this
 /// static.
 #[doc(hidden)]
 #[macro_export]

@@ -1,6 +1,6 @@
-//! Imports of a module. An import is listed only if code that is linked into the image uses its cell.
+//! Imports of a module. The module lists an import only if linked code uses the import's cell.
 
-/// Defines a cell that the host fills, and the import that requests the number. Code accesses the cell through a type with the
+/// Defines a cell that the host fills, and the import that requests the cell's number. Code accesses the cell through a type with the
 /// cell's name.
 #[doc(hidden)]
 #[macro_export]

@@ -1,8 +1,8 @@
 //! Macros for a whole module and its lists: `module!`, descriptions, records of types, interfaces, and static functions.
 
-/// Defines a module: its manifest section, its heap, its root module under the root symbol, and hooks for C functions with
-/// lasting side effects. The host reads the manifest section without mapping the file. In tests of the module, the heap and
-/// the C functions are those of the platform.
+/// Defines a module: its manifest section, its heap, its root module under the root symbol, and hooks for C functions with lasting side
+/// effects. The host reads the manifest section without mapping the file. Tests of the module use the heap and the C functions of the
+/// platform.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_module {
@@ -12,7 +12,7 @@ macro_rules! __alcedo_module {
         tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
-        // The hooks contain global assembly, so they are expanded at the top level and not in the block below.
+        // The hooks contain global assembly. They are therefore expanded at the top level, outside of the block below.
         #[cfg(not(test))]
         $crate::__private::hook_names!($unhooked);
         const _: () = {
@@ -68,8 +68,7 @@ macro_rules! __alcedo_module {
                 }
             }
 
-            // This framework reserves the symbol name. A library has only one `module!`, because a second `module!` causes a
-            // link error.
+            // This framework reserves the symbol name. A second `module!` in a library causes a link error.
             #[unsafe(export_name = "alcedo_root_module")]
             static ALCEDO_ROOT: $crate::__private::LibHeader = $crate::__private::lib_header::<AlcedoModule>();
         };
@@ -115,7 +114,7 @@ macro_rules! __alcedo_type_record {
     };
 }
 
-/// Adds a description to one of the module's lists. The lists accept only descriptions that are known to be correct.
+/// Adds a description to one of the module's lists. The lists accept only descriptions of the type `Declared`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_register {
@@ -124,8 +123,9 @@ macro_rules! __alcedo_register {
             static ALCEDO_DESC: $crate::__private::Declared<$ty> = $desc;
             $crate::__private::if_used! {
                 {
-                    // Expansion of `linkme`'s attribute on Linux, without its checks, which take longer to compile. `listed` checks
-                    // that `$list` is a list of this crate and that the entry has its type, so each section has one type.
+                    // Expansion of `linkme`'s attribute on Linux, without the attribute's checks, which take longer to compile. `listed`
+                    // checks that `$list` is a list of this crate, and that the entry has the list's type. Each section therefore has one
+                    // type.
                     #[used]
                     #[unsafe(link_section = $crate::__private::core::concat!(
                         "linkme_",

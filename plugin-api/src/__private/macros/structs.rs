@@ -1,8 +1,8 @@
-//! Expansion of `#[ustruct]`: a struct that is passed by value, or a struct that is used in place.
+//! Expansion of `#[ustruct]`: a struct that is passed by value, or a struct that is accessed in place.
 
-/// Defines the parts common to both kinds of structs: the struct's representation in host memory with a constant for each
-/// field, and the description for the host. The arguments of `AlcedoParts` determine the types of the fields. Any other use of
-/// the author's types must match these arguments to compile.
+/// Defines the items that both kinds of structs need: the struct's representation in host memory with a constant for each field, and the
+/// description for the host. The arguments of `AlcedoParts` determine the types of the fields. All further uses of the author's types must
+/// match these arguments to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_declare {
@@ -127,7 +127,7 @@ macro_rules! __alcedo_pod {
     };
 }
 
-/// Defines a struct that is used in place: the type of an owned value, its view, and its description.
+/// Defines a struct that is accessed in place: the type of an owned value, the view, and the description.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_struct {

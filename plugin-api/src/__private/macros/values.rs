@@ -45,7 +45,7 @@ macro_rules! __alcedo_copied_value {
             _slot: $crate::__private::Slot,
             out: Self::Out,
         ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
-            // The storage initially contained zero bytes, which are a valid value. The callee has overwritten this value.
+            // The storage was initially all zero, which is a valid value. The callee has overwritten this value.
             <Self as $crate::__private::Value>::try_load(out.ptr())
         }
 
