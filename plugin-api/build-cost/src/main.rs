@@ -1,8 +1,9 @@
-//! Measures how much the attributes add to the build after each save. Edits one line in twenty classes of ten properties and ten functions,
-//! and builds the classes alternately with and without the attributes. Prints time and processor time of both variants, and their ratio.
+//! Measures the time that the attributes add to the build after each save. Edits one line in twenty classes of ten properties and ten
+//! functions. Builds the classes alternately with and without the attributes. Prints time and processor time of both variants, and their
+//! ratio.
 //!
 //! `cargo run --release` writes the two plugins into the target folder and measures seven builds of each. A test measures a few builds and
-//! fails if the ratio of processor times is too high. Processor time depends less on other programs than elapsed time.
+//! fails if the ratio of processor times is too high. Unlike elapsed time, processor time depends little on concurrent programs.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +16,7 @@ use std::{env, fs, io};
 
 use sources::{Sort, edited, manifest, sources};
 
-/// Number of builds per variant. The number is odd, so that the median is a measured value.
+/// Number of builds per variant. With an odd number, the median is a measured value.
 const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
@@ -43,8 +44,8 @@ struct Cost {
     cpu: Option<Duration>,
 }
 
-/// Builds both variants `rounds` times. Returns the median time and the mean processor time. The mean reduces the rounding errors, which
-/// come from the coarse unit of processor time.
+/// Builds both variants `rounds` times. Returns the median time and the mean processor time. The mean reduces rounding errors, because the
+/// unit of processor time is coarse.
 fn measure(rounds: usize) -> io::Result<[Cost; 2]> {
     let written = crate_dir().join("target/measured");
     let folders = Sort::BOTH.map(|sort| written.join(sort.package()));

@@ -1,4 +1,4 @@
-//! Generates the sources of the two measured plugins from one description, so that they differ only in the attributes.
+//! Generates the sources of the two measured plugins from one description. The plugins differ only in the attributes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -50,7 +50,7 @@ pub(crate) fn sources(sort: Sort) -> Vec<(String, String)> {
     files
 }
 
-/// Returns the file that each round edits, with a different number in each round.
+/// Returns the name and the content of the file that each round edits. The content contains `number`, which differs in each round.
 pub(crate) fn edited(sort: Sort, number: usize) -> (String, String) {
     (format!("class_{:02}.rs", CLASSES / 2), class(sort, CLASSES / 2, number))
 }

@@ -1,5 +1,5 @@
-//! Expands `async fn` under `#[ufunction]` to a task of its object. For the host, the function is a plain function with the
-//! additional parameter `done`, a delegate that is called with the result.
+//! Expands `async fn` under `#[ufunction]` to a task of the object. For the host, the function is a plain function with the additional
+//! parameter `done`. The task calls the delegate `done` with the result.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};

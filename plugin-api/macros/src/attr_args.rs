@@ -11,7 +11,7 @@ use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Resul
 
 pub(crate) struct AttrArg {
     pub(crate) name: Ident,
-    /// `name` as a string, stored because each comparison of an identifier would convert it.
+    /// `name` as a string. The string is stored, because each comparison of an identifier would convert the identifier.
     text: String,
     pub(crate) value: Option<Expr>,
     /// Entries in the parentheses after the name.
@@ -215,7 +215,7 @@ fn no_pair(name: &str, at: impl ToTokens) -> Error {
     rules::spanned("ALC0094", at, format!("`{name}` lists values: `{name}(key = value)`"))
 }
 
-/// Returns true if the host accepts the name in paths.
+/// Returns true if the host accepts `text` as a name in paths.
 pub(crate) fn is_identifier(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
@@ -227,7 +227,7 @@ pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option
     take_attrs(attrs, [name]).map(|[found]| found)
 }
 
-/// Removes the attributes `names` from a list. Rejects a second attribute of the same name.
+/// Removes the attributes `names` from a list. Rejects duplicate attributes.
 pub(crate) fn take_attrs<const N: usize>(
     attrs: &mut Vec<Attribute>,
     names: [&str; N],
@@ -247,13 +247,13 @@ pub(crate) fn take_attrs<const N: usize>(
     Ok(found)
 }
 
-/// Returns the name of an attribute, or an empty string if its path has several segments. Callers compare the string with all names in
-/// question, because each comparison of an identifier would convert it.
+/// Returns the name of an attribute, or an empty string if its path has several segments. Callers compare this string with all their names,
+/// because each comparison of an identifier would convert the identifier.
 pub(crate) fn name_of(attr: &Attribute) -> String {
     attr.path().get_ident().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Expands to the `derive` of those traits that the item's author has not derived below the attribute.
+/// Expands to a `derive` of the traits, without the traits that the item's author has derived below the attribute.
 pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
     let mut derived = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {

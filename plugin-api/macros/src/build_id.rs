@@ -1,5 +1,5 @@
-//! Reads the inputs of a compiler run. Computes the build id, which differs if and only if the sources of the crate, the arguments of
-//! the compiler or the linked libraries differ. Also finds linked libraries that are plugins.
+//! Reads the inputs of a compiler run, and computes the build id. Two builds have different ids if and only if the sources of the crate,
+//! the arguments of the compiler or the linked libraries differ. Also finds linked libraries that are plugins.
 
 use std::ffi::CStr;
 use std::io;
@@ -62,7 +62,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the crates and files in `--extern name=path`. Cargo may write `noprelude:` or another option before a name.
+/// Returns the crates and files in `--extern name=path`. Cargo may write an option, such as `noprelude:`, before a name.
 fn libraries(args: &[String]) -> Vec<(&str, &str)> {
     let pairs = args.windows(2).filter(|pair| pair[0] == "--extern").map(|pair| pair[1].as_str());
     let joined = args.iter().filter_map(|arg| arg.strip_prefix("--extern="));
@@ -73,14 +73,14 @@ fn libraries(args: &[String]) -> Vec<(&str, &str)> {
 /// contains the root's symbol. A library with metadata only, as produced by `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module";
-    // Name, date, owner, group and mode fill 48 bytes of the header. The size has 10 digits, and the header ends with two more bytes.
+    // Name, date, owner, group and mode fill 48 bytes of the header. The size has 10 digits. Two further bytes end the header.
     let list = library.strip_prefix(b"!<arch>\n").and_then(|archive| {
         let (length, rest) = archive.get(48..)?.split_at_checked(10)?;
         let length: usize = str::from_utf8(length).ok()?.trim().parse().ok()?;
         rest.get(2..)?.get(..length)
     });
     let Some(mut names) = list else { return false };
-    // The standard library, which is optimized even if this macro is not, finds the end of each symbol name.
+    // The standard library finds the end of each symbol name, because the standard library is optimized in every build of this macro.
     while let Ok(name) = CStr::from_bytes_until_nul(names) {
         let name = name.to_bytes();
         if name.ends_with(ROOT) {
@@ -102,7 +102,7 @@ impl Hash {
     fn add(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<16>();
         let (mut state, mut at) = (self.0, 0);
-        // A loop without an iterator, because in an unoptimized build the iterator's calls would take longer than the hashing.
+        // The loop uses no iterator: in an unoptimized build, the iterator's calls would take longer than the hash.
         while at < words.len() {
             state = Self::step(state, u128::from_le_bytes(words[at]));
             at += 1;
@@ -115,7 +115,7 @@ impl Hash {
     #[inline(always)]
     fn step(state: u128, word: u128) -> u128 {
         let product = (state ^ word).wrapping_mul(0x9fb2_1c65_1e98_df25_ff51_afd7_ed55_8ccd);
-        // Operators, because in an unoptimized build a call of `rotate_left` would take as long as the rest of the step.
+        // This code uses operators: in an unoptimized build, a call of `rotate_left` would take as long as the rest of the step.
         product ^ (product >> 61)
     }
 

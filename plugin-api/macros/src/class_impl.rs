@@ -43,7 +43,8 @@ pub(crate) struct Body<'a> {
     /// Functions of the view that perform calls, and the names of the called functions.
     callers: Vec<Callers>,
     called: Vec<String>,
-    /// Types of the cells of functions without conditions. The cells share one static, because the compiler tracks each static separately.
+    /// Types of the cells of functions without conditions. All these cells share one static, because the compiler tracks each static
+    /// separately.
     cells: Vec<TokenStream>,
     /// Items next to the block: trampolines, cells of functions with conditions, checks.
     pub(crate) expanded: Vec<TokenStream>,
@@ -58,11 +59,11 @@ pub(crate) struct Body<'a> {
     add_references: Option<TokenStream>,
     /// Number of trampolines that have received a name.
     trampolines: usize,
-    /// Names for descriptions, which refer to the names by position.
+    /// Names of functions and parameters. Descriptions refer to an entry by its position.
     names: Vec<TokenStream>,
     /// Events whose body has not been found yet.
     events: Vec<Event>,
-    /// Names that the checks for likely mistakes compare with the properties.
+    /// Names for which the checks for likely mistakes have been generated.
     pub(crate) checked: Checked,
     event_names: Vec<TokenStream>,
 }
@@ -186,7 +187,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Applies `conditions` to all items added after `mark` was returned.
+    /// Applies `conditions` to all items that were added after [`Self::mark`] returned `mark`.
     pub(crate) fn condition(&mut self, conditions: &Conditions, mark: [usize; 3]) -> Result<()> {
         for items in &mut self.expanded[mark[0]..] {
             *items = conditions.on_items(std::mem::take(items))?;
@@ -281,7 +282,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Expands to the hooks that only native classes have, and to `true` if the class has a red constructor.
+    /// Expands to the additional hooks of a native class, and to `true` if the class has a red constructor.
     fn ends(&self) -> Option<TokenStream> {
         if self.side == Side::Plugin {
             return None;
@@ -522,14 +523,14 @@ impl<'a> Body<'a> {
         Ok(quote! { #cell })
     }
 
-    /// Adds an entry to the table of names, and returns the entry's position. The table ignores conditions, so positions are fixed.
+    /// Adds an entry to the table of names, and returns the entry's position. The table ignores conditions; positions are therefore fixed.
     fn add_names(&mut self, method: &Method, defaults: &Defaults) -> Literal {
         let at = Literal::usize_unsuffixed(self.names.len());
         self.names.push(method.names(&defaults.values, method.result.may_fail));
         at
     }
 
-    /// Expands to the table of names, if a description refers to it.
+    /// Expands to the table of names. Returns `None` if no description refers to the table.
     pub(crate) fn names(&self) -> Option<TokenStream> {
         let Self { class, names, .. } = self;
         (!names.is_empty()).then(|| {
@@ -548,7 +549,7 @@ impl<'a> Body<'a> {
         format_ident!("AlcedoTrampoline{}", self.trampolines)
     }
 
-    /// Adds the functions of the view that call a function.
+    /// Adds the functions of the view that call the function in `cell`.
     pub(crate) fn call(&mut self, method: &Method, cell: &TokenStream, attrs: &[Attribute]) {
         let at = Literal::usize_unsuffixed(self.called.len());
         self.callers.push(method.callers(&method.name, cell, &quote! { ALCEDO_PATHS[#at] }, attrs));

@@ -1,4 +1,4 @@
-//! Expands `#[uclass]` on a struct: moves the reflected fields into the host object, and leaves the other fields in the plugin part.
+//! Expands `#[uclass]` on a struct: moves the reflected fields into the host object, and leaves the remaining fields in the plugin part.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -135,7 +135,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     })
 }
 
-/// Rejects migrations of an imported class and of a native class, because no reload of this module changes these classes.
+/// Rejects migrations of imported and native classes, because no reload of this module changes these classes.
 fn refuse_migrations(attr_args: &AttrArgs, item: &ItemStruct, side: Side) -> Result<()> {
     let reason = match (side, attr_args.flag("imported")?) {
         (Side::Host, _) => "no reload changes a class of the host: only a class of a plugin has migrations",
@@ -287,7 +287,7 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
 /// Kept field, and the specifiers of its attribute.
 type Kept = (Ident, AttrArgs);
 
-/// Removes and returns the reflected fields. Also returns the kept fields, which stay in the struct.
+/// Removes and returns the reflected fields. Also returns the kept fields, which remain in the struct.
 fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
     let (mut properties, mut kept) = (Vec::new(), Vec::new());
     let named = match fields {
@@ -372,7 +372,7 @@ impl Property {
         quote! { #(#attrs)* #cell #at #get #set #try_set: #ty, #argument }
     }
 
-    /// Expands to a check for enums that scripts do not support. Only a property visible to scripts is checked.
+    /// Expands to a check that scripts support the property's enum. Expands to nothing for a property that is invisible to scripts.
     fn script_checks(&self) -> Result<TokenStream> {
         let (ty, as_byte) = (&self.field.ty, self.attr_args.flag("enum_as_byte")?);
         let mut is_script_visible = false;
@@ -387,7 +387,7 @@ impl Property {
                 );
             }
         });
-        // Number types are recognized by name. All other types may be enums, so the check applies to them.
+        // Number types are recognized by name. The check applies to all other types, because they may be enums.
         let may_be_enum = || {
             !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
                 let name = name.to_string();
@@ -452,9 +452,9 @@ impl Property {
     }
 }
 
-/// Expands to the parameter `value` of a setter, and to the value that the setter writes. Strings accept all types that convert into
-/// them; values in host memory accept all types that can be assigned; other types accept only themselves. The decision depends on the
-/// name of the type, which only affects convenience.
+/// Expands to the parameter `value` of a setter, and to the value that the setter writes. A string parameter accepts all types that convert
+/// into a string. A parameter for a value in host memory accepts all types that can be assigned to the value. All other parameters accept
+/// only their own type. The name of the type determines the case, which affects only convenience.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
     /// Types without parameters in host memory.
     const TEXTS: &[&str] = &["UString", "UUtf8String", "UAnsiString", "UText", "FieldPath"];

@@ -32,7 +32,7 @@ pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
     Ok(Some(text.clone()))
 }
 
-/// Expands to a check that rejects a base class with a C library, because this base class is final.
+/// Expands to a check that rejects a base class with a C library, because no class may extend such a class.
 pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
     let text =
         "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";

@@ -1,4 +1,4 @@
-//! Doc comments: the host stores them as documentation of a type or member, and the generated items keep them.
+//! Doc comments of types and members. The host stores them as documentation, and the generated items retain them.
 
 use crate::attr_args::name_of;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
@@ -15,7 +15,8 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Returns the attributes that generated members copy from their source. Conditions are excluded; other code applies them.
+/// Returns the attributes that generated members copy from their source. Omits conditions, which
+/// [`Conditions`](crate::conditions::Conditions) applies.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| ["doc", "deprecated"].contains(&name_of(attr).as_str())).cloned().collect()
 }

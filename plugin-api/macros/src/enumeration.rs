@@ -1,5 +1,5 @@
-//! Expands `#[uenum]`: named numbers. A plain enum stays the author's Rust enum. With `flags`, the enum becomes a bit set with
-//! a constant for each entry.
+//! Expands `#[uenum]`: named numbers. A plain enum remains the author's Rust enum. With `flags`, the enum becomes a bit set with a constant
+//! for each entry.
 
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
                 self.0
             }
 
-            /// Creates a set from a number. Bits without an entry are kept.
+            /// Creates a set from a number. Retains bits without an entry.
             #[must_use]
             #vis const fn from_bits(bits: #repr) -> Self {
                 Self(bits)

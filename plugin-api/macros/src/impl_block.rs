@@ -1,5 +1,5 @@
-//! Parses `impl` blocks, but keeps bodies as tokens: the attributes read only signatures, and the compiler parses each body later.
-//! Parsing all bodies into syntax trees would take most of an attribute's time.
+//! Parses `impl` blocks, but stores the bodies of functions as tokens. The attributes read only signatures, and the compiler parses each
+//! body later. Parsing all bodies into syntax trees would take most of an attribute's time.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -26,7 +26,7 @@ pub(crate) struct ImplBlock {
 #[expect(clippy::large_enum_variant, reason = "one short-lived value per item of the source")]
 pub(crate) enum Member {
     Function(Function),
-    /// Any other member, or a function without a body.
+    /// Member that is not a function, or function without a body.
     Other(ImplItem),
 }
 
@@ -58,7 +58,7 @@ impl AnyItem {
         }
     }
 
-    /// Returns the item as a syntax tree. The syntax trees of bodies are omitted.
+    /// Returns the item as a syntax tree, without the bodies of functions.
     pub(crate) fn into_item(self) -> Item {
         match self {
             Self::Impl(block) => Item::Impl(block.into_item()),

@@ -1,6 +1,6 @@
-//! The attributes of an Alcedo plugin. Each attribute parses the author's code, rejects rule violations at the offending token, and
-//! expands to calls of macros in `::alcedo_plugin_api::__private`, which implement the semantics. The expansion depends on no layout,
-//! and contains only paths of `__private`.
+//! The attributes of an Alcedo plugin. Each attribute parses the author's code, and rejects rule violations at the offending token. The
+//! attribute expands to calls of macros in `::alcedo_plugin_api::__private`. These macros implement the semantics. The expansion depends on
+//! no layout, and contains only paths of `__private`.
 
 mod async_function;
 mod attr_args;
@@ -46,24 +46,24 @@ use crate::native::Side;
 
 /// A reflected class, or its methods.
 ///
-/// On a struct: `#[uclass(package = "Game", base = Actor, blueprintable)]`. Fields with `#[uproperty(…)]` move into the host object
-/// and get accessors on [`This`](../alcedo_plugin_api/struct.This.html). The other fields form the plugin part, which each reload
-/// rebuilds, except for fields with `#[keep]`. Specifiers of `uproperty`: `edit_anywhere`, `blueprint_read`, `blueprint_write`,
-/// `transient`, `default = …`, `default_subobject`, `root_component`.
+/// On a struct: `#[uclass(package = "Game", base = Actor, blueprintable)]`. Fields with `#[uproperty(…)]` move into the host object, and
+/// have accessors on [`This`](../alcedo_plugin_api/struct.This.html). The remaining fields form the plugin part. Each reload rebuilds the
+/// plugin part, and restores only its fields with `#[keep]`. Specifiers of `uproperty`: `edit_anywhere`, `blueprint_read`,
+/// `blueprint_write`, `transient`, `default = …`, `default_subobject`, `root_component`.
 ///
 /// On the struct's only `impl` block: `#[uclass]`, with methods marked `#[red_constructor]`, `#[class_constructor]`,
-/// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`. Other methods are not reflected.
+/// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`. Methods without such an attribute are not reflected.
 ///
-/// A function may return `Result<T, E>` with any `E` that implements `Display`: callers receive the error message in a
-/// `CallError` of a separate kind.
+/// A function may return `Result<T, E>` with any `E` that implements `Display`: callers receive the error message in a `CallError` of the
+/// kind `RETURNED`.
 ///
-/// With `dll_bind = "Name"`, functions may be declared without a body and implemented in a C library: `#[dll_import] fn turn(&self,
-/// text: &mut String);`. The class is final.
+/// With `dll_bind = "Name"`, the class may declare functions whose bodies are in a C library: `#[dll_import] fn turn(&self, text: &mut
+/// String);`. No class may extend such a class.
 ///
 /// With `abstract`, only subclasses can have objects; the class itself has only its class default object.
 ///
-/// With `#[migrate(from = "f64", with = Self::of_number)]` on a property, a reload converts values of an earlier declaration by this
-/// function. `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` on the class converts several properties together.
+/// With `#[migrate(from = "f64", with = Self::of_number)]` on a property, a reload converts values of an earlier declaration by the
+/// function `of_number`. `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` on the class converts several properties together.
 ///
 /// With `implements(Heeds, Sings)`, references to these interfaces accept objects of the class; see [`macro@uinterface`]. With
 /// `imported`, on a struct and on an `impl` of declarations, the host or another module declares the class.
@@ -92,9 +92,9 @@ fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_ma
     }
 }
 
-/// A reflected struct: `#[ustruct(package = "Game")]`. Its fields may have any type of the host and are stored in host memory. The
-/// struct's name is the type of an owned value. The accessors of its fields are on the view that properties, parameters and
-/// `this.open(&value)` return.
+/// A reflected struct: `#[ustruct(package = "Game")]`. The struct's fields may have any type of the host, and are stored in host memory.
+/// The struct's name is the type of an owned value. Properties, parameters and `this.open(&value)` return a view with the accessors of the
+/// fields.
 ///
 /// With `#[uproperty(default = …)]` on a field, every new value starts with this default: in an object, a container, a parameter, and
 /// in Rust code.
@@ -113,8 +113,8 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, |attr_args, item| struct_impl::expand(attr_args, item, Side::Plugin))
 }
 
-/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies entries by name, so
-/// their numbers may change between builds. The enum becomes `Copy`, and one entry must have the number 0. An entry may have
+/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies entries by name. The
+/// numbers of entries may therefore change between builds. The enum becomes `Copy`, and one entry must have the number 0. An entry may have
 /// `#[umeta(display_name = "Very angry", hidden)]`.
 ///
 /// With `flags`, a value is a set of entries, one bit each: the type becomes a struct with a constant for each entry and the operators
@@ -151,8 +151,8 @@ pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// lists the interface contains the bodies in `#[uclass] impl Heeds for Cat { … }`. With `imported`, the host or another module
 /// declares the interface.
 ///
-/// A reference returns the object on which the functions are called: `this.listener().get(&this)`. Any other object can be viewed as
-/// the interface: `object.as_interface::<Heeds>()`.
+/// A reference returns a view of the object, with the functions of the interface: `this.listener().get(&this)`. An object without such a
+/// reference can also be viewed as the interface: `object.as_interface::<Heeds>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, interface)
@@ -174,7 +174,7 @@ macro_rules! read_by_uclass {
         }
     )*};
 }
-// `#[uclass]` removes these attributes, so an expanded attribute is in an `impl` without `#[uclass]`.
+// `#[uclass]` removes these attributes. The compiler expands such an attribute only in an `impl` without `#[uclass]`.
 read_by_uclass! {
     ufunction overrides red_constructor class_constructor post_init_properties begin_destroy add_references dll_import
 }
@@ -188,8 +188,8 @@ pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Exports methods of a plain type by name: methods marked `#[zmethod]` in `impl Report` of the module `reports` are exported as
-/// `nm:/reports:Report:render`. Modules of a Slim load context, which have no classes, export functions this way. These methods take
-/// neither `self` nor `this`; exported methods of a Slim may be called on any thread.
+/// `nm:/reports:Report:render`. Modules of a Slim load context have no classes, and export functions with this attribute. These methods
+/// take neither `self` nor `this`; exported methods of a Slim may be called on any thread.
 #[proc_macro_attribute]
 pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
@@ -198,16 +198,15 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes the crate a module: `module! { name: "magic_cube", main: started, exit: ended, dependencies: [("base", "^1")] }`.
 ///
-/// `main` is `fn(&[&str])` or `fn()`, and `exit` is `fn()`. Both are optional, and so are the dependencies.
+/// `main` is `fn(&[&str])` or `fn()`, and `exit` is `fn()`. `main`, `exit` and `dependencies` are optional.
 ///
-/// `entry: exchange` is the entry method, which exchanges tables of functions with the host immediately before `main`: `fn(&'static H)
-/// -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a `module struct`. A host with a
-/// different definition of `H` or `M` refuses the module before its code runs.
+/// `entry: exchange` is the entry method. The entry method exchanges tables of functions with the host immediately before `main`. Its type
+/// is `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`. `H` is a `host struct` of `entry_table!`, and `M` is a `module struct`. A
+/// host with a different definition of `H` or `M` refuses the module before its code runs.
 ///
-/// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the main of
-/// the new generation runs *before* the exit hook of the old generation, because the old generation continues if the new generation
-/// fails. `suspend` and `resume` are `fn()` or `fn() -> Result<(), E>` with an `E` that implements `Display`. A module must specify
-/// both or neither.
+/// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the main of the
+/// new generation runs *before* the exit hook of the old generation: if the new generation fails, the old generation continues. `suspend`
+/// and `resume` are `fn()` or `fn() -> Result<(), E>` with an `E` that implements `Display`. A module must specify both or neither.
 ///
 /// | event | functions that run |
 /// | --- | --- |
@@ -217,34 +216,36 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `resume` panics or returns an error | no others: the report of the reload lists the error, and the module continues |
 /// | an unload, a shutdown, a reload that does not replace the module | neither `suspend` nor `resume` |
 ///
-/// `exit` and `resume` run in the state after `suspend`, which may be partial if `suspend` failed. If a reload replaces several
-/// modules, `suspend` runs for dependents first, `resume` for dependencies first. In both functions, the module may make and receive
-/// calls, and create permanent objects; deferred work (`task::post`, timers) is refused in `suspend`. Kept fields are read after
-/// `suspend`. Between `suspend` and the next step, no calls, tasks, timers or posted closures of the module run, but its threads
-/// continue. A `replace` of a Slim works the same way, on the thread that calls it. Calls that run on other threads continue, and new
-/// calls are still accepted.
+/// `exit` and `resume` run after `suspend`. If `suspend` failed, the resources may be partially released. If a reload replaces several
+/// modules, `suspend` runs for dependents first, `resume` for dependencies first. In both functions, the module may make and receive calls,
+/// and create permanent objects. In `suspend`, the host refuses jobs (`task::post`, timers). Kept fields are read after `suspend`. Between
+/// `suspend` and the next function in the table, no calls, tasks, timers or posted closures of the module run, but the module's threads
+/// continue. A `replace` of a Slim runs these functions in this order, too, on the thread that calls `replace`. Calls of the Slim on
+/// further threads continue, and the Slim accepts new calls.
 ///
-/// The module allocates from a separate heap, which is freed with its code. With `allocator: own`, the crate defines its own
-/// `#[global_allocator]`.
+/// The module allocates from a separate heap. The host frees this heap with the module's code. With `allocator: own`, the crate defines its
+/// own `#[global_allocator]`.
 ///
 /// Use the macro at the top level of the crate. The macro also defines hidden versions of C functions with lasting side effects
-/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host can track these effects.
+/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), through which the host tracks these effects.
 ///
-/// `unhooked: ["pthread_create"]` omits hooks of functions that C code in the library defines itself, as crash handlers and allocators
-/// do; otherwise the linker reports a duplicate symbol. Code inside the library then calls this function and not the hook, and the
-/// function receives the hook when it looks up the platform's function by `dlsym`. The host does not record effects that bypass the
-/// hook, and reports the names when it loads the module. For the C heap, omit all functions that the code defines, including `free`.
-/// Blocks that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to the library's own heap.
+/// `unhooked: ["pthread_create"]` omits hooks of functions that C code in the library itself defines, for example in crash handlers and
+/// allocators. Without this key, the linker reports a duplicate symbol. Code inside the library calls the library's function instead of an
+/// omitted hook. If this function looks up the platform's function by `dlsym`, it receives the hook. The host does not record effects that
+/// bypass the hook, and reports the names of omitted hooks when it loads the module. For the C heap, omit all functions that the code
+/// defines, including `free`. Blocks that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to the
+/// library's own heap.
 ///
-/// `permissions: [files, threads]` declares which resources of the process the module uses: `network`, `files`, `threads`, `signals`,
-/// `c_libraries`; `[]` declares none of them. A host compares the declaration with the imports of the file and with the calls that the
-/// hooks record, and reports or refuses a module that uses more. A module without the key is not checked. The check finds mistakes and
-/// restricts no code; `runtime/docs/trusting-files.md` lists what it detects.
+/// `permissions: [files, threads]` declares the kinds of process resources that the module uses: `network`, `files`, `threads`, `signals`,
+/// `c_libraries`. `[]` declares that the module uses none of these kinds. A host compares the declaration with the imports of the file and
+/// with the calls that the hooks record, and reports or refuses a module that uses undeclared kinds. The host does not check a module
+/// without the key. The check finds mistakes, and restricts no code; `runtime/docs/trusting-files.md` lists the detected cases.
 ///
-/// The host installs the logger of `log` and the subscriber of `tracing` in the library, and receives all records. A main may set its
-/// own by `env_logger`, `fern`, `tracing_subscriber` or manually. In this case, the host installs its own after main, unless main has
-/// set them. Records of `log` are dropped until main has set its logger. The host detects the case from function names in the file.
-/// `logger: own` declares the case for a file without names, or for a main that calls `log::set_logger` directly.
+/// The host installs the logger of `log` and the subscriber of `tracing` in the library, and receives all records. A main may set its own
+/// logger and subscriber by `env_logger`, `fern`, `tracing_subscriber` or manually. For such a main, the host installs its logger and its
+/// subscriber after main, unless main has set them. Records of `log` are dropped until main has set its logger. The host detects such a
+/// main from function names in the file. `logger: own` declares such a main for a file without names, or for a main that calls
+/// `log::set_logger` directly.
 #[proc_macro]
 pub fn module(input: TokenStream) -> TokenStream {
     let module = parse_macro_input!(input as module::Module);
@@ -288,7 +289,7 @@ fn of_type(
         Err(error) => return error.into_compile_error().into(),
     };
     let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
-    // A host may use `imported` on an `impl` block, to call functions of another host's class.
+    // A host may use `imported` on an `impl` block to call functions of a class that a different crate of the host declares.
     let imported = attr_args.get("imported").filter(|_| !matches!(item, AnyItem::Impl(_)));
     let expanded = match imported {
         Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),

@@ -19,7 +19,7 @@ pub(crate) enum SelfKind {
     Shared,
     /// `&mut self`.
     Exclusive,
-    /// No `self` parameter, although the function is called on an object. Other code may borrow the plugin part during the call.
+    /// No `self` parameter, although the function is called on an object. Further methods may borrow the plugin part during the call.
     Untouched,
 }
 
@@ -53,7 +53,7 @@ impl Parameter {
     }
 }
 
-/// Type of a parameter. Not a token stream, because each stream inside another costs calls of the compiler.
+/// Type of a parameter. This type avoids a token stream, because each nested stream costs calls of the compiler.
 pub(crate) enum ParameterType<'a> {
     Plain(&'a Type),
     Out(&'a Type),
@@ -87,7 +87,7 @@ impl ToTokens for Named<'_> {
 pub(crate) struct Callers {
     invoke: Ident,
     pub(crate) conditions: Conditions,
-    /// Variant of the call that ends the running call on failure, if any.
+    /// Variant that ends the running call if the called function fails. `None` for a function without this variant.
     ending: Option<TokenStream>,
     call: TokenStream,
 }
@@ -242,7 +242,8 @@ impl Method {
         quote! { (#(#names,)*) }
     }
 
-    /// Expands to a call of `target` with the argument `first` and these parameters, followed by writing back out parameters.
+    /// Expands to a call of `target` with the argument `first` and these parameters. After the call, the expansion writes the out
+    /// parameters back.
     pub(crate) fn call(&self, target: &TokenStream, first: &TokenStream) -> TokenStream {
         let arguments = self.parameters.iter().map(|parameter| Named(parameter, || quote! { &mut }));
         let out_parameters: Vec<_> =
@@ -366,7 +367,7 @@ impl Method {
         quote! { ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> }
     }
 
-    /// Expands to the cell of an imported function of `class`. The import is listed only if code uses the cell.
+    /// Expands to the cell of an imported function of `class`. The module lists the import only if code uses the cell.
     pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
         let ty = self.cell(class);
         quote! {

@@ -1,9 +1,9 @@
-//! Detects common mistakes with properties: `self.temperature`, `this.temperature = 1.0`. The compiler reports an unknown field
-//! without mentioning the property. Therefore, the generated code compares each field name in a method with the properties of
-//! the class at compile time, and reports a match with a hint.
+//! Detects common mistakes with properties: `self.temperature`, `this.temperature = 1.0`. The compiler's message about an unknown field
+//! does not mention the property. At compile time, the generated code therefore compares each field name in a method with the properties of
+//! the class, and reports a match with a hint.
 //!
-//! The comparison uses only tokens. Names that are not properties are ignored. Methods that contain an `impl` block are also
-//! ignored, because `self` in this block is a different object.
+//! The comparison uses only tokens. Names that are not properties are ignored. Methods that contain an `impl` block are also ignored,
+//! because `self` in this block has a different type.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::attr_args::text_of;
 use crate::impl_block::Function;
 use crate::rules;
 
-/// Reports an attribute on a method whose `impl` block has no `#[uclass]`. A method with a body is kept.
+/// Reports an attribute on a method whose `impl` block has no `#[uclass]`. The expansion retains a method with a body.
 pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
     let message =
         format!("`#[{name}]` is read by `#[uclass]`, which this `impl` does not have: write `#[uclass]` above `impl`");
@@ -70,7 +70,7 @@ enum Receiver {
     OfAnother,
 }
 
-/// Collects each possible mistake once.
+/// Adds each possible mistake in the tokens to `found`, without duplicates.
 fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
@@ -79,7 +79,7 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
                 return Receiver::OfAnother;
             }
             TokenTree::Ident(ident) => {
-                // Converted once, because each comparison of an identifier would convert the identifier again.
+                // The identifier is converted once, because each comparison would convert it again.
                 let keyword = match ident.to_string().as_str() {
                     "impl" | "trait" => return Receiver::OfAnother,
                     "self" => Mistake::OfSelf,

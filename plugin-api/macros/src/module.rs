@@ -1,4 +1,4 @@
-//! Expands `module!`, which specifies the name, the hooks, the permissions and the dependencies of a module.
+//! Expands `module!`: the name, the hooks, the permissions and the dependencies of a module.
 
 use crate::rules;
 use proc_macro2::{Span, TokenStream};
@@ -159,7 +159,7 @@ const OWN_ALLOCATOR: &str = "`allocator: own` states that this library has a `#[
 const OWN_LOGGER: &str =
     "`logger: own` states that main sets the logger of `log` or the subscriber of `tracing` in this library";
 
-/// Parses `own`, the only allowed value. Without this value, the module uses the heap or the loggers of this crate.
+/// Parses `own`, the only allowed value of the key. Without the key, the module uses the heap or the loggers of this crate.
 fn parse_own(input: ParseStream<'_>, meaning: &str) -> Result<()> {
     let key: Ident = input.parse()?;
     if key == "own" { Ok(()) } else { Err(rules::at("ALC0075", key.span(), meaning)) }
@@ -227,7 +227,7 @@ fn is_module_name(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// Returns true for a valid dependency name: the name of a module, or of a package of scripts, which has the syntax of packages.
+/// Returns true for a valid dependency name: the name of a module or of a package of scripts. The two kinds of names differ in syntax.
 fn is_name_of_other(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

@@ -16,7 +16,8 @@ pub(crate) enum Side {
 
 /// Name of the runtime's crate.
 pub(crate) const RUNTIME: &str = "alcedo_runtime";
-/// Name of the crate for hosts, which re-exports the runtime. A host that depends only on this crate has no path `::alcedo_runtime`.
+/// Name of the crate for hosts. This crate re-exports the runtime: in a host that depends only on this crate, the path `::alcedo_runtime`
+/// does not exist.
 pub(crate) const FACADE: &str = "alcedo";
 
 /// Replaces paths of `alcedo_plugin_api` by paths of `krate`, for a host.

@@ -1,5 +1,5 @@
-//! Result of a reflected function, parsed from its signature: `()`, a value, or a `Result` of these. The caller receives the
-//! error of a `Result` as a string.
+//! Result of a reflected function, parsed from the function's signature: `()`, a value, or a `Result` of `()` or a value. The caller
+//! receives the error of a `Result` as a string.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt as _, quote_spanned};
@@ -60,7 +60,7 @@ impl ResultOf {
     }
 }
 
-/// Expands to a type, or to `()` without a type. Not a token stream, because each stream inside another costs calls of the compiler.
+/// Expands to a type, or to `()` without a type. This type avoids a token stream, because each nested stream costs calls of the compiler.
 #[derive(Clone, Copy)]
 pub(crate) struct OrUnit<'a>(Option<&'a Type>);
 

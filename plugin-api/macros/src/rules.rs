@@ -1,7 +1,6 @@
-//! Rules that the attributes check. Each message ends with the id of its rule, and `docs/mistakes.md` lists the ids. For each rule,
-//! a file of `tests/ui` has a module that violates the rule, and a file of `tests/accepted` has a module that complies. A new rule
-//! takes the next free number; numbers of removed rules stay unused. This file also collects the errors of one item, so that all
-//! errors of the item are reported together.
+//! Rules that the attributes check. Each message ends with the id of its rule, and `docs/mistakes.md` lists the ids. For each rule, a file
+//! of `tests/ui` has a module that violates the rule, and a file of `tests/accepted` has a module that complies. A new rule has the next
+//! free number. Numbers of removed rules remain unused. This file also collects the errors of one item, and reports them together.
 
 use std::fmt::Display;
 

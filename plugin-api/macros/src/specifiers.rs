@@ -1,5 +1,5 @@
-//! Specifiers of `#[uproperty]` and `#[ufunction]` with their effects, as tables. The attributes read the tables, and
-//! `docs/specifiers.md` contains them. A test compares each table with the page.
+//! Specifiers of `#[uproperty]` and `#[ufunction]` with their effects, as tables. The attributes read the tables. The page
+//! `docs/specifiers.md` also contains the tables, and a test compares each table with the page.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -12,7 +12,7 @@ use crate::rules;
 /// Specifier and its representation in the host.
 pub(crate) struct Specifier {
     pub(crate) name: &'static str,
-    /// Names of the specifier's flags; empty if the specifier has other effects too.
+    /// Names of the specifier's flags; empty if the specifier has effects besides flags.
     pub(crate) flags: &'static [&'static str],
     /// Key of the specifier's metadata, if the specifier has a string value.
     pub(crate) key: Option<&'static str>,

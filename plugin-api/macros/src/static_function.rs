@@ -1,5 +1,5 @@
-//! Functions without a plugin part: static functions, and events that only scripts implement. Also handles defaults of
-//! the last parameters, which any function may have.
+//! Functions without a plugin part: static functions, and events that only scripts implement. Also expands defaults of the last parameters.
+//! Any function may have such defaults.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
@@ -19,7 +19,7 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Parses `defaults(times = 3)`. Only the last parameters may have defaults, because callers omit arguments from the end.
+    /// Parses `defaults(times = 3)`. Only the last parameters may have defaults, because a caller can omit only the last arguments.
     pub(crate) fn of(attr_args: &AttrArgs, method: &Method) -> Result<Self> {
         let pairs = attr_args.pairs("defaults")?;
         if pairs.is_empty() {

@@ -1,4 +1,4 @@
-//! Attribute of a struct's field, `#[uproperty(default = …)]`: as a string for the host, and as the default value in Rust.
+//! Attribute of a struct's field, `#[uproperty(default = …)]`. The default becomes a string for the host, and a value in Rust.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -10,7 +10,7 @@ use crate::earlier_names::{self, WAS};
 use crate::migration;
 use crate::rules;
 
-/// Default of a field that specifies one.
+/// Default that the attribute of a field specifies.
 pub(crate) struct FieldDefault {
     /// Default in the syntax of the host.
     pub(crate) text: String,
@@ -76,7 +76,7 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
         });
         quote! {
             impl ::alcedo_plugin_api::__private::core::default::Default for #name {
-                /// Returns a struct with the specified defaults. Other fields have the default of their type.
+                /// Returns a struct with the specified defaults. A field without a specified default has the default of its type.
                 fn default() -> Self {
                     Self { #(#values),* }
                 }

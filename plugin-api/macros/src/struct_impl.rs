@@ -1,5 +1,5 @@
-//! Expands `#[ustruct]` on the `impl` block of a struct: constructors, which start with the default value of the struct, and
-//! network serialization.
+//! Expands `#[ustruct]` on the `impl` block of a struct: constructors and network serialization. A constructor starts with the default
+//! value of the struct.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -75,7 +75,7 @@ fn expect_no_arguments(attr: &Attribute) -> Result<()> {
 enum SelfForm {
     /// `&mut self`, for a struct that is passed by value.
     Value,
-    /// `Borrowed<'_, Self>`, for a struct that is used in place.
+    /// `Borrowed<'_, Self>`, for a struct that is accessed in place.
     View,
 }
 
@@ -91,7 +91,7 @@ fn self_form(function: &Function) -> Result<SelfForm> {
     }
 }
 
-/// Returns two functions: the generated function that creates a value, and the author's function that modifies the default value.
+/// Returns two functions: the generated function creates a value, and the author's function modifies the default value.
 fn constructor(mut function: Function) -> Result<Vec<Member>> {
     Conditions::refuse(&function.attrs)?;
     let self_form = self_form(&function)?;

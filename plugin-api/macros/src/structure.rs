@@ -1,4 +1,4 @@
-//! Expands `#[ustruct]` without `pod`: a struct in host memory that is used in place.
+//! Expands `#[ustruct]` without `pod`: a struct in host memory that plugin code accesses in place.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};

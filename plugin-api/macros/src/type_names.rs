@@ -1,8 +1,8 @@
-//! Recognizes types by their names, because the attributes see no definitions. Used for better messages and for convenience features.
+//! Recognizes types by their names, because the attributes see no definitions. The results only improve messages and convenience.
 
 use syn::Type;
 
-/// Names of the integer types that the host has.
+/// Names of the integer types that the host supports.
 pub(crate) const INTEGERS: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
 
 /// Returns true if a type has parameters, such as `Obj<C>`.

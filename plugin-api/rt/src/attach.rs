@@ -1,4 +1,4 @@
-//! Attaches a module to its host, and detaches it. After `detach`, calls to the host fail and log records are dropped.
+//! Attaches a module to its host, and detaches the module. After `detach`, calls to the host fail, and log records are dropped.
 
 use std::io::Write as _;
 
@@ -27,8 +27,8 @@ pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) 
 
 /// Detaches the module. Later calls to the host fail, and log records are dropped. The host calls this function last.
 pub fn detach() {
-    // Flushes an unfinished line, which would be lost with the image. Flushing fails if the stream has no reader. The line is
-    // then not needed, so the error is ignored.
+    // Flushes an unfinished line, which would be lost with the image. The flush fails if the stream has no reader. Without a reader, the
+    // line is not needed, and the error is ignored.
     let _flushed = std::io::stdout().flush();
     attached::end();
     panic_hook::remove();

@@ -10,8 +10,8 @@ use crate::outside::{Attachment, this_thread};
 
 static ATTACHMENT: Attachment = Attachment::alone();
 
-/// Number of the thread on which the module was attached; zero while detached. A module with objects or values is attached on the game
-/// thread.
+/// Number of the thread on which the module was attached; zero while no host is attached. A module with objects or values is attached on
+/// the game thread.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
 /// True if the module has no objects and is therefore not bound to a thread.
@@ -25,7 +25,7 @@ pub(crate) fn begin(context: &ModuleContext) -> bool {
     })
 }
 
-/// Clears the attachment. No other host can be attached afterwards.
+/// Clears the attachment. A detached module cannot be attached to a second host.
 pub(crate) fn end() {
     ATTACHMENT.detach();
     OWNER.store(0, Ordering::Relaxed);
@@ -39,8 +39,8 @@ pub fn context() -> Option<&'static ModuleContext> {
     ATTACHMENT.context()
 }
 
-/// Returns the host's counter of borrowed slices and the number of this module. Returns `None` without a host, and for a host without a
-/// counter.
+/// Returns the host's counter of borrowed slices, with the number of this module. Returns `None` if no host is attached, or if the host has
+/// no counter.
 #[must_use]
 pub fn slices() -> Option<(&'static Slices, u64)> {
     ATTACHMENT.slices()
@@ -67,10 +67,11 @@ pub fn may_call_directly() -> bool {
 }
 
 /// Checks that the current stack is the stack of the game thread. Scopes of objects begin only on this stack. A coroutine with a separate
-/// stack could suspend the scope and outlive the surrounding call. Callable on the game thread only. Succeeds without a host.
+/// stack could suspend inside a scope. The scope would then outlive the surrounding call. Callable on the game thread only. Succeeds
+/// without a host.
 ///
 /// # Errors
-/// Fails with `WRONG_STACK` on any other stack.
+/// Fails with `WRONG_STACK` if the current stack is not the stack of the game thread.
 #[inline]
 pub fn may_open_scope(action: &str) -> Result<(), CallError> {
     match context() {
@@ -79,9 +80,9 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
     }
 }
 
-/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]. Without a host, the returned number is not one of these
-/// constants. Costs two reads of rarely written memory. Callable on the game thread only, because the host frees the mode word on this
-/// thread after detaching the module.
+/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]. Without a host, returns a number that equals none of these
+/// constants. Costs two reads of rarely written memory. Callable on the game thread only: after the host detaches the module, the host
+/// frees the mode word on this thread.
 #[inline]
 #[must_use]
 pub fn mode() -> u32 {
@@ -94,10 +95,10 @@ pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }
 
-/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`]. Callable only
-/// on threads for which [`may_call_directly`] returns true. On any other thread, the version word could be freed during the read,
-/// because the host detaches the module and then frees the word on the game thread. For a module without objects, the host keeps the
-/// word while the module is mapped.
+/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`]. Callable only on
+/// threads for which [`may_call_directly`] returns true. The host detaches the module, and then frees the version word on the game thread.
+/// During a read on a different thread, the word could therefore be freed. For a module without objects, the host keeps the word while the
+/// module is mapped.
 #[inline]
 #[must_use]
 pub fn direct_version() -> u64 {

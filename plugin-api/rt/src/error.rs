@@ -1,5 +1,5 @@
-//! Error type of plugin code for calls across the ABI boundary. An error stores the ABI failure, so that the error is unchanged
-//! when plugin code returns it to the host.
+//! Error type of plugin code for calls across the ABI boundary. An error stores the ABI failure. Plugin code can therefore return an error
+//! of a host call to the host without changes.
 
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
@@ -25,7 +25,7 @@ pub struct SourcePlace {
     pub column: u32,
 }
 
-/// Error of a call. The state of host and plugin remains consistent, so the caller may continue or return the error.
+/// Error of a call. Host and plugin remain consistent after an error. The caller may continue, or return the error.
 ///
 /// # Examples
 /// ```
@@ -83,7 +83,7 @@ impl CallError {
         Self::new(FailureKind::OTHER, message)
     }
 
-    /// Creates an error for an `action` that needs a host while the plugin has no host.
+    /// Creates the error of an `action` that needs a host, for a plugin without a host.
     ///
     /// # Examples
     /// ```
@@ -168,7 +168,7 @@ impl CallError {
         self.failure.kind
     }
 
-    /// Returns true if the function completed and returned its author's error. Returns false if the call failed.
+    /// Returns true if the called function completed and returned an error of its author. Returns false if the call itself failed.
     ///
     /// # Examples
     /// ```
@@ -199,21 +199,21 @@ impl CallError {
         self.failure.message.as_str()
     }
 
-    /// Returns the object to which the error refers, or none.
+    /// Returns the handle of the object that the error concerns, or none.
     #[must_use]
     pub fn object(&self) -> ObjectHandle {
         self.failure.object
     }
 
-    /// Returns the method that holds the plugin part, for a borrow conflict. Returns the actual signature or class, for a mismatch
-    /// of signatures or classes.
+    /// For a borrow conflict, returns the name of the method that holds the plugin part. For a mismatch of signatures or classes, returns
+    /// the actual signature or class.
     #[must_use]
     pub fn held(&self) -> &str {
         self.failure.held.as_str()
     }
 
-    /// Returns the method that requested the plugin part, for a borrow conflict. Returns the expected signature or class, for a
-    /// mismatch of signatures or classes.
+    /// For a borrow conflict, returns the name of the method that requested the plugin part. For a mismatch of signatures or classes,
+    /// returns the expected signature or class.
     #[must_use]
     pub fn expected(&self) -> &str {
         self.failure.expected.as_str()

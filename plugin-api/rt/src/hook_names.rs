@@ -1,9 +1,9 @@
-//! C names of the hooks. A macro defines the names in the plugin's crate, because the linker always links the object files of that
-//! crate. The linker could omit object files of this crate, or find them too late.
+//! C names of the hooks. A macro defines the names in the plugin's crate, because the linker always links the object files of that crate.
+//! The linker could omit object files of this crate, or could resolve the names to the platform's functions before it reaches these files.
 
-/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names. The
-/// library defines functions with the listed names itself, but `dlsym` in the library still returns the hooks for these names. Also defines
-/// the initializer that looks up the platform's functions.
+/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names. The library
+/// itself defines the functions with the listed names. For these names, `dlsym` in the library still returns the hooks. Also defines the
+/// initializer that looks up the platform's functions.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(hooked)]
@@ -139,7 +139,7 @@ macro_rules! __alcedo_hooks {
     };
 }
 
-/// Defines no functions: this platform has no hooks, so its images are parked.
+/// Defines no functions, because this platform has no hooks. Images on this platform are parked.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(hooked))]
@@ -147,9 +147,8 @@ macro_rules! __alcedo_hooks {
     ($unhooked:tt) => {};
 }
 
-/// Adds a name to the section that the host reads from the file. Linking fails if no hook has the name, or if the library has no
-/// function with the name. The macro makes the function hidden; otherwise the loader would bind the library's calls to the
-/// platform's function.
+/// Adds a name to the section that the host reads from the file. Linking fails if no hook has the name, or if the library has no function
+/// with the name. The macro makes the function hidden. The loader would bind calls of a visible function to the platform's function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_unhooked {
@@ -232,7 +231,7 @@ macro_rules! __alcedo_hooks_of_memory {
     };
 }
 
-/// Defines hidden C names that jump to functions of [`hooks`](crate::hooks). A name defined in Rust would be exported.
+/// Defines hidden C names that jump to functions of [`hooks`](crate::hooks). Rust would export a C name that is defined in Rust.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_name {
@@ -279,9 +278,9 @@ macro_rules! __alcedo_lookup {
     };
 }
 
-/// Defines hidden C names, each with the same code, and adds the names to the table of `HookedName`s. For an unhooked name, defines
-/// the replacement symbol instead. The linker defines the bounds of the table. A macro of the assembler repeats the code, because
-/// expanding the names in Rust would take a tenth of the time that the compiler needs for a plugin.
+/// Defines hidden C names, each with the same code, and adds the names to the table of `HookedName`s. For an unhooked name, defines the
+/// replacement symbol instead. The linker defines the bounds of the table. A macro of the assembler repeats the code. An expansion of the
+/// names in Rust would take a tenth of a plugin's compile time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_symbols {
@@ -301,7 +300,7 @@ macro_rules! __alcedo_symbols {
             ".Lalcedo_name_of_\\name:",
             ".asciz \"\\name\"",
             ".popsection",
-            // The flag `R` makes the linker retain the section, because code references only the bounds of the section.
+            // Code references only the bounds of the section. The flag `R` makes the linker retain the section.
             ".pushsection alcedo_hooked,\"aR\",@progbits",
             ".p2align 2",
             ".long .Lalcedo_name_of_\\name - .",

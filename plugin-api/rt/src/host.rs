@@ -32,7 +32,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// Returns the host for the following functions, which are allowed while a slice of host memory is borrowed on this thread.
+/// Returns the host for the functions below. They are allowed while a slice of host memory is borrowed on this thread.
 fn for_records() -> Option<Host<'static>> {
     // SAFETY: only the functions below are called. These functions change no value, and the host refuses changes by its own
     // subscribers.
@@ -52,7 +52,7 @@ pub(crate) fn panicked(message: &str, file: &str, line: u32, column: u32) {
     }
 }
 
-/// Returns true if, on this thread, the host is calling a module that is not bound to a thread.
+/// Returns true while the host calls a module that is not bound to a thread, on this thread.
 pub(crate) fn calls_are_open() -> bool {
     for_records().is_some_and(|host| host.calls_are_open() != 0)
 }
@@ -131,8 +131,8 @@ pub trait Returned: Sized {
     /// Type that a caller receives if the host function also returns a `T`.
     type Of<T>;
 
-    /// Converts the result of a call. `made` is the written value. For a failed call, `failure` is called and returns the
-    /// failure. `what` is the current action, and `action` is the name of the action in the list of functions.
+    /// Converts the result of a call. `made` is the value that the host has written. For a failed call, `failure` is called and returns the
+    /// failure. `what` describes the caller's action, and `action` is the function's action in the list of functions.
     fn judged<T>(self, made: T, failure: impl FnOnce() -> Option<Failure>, what: &str, action: &str) -> Self::Of<T>;
 }
 
@@ -298,8 +298,8 @@ macro_rules! methods {
                     let call = context.$field.$name();
                     $($(let mut $out: $out_ty = $before;)+)?
                     $(let mut $sink = String::new();)?
-                    // The failure is written only if the call fails. Dropping an empty failure would cost four needless calls,
-                    // so the failure is not dropped after a successful call.
+                    // The host writes the failure only if the call fails. After a successful call, the failure is not dropped, because the
+                    // drop of an empty failure costs four calls.
                     $(let mut $failure = ManuallyDrop::new(Failure::none());)?
                     // SAFETY: host pointer and module number are those of this module's context; references and strings are live
                     // during the call. If the function has further requirements, the method is `unsafe`, and its caller promises

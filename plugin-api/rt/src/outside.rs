@@ -16,8 +16,8 @@ use alcedo_abi::hooks::{HookContext, HookSlot};
 use alcedo_abi::host::{ModuleContext, Slices};
 use alcedo_abi::host_direct::CLOSED;
 
-/// Slot for the context. The host writes the context into the slot of its private copy of the file, before the copy is mapped. The
-/// module never writes the slot. Code that reads the context references the static, so the linker keeps the section.
+/// Slot for the context. The host writes the context into the slot of its private copy of the file, before the copy is mapped. The module
+/// never writes the slot. The linker retains the section, because code that reads the context references the static.
 #[used]
 #[unsafe(link_section = ".alcedo.hooks")]
 static SLOT: HookSlot = HookSlot::new();
@@ -51,7 +51,7 @@ pub(crate) fn sleep_on(word: &AtomicU32, limit: Duration) {
     let _woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const limit) };
 }
 
-/// Sleeps for `limit`, even if the word changes.
+/// Sleeps for `limit`. Does not wake if the word changes.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn sleep_on(_word: &AtomicU32, limit: Duration) {
     std::thread::sleep(limit);
@@ -65,8 +65,8 @@ const ATTACHED: u8 = 2;
 /// State after the module was detached; the context is still written.
 const DETACHED: u8 = 3;
 
-/// Mode word for a module without a host. This number is not a valid mode. For an invalid mode, code that writes a property calls the host,
-/// and receives an error.
+/// Mode word for a module without a host. This number is not a valid mode. With an invalid mode, code that writes a property calls the
+/// host. The call returns an error.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// Version word for a module without a host: direct calls are closed.
@@ -113,12 +113,13 @@ impl Attachment {
         true
     }
 
-    /// Marks the host as detached. No other host can be attached afterwards.
+    /// Marks the host as detached. A detached module cannot be attached to a second host.
     pub(crate) fn detach(&self) {
         self.state.store(DETACHED, Ordering::Release);
     }
 
-    /// Closes direct calls regardless of the host's version word, or uses the host's version word again if `closed` is false.
+    /// If `closed` is true, closes direct calls regardless of the host's version word. If `closed` is false, restores the host's version
+    /// word.
     pub(crate) fn close_direct(&self, closed: bool) {
         let word = match self.context() {
             Some(context) if !closed => context.direct,
@@ -143,7 +144,8 @@ impl Attachment {
         Some(unsafe { (*self.context.get()).assume_init_ref() })
     }
 
-    /// Returns the host's counter of borrowed slices and the number of this module, while the module is attached to a host with a counter.
+    /// Returns the host's counter of borrowed slices, with the number of this module. Returns `None` if no host is attached, or if the host
+    /// has no counter.
     pub(crate) fn slices(&self) -> Option<(&Slices, u64)> {
         let context = self.context()?;
         // SAFETY: the pointer is null, or refers to a counter that the host promises to keep while the module is attached. The module is
@@ -151,7 +153,7 @@ impl Attachment {
         Some((unsafe { context.slices.as_ref() }?, context.module))
     }
 
-    /// Returns the mode of the host, or an undefined mode without a host.
+    /// Returns the mode of the host, or an invalid mode without a host.
     #[inline]
     pub(crate) fn mode(&self) -> u32 {
         // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.

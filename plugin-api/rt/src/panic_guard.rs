@@ -1,11 +1,11 @@
-//! Panic guard at the ABI boundary, which prevents unwinding out of the module. The guard converts a panic into a failure with the message
-//! and location of the panic. If `fail` has thrown a typed error, the guard returns the failure of this error. The guard drops the panic
-//! payload inside the module.
+//! Panic guard at the ABI boundary. The guard prevents unwinding out of the module. The guard converts a panic into a failure with the
+//! message and location of the panic. If `fail` has thrown a typed error, the guard returns the failure of this error. The guard drops the
+//! panic payload inside the module.
 //!
 //! The module has its own panic hook, which prints nothing. The hook captures no backtrace, because the symbol cache of a backtrace would
-//! outlive the image. The hook first reports message and location to the host, while the stack is intact. At this time, the host can
-//! record the call stack and resolve its symbols outside the module. The hook then stores message and location for the panic guard of this
-//! thread. An author's hook runs after the module's hook (`panic_hook.rs`).
+//! outlive the image. The hook first reports message and location to the host. At this time, the stack is intact: the host can record the
+//! call stack, and resolve its symbols outside the module. The hook then stores message and location for the panic guard of this thread. An
+//! author's hook runs after the module's hook (`panic_hook.rs`).
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -34,25 +34,26 @@ struct Note {
 struct Thrown(CallError);
 
 thread_local! {
-    // The box is leaked, because an owned box would register a destructor for the thread.
+    // The thread-local contains a leaked box, because an owned box would register a destructor for the thread.
     static NOTE: Cell<Option<&'static Cell<Option<Note>>>> = const { Cell::new(None) };
     static OPEN_GUARDS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build. Without inlining, several trampolines
-/// would share one guard function that calls `code` by its address.
+/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build. Without this inlining, several
+/// trampolines would share one guard function that calls `code` by its address.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
     // Each access of a thread-local in a library is a function call. If both accesses are inlined into one function, the compiler merges
-    // the calls. A closure around this code would prevent the inlining.
+    // their calls. A closure around this code would prevent the inlining.
     OPEN_GUARDS.set(OPEN_GUARDS.get() + 1);
     let status = catch_panics_uncounted(failure, code);
     OPEN_GUARDS.set(OPEN_GUARDS.get() - 1);
     status
 }
 
-/// Variant of [`catch_panics`] for frequent calls on the game thread. Does not increment the counter of open panic guards: an access to
-/// this thread-local is expensive. On the game thread, all calls enter the module through panic guards, so all panics are caught.
+/// Variant of [`catch_panics`] for frequent calls on the game thread. Does not increment the counter of open panic guards, because the
+/// access to this thread-local is expensive. On the game thread, all calls enter the module through panic guards. All panics are therefore
+/// caught.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics_uncounted(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
     // Unwind safety: state that `code` was changing belongs to the plugin author. Unwinding drops the state, or releases the borrow of the
@@ -64,8 +65,8 @@ pub fn catch_panics_uncounted(failure: &mut Failure, code: impl FnOnce() -> Resu
     }
 }
 
-/// Runs the `code` of a call that returns a word. Does not count the panic guard, as in [`catch_panics_uncounted`]. On threads other than
-/// the game thread, the host counts the calls.
+/// Runs the `code` of a call that returns a word. Does not increment the counter of open panic guards, like [`catch_panics_uncounted`].
+/// Outside the game thread, the host counts the calls.
 ///
 /// Writes `failure` if and only if the status is `FAILED`, and does not drop the previous value.
 #[inline]
@@ -101,8 +102,8 @@ pub fn format_value(value: impl Display) -> Result<String, CallError> {
 }
 
 impl CallError {
-    /// Returns an error with the message of `error` and the source location of the caller. Intended for functions that return a `Result`
-    /// with a `CallError`, to report the line of a failure.
+    /// Returns an error with the message of `error` and the source location of the caller. A function that returns a `Result` with a
+    /// `CallError` can report the line of a failure with such an error.
     ///
     /// # Examples
     /// ```
@@ -123,7 +124,7 @@ impl CallError {
         Self::returned_at(error, &location)
     }
 
-    /// Returns the error of [`CallError::returned`], but with the given location. If `Display` or `Drop` of `error` panics, returns an
+    /// Creates an error like [`CallError::returned`], with the location `location`. If `Display` or `Drop` of `error` panics, returns an
     /// error for this panic instead.
     #[must_use]
     pub fn returned_at(error: impl Display, location: &SourcePlace) -> Self {
@@ -143,7 +144,7 @@ fn fill(failure: &mut Failure, found: Failure) -> Status {
     Status::FAILED
 }
 
-/// Ends the running call with a typed error. Unwinds to the panic guard, so destructors run. The panic hook is not called.
+/// Ends the running call with a typed error. Unwinds to the panic guard and runs destructors on the stack. Does not call the panic hook.
 pub fn fail(error: CallError) -> ! {
     resume_unwind(Box::new(Thrown(error)))
 }
@@ -155,7 +156,8 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Err(payload) => payload,
     };
     let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
-    // The note may describe a different panic if code resumed an older panic. The message or payload type of the note then differs.
+    // If code has resumed an older panic, the note may describe a different panic. In this case, the message or the payload type of the
+    // note differs.
     let is_of_it = |note: &Note| match &message {
         Some(message) => note.message == *message,
         None => note.payload == payload_type,
@@ -177,7 +179,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
     }
 }
 
-/// Drops a payload. If the drop panics, the panic is caught and its payload is leaked.
+/// Drops a payload. If the drop panics, catches the panic and leaks the payload of this second panic.
 fn discard(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         drop(take_note());
@@ -216,12 +218,13 @@ pub fn keep_hook() {
     panic_hook::ensure(hook);
 }
 
-/// Messages of the standard library before it aborts because a panic must not unwind further. The panic is in a function that C code has
-/// called, or in a destructor that runs because of another panic.
+/// Messages of the standard library before it aborts because a panic must not unwind further. Such a panic is in a function that C code has
+/// called, or in a destructor that runs because of an earlier panic.
 const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
 /// Returns true if a panic outside of all counted panic guards on this thread occurred in a direct call. For a module that is not bound to
-/// a thread, the host counts the calls: the number of an ended thread may be reused.
+/// a thread, the host counts the calls. The module cannot compare thread numbers, because a new thread may reuse the number of an ended
+/// thread.
 fn is_direct_call() -> bool {
     if is_free() { records::calls_are_open() } else { is_game_thread() }
 }
@@ -233,14 +236,14 @@ fn hook(info: &PanicHookInfo<'_>) {
         location.map_or(("", 0, 0), |location| (location.file(), location.line(), location.column()));
     records::panicked(&message, file, line, column);
     if ABORT_MESSAGES.contains(&&*message) {
-        // The program aborts without reaching a panic guard, so this code logs the original panic and this message.
+        // The program aborts before a panic guard is reached. This code therefore logs the original panic and this message.
         if let Some(Note { message, file, line, .. }) = take_note() {
             records::event(LogLevel::ERROR, "alcedo::panic", &message, &file, line);
         }
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }
-    // Panic guards of direct calls and red constructors are not counted in `OPEN_GUARDS`.
+    // `OPEN_GUARDS` does not count the panic guards of direct calls and red constructors.
     if OPEN_GUARDS.get() == 0 && !is_direct_call() {
         // The panic is on a thread of the module. No caller receives the failure, so this code logs the panic.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);

@@ -1,15 +1,16 @@
 //! Keeps the panic hook of the module first in the chain, even if the author's code sets or takes hooks.
 //!
 //! The module has its own copy of the standard library. The author's code can replace the module's hook with `set_hook`, for example
-//! through color-eyre or human-panic. Locations of panics would then be lost. But `set_hook` drops the replaced hook after releasing the
-//! lock of std. The destructor of the module's hook therefore takes the new hook, and sets a new link that calls the new hook. Calls
-//! without panics have no cost, and even the first panic has its location.
+//! through color-eyre or human-panic. Locations of panics would then be lost. However, `set_hook` releases the lock of std and then drops
+//! the replaced hook. The destructor of the module's hook therefore takes the new hook, and sets a link: a hook that records the panic and
+//! calls the new hook. Calls without panics have no additional cost, and the location of the first panic is recorded, too.
 //!
-//! If code takes a hook with `take_hook` and stores it, the hook is not dropped. The author's next hook usually calls the stored hook.
-//! Otherwise, [`ensure`] detects the missing link: after the main of the module, and after a panic without a location.
+//! If code takes a hook with `take_hook` and stores it, the hook is not dropped. The author's next hook usually calls the stored hook. If
+//! the next hook does not call the stored hook, [`ensure`] detects the missing link: after the main of the module, and after a panic
+//! without a location.
 //!
-//! `take_hook` and the following `set_hook` are not atomic. If another thread panics between these calls, std prints the panic, and the
-//! host does not receive its location. If another thread sets a hook between the calls, this hook is lost. Both losses are accepted.
+//! `take_hook` and the following `set_hook` are not atomic. If a second thread panics between these calls, std prints the panic, and the
+//! host does not receive the location. If a second thread sets a hook between the calls, this hook is lost. The module accepts both losses:
 //! [`ensure`] rarely runs outside of `set_hook`. The order of concurrent `set_hook` calls is undefined in any case.
 
 use std::cell::Cell;
@@ -27,14 +28,14 @@ static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 /// Address and number of each existing link. A hook from std is a link if its address is in this list.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
-/// True while a thread checks the hook. Other threads do not wait for the check. If a check is requested during this check, the checking
-/// thread repeats it.
+/// True while a thread checks the hook. A thread that requests a check during this time does not wait. The checking thread repeats the
+/// check instead.
 static IS_CHECKING: AtomicBool = AtomicBool::new(false);
 
-/// True if a requested check has not begun.
+/// True while a check is requested that no thread has begun.
 static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// True if a link was dropped on a panicking thread and was not restored. `set_hook` would panic on a panicking thread.
+/// True if a link was dropped on a panicking thread. The link cannot be restored there, because `set_hook` panics on a panicking thread.
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -78,7 +79,7 @@ impl Drop for Link {
             *links = Vec::new();
         }
         drop(links);
-        // If `FIRST` has a different number, this link was not the current hook, but part of an author's hook.
+        // If `FIRST` has a different number, an author's hook contains this link, and the current hook is unchanged.
         if FIRST.load(Ordering::Acquire) == self.number {
             ensure(self.note);
         }
@@ -88,13 +89,13 @@ impl Drop for Link {
 /// Installs `note`, which is called for each panic of the module, before hooks of initializers or of the author.
 pub(crate) fn install(note: fn(&PanicHookInfo<'_>)) {
     let (found, default) = (take_hook(), take_hook());
-    // The default hook of std prints, and its backtrace allocates a permanent cache. The found hook is therefore called only if
-    // the author has set it.
+    // The default hook of std prints, and its backtrace allocates a permanent cache. The link therefore calls the found hook only if the
+    // author has set this hook.
     let is_default = std::ptr::eq(&raw const *found, &raw const *default);
     put(note, (!is_default).then_some(found));
 }
 
-/// Restores the default hook of std, so that links are no longer called.
+/// Restores the default hook of std. The process then calls no link.
 pub(crate) fn remove() {
     FIRST.store(0, Ordering::Release);
     // The author's hook is also dropped, and its destructor may panic.
@@ -103,7 +104,7 @@ pub(crate) fn remove() {
     }
 }
 
-/// Returns true if a link was dropped on a panicking thread, on which it could not be restored.
+/// Returns true if a link was dropped on a panicking thread. On such a thread, the link cannot be restored.
 pub(crate) fn was_lost() -> bool {
     WAS_LOST.load(Ordering::Relaxed)
 }
@@ -115,11 +116,11 @@ pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
         return;
     }
     if std::thread::panicking() {
-        // `set_hook` panics on a panicking thread. The panic guard that catches the current panic requests another check.
+        // `set_hook` panics on a panicking thread. The panic guard that catches the current panic requests a new check.
         WAS_LOST.store(true, Ordering::Relaxed);
         return;
     }
-    // A check may set a link and thereby drop another link, whose destructor requests another check. The loop then repeats the
+    // A check may set a link, which drops an older link. The destructor of the older link requests a new check. The loop then repeats the
     // check.
     IS_REQUESTED.store(true, Ordering::SeqCst);
     while IS_REQUESTED.load(Ordering::SeqCst) && !IS_CHECKING.swap(true, Ordering::SeqCst) {
@@ -152,8 +153,7 @@ fn put(note: fn(&PanicHookInfo<'_>), next: Option<Hook>) {
     set_hook(hook);
 }
 
-/// Returns the address of a hook. A link has a unique address, because it is not zero-sized. A zero-sized hook has a dangling
-/// address.
+/// Returns the address of a hook. A link has a unique address, because it is not zero-sized. The address of a zero-sized hook is dangling.
 fn address_of(hook: &Hook) -> usize {
     (&raw const **hook).cast::<()>().addr()
 }

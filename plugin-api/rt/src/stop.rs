@@ -8,11 +8,10 @@ use crate::outside::{sleep_on, stop_word};
 /// Maximum time that a thread sleeps between two checks.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Returns true if this module's threads should stop. Returns false without a host. Callable on any thread at any time.
+/// Returns true if the host requests that this module's threads stop. Returns false without a host. Callable on any thread at any time.
 ///
-/// A module cannot be unmapped while one of its threads runs. The host requests the stop before it calls the module's exit hook, so
-/// the exit hook may join the threads. If a thread does not stop, the whole module stays mapped, and the host's report names the
-/// thread.
+/// A module cannot be unmapped while one of its threads runs. The host requests the stop before it calls the module's exit hook. The exit
+/// hook may therefore join the threads. If a thread does not stop, the whole module remains mapped, and the host's report names the thread.
 ///
 /// # Examples
 /// ```
@@ -52,7 +51,7 @@ impl StopToken {
         Self(())
     }
 
-    /// Returns true if this module's threads should stop.
+    /// Returns true if the host requests that this module's threads stop.
     ///
     /// # Examples
     /// ```

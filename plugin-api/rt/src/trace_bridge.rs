@@ -1,6 +1,5 @@
-//! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has its own
-//! statics, for which this Rust module defines a subscriber. The subscriber stores no span data, and only counts the handles
-//! of each span.
+//! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has its own statics. This
+//! Rust module defines a subscriber for these statics. The subscriber stores only the number of handles of each span.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +14,7 @@ use tracing_core::{Dispatch, Event, Interest, Level, LevelFilter, Metadata, Subs
 
 use crate::records;
 
-/// Number of a span that the host does not record. The host assigns ascending numbers, which never reach this number.
+/// Number of a span that the host does not record. The host assigns ascending numbers. These numbers never reach this constant.
 const UNHEARD: u64 = u64::MAX;
 
 /// Number of handles to each open span in the plugin.
@@ -28,8 +27,8 @@ pub(crate) fn install(level: LogLevel) -> bool {
     level == LogLevel::OFF || set_global_default(Dispatch::new(Bridge)).is_ok()
 }
 
-/// Installs the bridge as the subscriber of this thread while `main` runs. Afterwards, installs the bridge as the subscriber
-/// of the whole module. Returns false if `main` has set a subscriber for the module.
+/// Runs `main` with the bridge as the subscriber of this thread. After `main`, installs the bridge as the subscriber of the whole module.
+/// Returns false if `main` has set a subscriber for the module.
 pub(crate) fn install_behind(level: LogLevel, main: impl FnOnce()) -> bool {
     if level == LogLevel::OFF {
         main();
@@ -74,7 +73,7 @@ impl Subscriber for Bridge {
         Id::from_u64(number)
     }
 
-    // Values that are recorded after the creation of a span are ignored, because the fields of the host's span cannot change.
+    // This function ignores values that code records after the creation of a span, because the fields of the host's span cannot change.
     fn record(&self, _span: &Id, _values: &Record<'_>) {}
 
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
@@ -116,7 +115,7 @@ impl Subscriber for Bridge {
 }
 
 fn holders() -> MutexGuard<'static, BTreeMap<u64, usize>> {
-    // The map is consistent after each change, so a poisoned lock is harmless.
+    // A poisoned lock is harmless, because the map is consistent after each change.
     HOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -176,7 +175,7 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let mut text = String::new();
-        // Writing into a `String` fails only if the value's `Debug` fails. The partial text is still sent.
+        // A write into a `String` fails only if the value's `Debug` fails. The bridge still sends the partial output.
         let _cut_short = write!(text, "{value:?}");
         self.put(field, text);
     }

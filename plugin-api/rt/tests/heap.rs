@@ -1,5 +1,5 @@
-//! Tests of the module heap under load. Blocks are aligned and disjoint, and keep their content, even if other threads
-//! free them. At the end, the byte count is correct.
+//! Tests of the module heap under load. Blocks are aligned and disjoint, and retain their content until they are freed, on any thread. At
+//! the end, the byte count is correct.
 #![cfg(all(target_os = "linux", target_env = "gnu", not(feature = "pass-through")))]
 #![expect(unsafe_code, reason = "calls an allocator directly")]
 
@@ -101,7 +101,7 @@ impl Block {
     }
 }
 
-/// Allocates, resizes and frees at random. Sends some blocks to other threads, and frees the remaining blocks at the end.
+/// Allocates, resizes and frees at random. Sends some blocks to the next thread, and frees the remaining blocks at the end.
 fn play(seed: u64, steps: u32, elsewhere: Option<(&Sender<Block>, &Receiver<Block>)>) {
     let mut dice = Dice(seed);
     let mut blocks = Vec::new();
@@ -192,7 +192,7 @@ fn more_threads_than_there_are_shards_still_find_memory() {
             for at in 0..100 {
                 let together = &together;
                 scope.spawn(move || {
-                    // All threads are alive at the same time, so their thread pointers differ.
+                    // All threads are alive at the same time. Their thread pointers therefore differ.
                     together.wait();
                     play(1000 * round + at, 500, None);
                     together.wait();
@@ -213,7 +213,7 @@ fn freed_memory_is_reused() {
         seen.extend(blocks.iter().map(|block| block.address.addr() & !0xFFFF));
         blocks.into_iter().for_each(Block::free);
     }
-    // A second slab is used if earlier tests have left the first slab nearly full.
+    // The blocks extend into a second slab if earlier tests have left the first slab nearly full.
     assert!(seen.len() <= 2, "{} slabs for ten blocks", seen.len());
 }
 

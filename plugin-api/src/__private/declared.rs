@@ -194,7 +194,7 @@ pub const fn function<M: Method>(
     Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
 }
 
-/// Describes a reflected function with the body `body`. Its names are at position `AT` in the table of names of `B`.
+/// Describes a reflected function with the body `body`. Its names are at position `AT` in `B::NAMES`.
 #[must_use]
 pub const fn method<B, const AT: usize, K, A, R, X, F>(
     flags: u64,

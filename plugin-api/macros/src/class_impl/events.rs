@@ -16,7 +16,7 @@ use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 
-/// Specifiers of events, whose bodies are separate functions or scripts.
+/// Specifiers of events. The body of an event is a separate function, or is in scripts.
 pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
 /// Error for a function with both event specifiers.
@@ -89,7 +89,7 @@ impl Body<'_> {
         let defaults = Defaults::of(attr_args, method)?;
         let (types, result) = (method.types(), method.result_type());
         let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
-        // The builder identifies the kind of the function. The specifiers state whether scripts may also call the function.
+        // The builder identifies the kind of the function. With the specifiers, scripts may also call the function.
         let flags = specifiers::flags(attr_args, &FUNCTION[..2], "function_flags")?;
         self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &metadata));
         self.expanded.push(defaults.checks.clone());
@@ -97,7 +97,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Finds the default body of an event, and compares the signatures of event and body.
+    /// Finds the default body of an event, and checks that the event and the body have equal signatures.
     pub(super) fn finish_event(&mut self, event: Event, members: &[Member]) -> Result<()> {
         let Event { conditions, method, attr_args, attrs } = event;
         let mark = self.mark();

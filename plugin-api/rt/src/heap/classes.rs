@@ -1,9 +1,8 @@
-//! Size classes of allocations. A class depends only on the layout, so that allocation and deallocation compute the
-//! same class.
+//! Size classes of allocations. A class depends only on the layout. Allocation and deallocation therefore compute the same class.
 
 use core::alloc::Layout;
 
-/// Length and alignment of a slab. All memory is requested from the host in multiples of this length.
+/// Length and alignment of a slab. The heap requests all memory from the host in multiples of this length.
 pub(super) const SLAB: usize = 64 * 1024;
 
 /// Size of the slab header before the first block.
@@ -64,14 +63,13 @@ fn uncommon_placement(size: usize, align: usize) -> Placement {
     {
         return Placement::Slab(class);
     }
-    // The word before the block stores the address of the block's pages, so a large alignment needs one additional
-    // slab.
+    // The word before the block stores the address of the block's pages. A large alignment therefore needs one additional slab.
     let (extra, kind): (usize, fn(usize) -> Placement) =
         if align <= SLAB { (0, Placement::Pages) } else { (align + SLAB, Placement::Offset) };
     size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(Placement::Nowhere, kind)
 }
 
-/// Returns the smallest class with blocks of at least this size. The size must fit a slab class.
+/// Returns the smallest class with blocks of at least this size. The size must not exceed the largest class.
 #[inline]
 fn class_of(size: usize) -> usize {
     match size {

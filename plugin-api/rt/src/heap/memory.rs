@@ -1,8 +1,8 @@
-//! Memory of the heap and its ownership: pages, slabs and blocks. A value of [`Pages`] or [`Free`] owns its memory, so memory cannot
-//! be freed twice or used by two owners.
+//! Memory of the heap and its ownership: pages, slabs and blocks. A value of [`Pages`] or [`Free`] owns its memory. Memory therefore cannot
+//! be freed twice, and cannot have two owners.
 //!
-//! A slab is 64 KiB long and contains a header and blocks of one size. Freed blocks are linked through their first words. Blocks that
-//! were never used are not in the list, so fresh pages stay untouched until an allocation needs them.
+//! A slab is 64 KiB long and contains a header and blocks of one size. Freed blocks are linked through their first words. The list excludes
+//! blocks that were never used. Fresh pages therefore remain untouched until an allocation needs them.
 #![expect(unsafe_code, reason = "maps memory, finds heads by address, and keeps lists inside freed blocks")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -79,8 +79,8 @@ impl Pages {
     }
 }
 
-/// Maps pages aligned to [`SLAB`]. The platform aligns only to its page size, so this function maps one additional slab and unmaps the
-/// excess.
+/// Maps pages aligned to [`SLAB`]. The platform aligns only to its page size. This function therefore maps one additional slab, and unmaps
+/// the excess.
 fn map_aligned(len: usize) -> *mut u8 {
     let Some(more) = len.checked_add(SLAB) else { return null_mut() };
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -108,7 +108,7 @@ pub(super) enum Block {}
 /// Marker for a whole slab: [`SLAB`] bytes, aligned to [`SLAB`], with arbitrary content. Owned by the heap until the image is unmapped.
 pub(super) enum Whole {}
 
-/// Memory of kind `K` that is used only by the owner of this value.
+/// Memory of kind `K`. Only the owner of this value uses the memory.
 pub(super) struct Free<K>(NonNull<u8>, PhantomData<K>);
 
 // SAFETY: the value is the only owner of the memory.
@@ -196,7 +196,8 @@ impl Returned {
     }
 }
 
-/// Header of a slab, followed by its blocks. Only the owner of `shard` accesses the fields other than `shard` and `class`.
+/// Header of a slab. The blocks follow the header. All threads may access `shard` and `class`; only the owner of `shard` accesses the
+/// remaining fields.
 #[repr(C, align(128))]
 pub(super) struct Slab {
     head: Head,
@@ -285,7 +286,7 @@ impl Slab {
         Some(Free(self.memory().map_addr(|address| address.saturating_add(at)), PhantomData))
     }
 
-    /// Accepts a freed block. Returns true if no block of the slab is in use any longer. Only the shard's owner may call this function.
+    /// Accepts a freed block. Returns true if all blocks of the slab are now free. Only the shard's owner may call this function.
     ///
     /// # Safety
     /// The block belongs to this slab, and the caller owns the slab's shard.

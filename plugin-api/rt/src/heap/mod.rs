@@ -1,8 +1,8 @@
-//! The module's heap. Its pages are released with the image, so memory that the module leaks is freed too. No block belongs to the
-//! host's heap, even if other code frees the block.
+//! The module's heap. The host frees the pages of this heap with the image. Memory that the module leaks is therefore freed, too. No block
+//! belongs to the host's heap.
 //!
-//! The heap needs no initialization. Initializers may therefore allocate while the module is being mapped, and so may the last
-//! finalizer of the library. Blocks have no headers, because the caller of `dealloc` passes the layout.
+//! The heap needs no initialization. Initializers may therefore allocate while the module is being mapped, and the last finalizer of the
+//! library may also allocate. Blocks have no headers, because the caller of `dealloc` passes the layout.
 #![expect(unsafe_code, reason = "an allocator")]
 
 mod classes;
@@ -85,7 +85,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
     }
 }
 
-/// Allocates separate pages. Returns the block, and true if the pages are known to contain only zeros.
+/// Allocates separate pages for a block. Returns the block, and true if the pages contain only zeros.
 #[cold]
 fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)> {
     let taken = match placement {

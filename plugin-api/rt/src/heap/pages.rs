@@ -1,4 +1,4 @@
-//! Stock of unused pages. Freed pages are kept for reuse, because a growing vector soon requests pages again.
+//! Stock of unused pages. The stock retains freed pages, because a growing vector soon requests pages again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use super::memory::{Free, FreeList, Pages, Whole};
 /// Number of bytes requested from the host when the stock has no slab.
 const CHUNK: usize = 16 * SLAB;
 
-/// Maximum number of page ranges that the stock keeps, and their maximum total size in bytes.
+/// Maximum number of page ranges in the stock. `KEPT_BYTES` is the maximum of their total size.
 const KEPT: usize = 32;
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
 
@@ -49,7 +49,7 @@ pub(super) fn give_slab(memory: Free<Whole>) {
     stock().slabs.push(memory);
 }
 
-/// Returns pages of length `len`, and true if the pages are known to contain only zeros.
+/// Returns pages of length `len`, with true if the pages are fresh and therefore contain only zeros.
 pub(super) fn take_pages(len: usize) -> Option<(Pages, bool)> {
     let mut stock = stock();
     let fits = |pages: &Option<Pages>| pages.as_ref().is_some_and(|pages| pages.len() == len);

@@ -1,9 +1,9 @@
-//! Shards: slabs that one thread uses, so that the thread's allocations take no lock. If another thread frees a block, the
-//! block is put into a list. The owner of the shard collects the list when the shard has no free blocks.
+//! Shards: slabs that one thread owns. Allocations of this thread take no lock. A block that a different thread frees is put into a list.
+//! The owner of the shard collects the list when the shard has no free blocks.
 //!
-//! A thread is identified by its thread pointer, which needs neither a thread-local nor a destructor. A destructor would pin
-//! the image for every thread that ever allocated. A later thread with an equal pointer takes over the shard. Threads that find
-//! no free shard use a few shared shards under a lock.
+//! The thread pointer identifies a thread. The pointer needs neither a thread-local nor a destructor. A destructor would pin the image for
+//! every thread that ever allocated. A later thread with an equal pointer becomes the shard's owner. Threads that find no free shard use a
+//! few shared shards under a lock.
 #![expect(unsafe_code, reason = "frees blocks")]
 
 use core::cell::Cell;
@@ -15,7 +15,7 @@ use super::memory::{Block, Free, Returned, Slab};
 use super::pages;
 use crate::outside::this_thread;
 
-/// Number of shards that one thread each can own; a power of two.
+/// Number of shards that can have an owner, which is one thread per shard; a power of two.
 const OWNED: usize = 64;
 
 /// Maximum number of shards that a thread tries before it uses a shared shard.
@@ -27,7 +27,7 @@ const SHARED: usize = 4;
 /// Slabs of one owner.
 #[repr(align(128))]
 pub(super) struct Shard {
-    /// Thread pointer of the owner; zero without an owner. Also zero for a shared shard, which belongs to the thread that holds
+    /// Thread pointer of the owner; zero without an owner. Also zero for a shared shard. A shared shard belongs to the thread that holds
     /// the lock.
     owner: AtomicUsize,
     /// Number of bytes allocated minus bytes freed through this shard; may be negative.
@@ -56,8 +56,8 @@ enum Access {
     Locked(&'static Shard, MutexGuard<'static, ()>),
 }
 
-/// Hashes the thread pointer. Thread control blocks are at or near page boundaries, so the low bits of the pointer contain
-/// little information.
+/// Hashes the thread pointer. The low bits of the pointer contain little information, because thread control blocks are at or near page
+/// boundaries.
 #[inline]
 fn first_choice(thread: usize) -> usize {
     (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - OWNED.ilog2())
@@ -160,7 +160,7 @@ impl Shard {
         }
     }
 
-    /// Adds `bytes` to the byte count. Only the owner writes the count, so no atomic read-modify-write instruction is needed.
+    /// Adds `bytes` to the byte count. No atomic read-modify-write instruction is needed, because only the owner writes the count.
     #[inline]
     fn count(&self, bytes: i64) {
         self.live.store(self.live.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
@@ -195,8 +195,8 @@ impl Shard {
         }
     }
 
-    /// Puts a block into its slab. If the slab has no used blocks left and is not the only slab in its list, the slab is
-    /// returned to the stock.
+    /// Puts a block into its slab. If all blocks of the slab are free, and the list contains a second slab, the slab is returned to the
+    /// stock.
     ///
     /// # Safety
     /// The caller owns this shard. The slab belongs to this shard, and the block belongs to the slab.

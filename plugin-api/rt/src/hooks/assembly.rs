@@ -63,7 +63,7 @@ with_list! {
     __asprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char) as __vasprintf_chk, "24", "rcx";
 }
 
-/// Hook of `vfork`. The child uses the stack of the waiting parent, so a register stores the return address. The parent
+/// Hook of `vfork`. The child uses the stack of the waiting parent. The return address is therefore stored in a register. The parent
 /// notifies the host after the child has exited or executed a program.
 ///
 /// # Safety
@@ -96,8 +96,8 @@ pub unsafe extern "C" fn vfork() -> c_int {
     )
 }
 
-/// Defines functions that jump to the platform's `dlsym` and `dlvsym`. In this module, the hooks have the unversioned names.
-/// These functions therefore refer to the first symbol version, which every C library of the platform defines.
+/// Defines functions that jump to the platform's `dlsym` and `dlvsym`. In this module, the hooks have the unversioned names. These
+/// functions therefore refer to the first symbol version. Every C library of the platform defines this version.
 macro_rules! versioned {
     ($($name:ident($($arg:ident: $ty:ty),*) is $symbol:literal, $x86_64:literal, $aarch64:literal;)*) => {$(
         /// Jumps to the platform's function.

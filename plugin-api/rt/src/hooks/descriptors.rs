@@ -8,8 +8,8 @@ const F_SETOWN: c_int = 8;
 const F_SETSIG: c_int = 10;
 const F_SETOWN_EX: c_int = 15;
 
-// `mq_open` also returns a descriptor. If a caller omits variadic arguments, the hook passes undefined values, which
-// the platform ignores.
+// `mq_open` also returns a descriptor. If a caller omits variadic arguments, the hook passes undefined values. The platform ignores these
+// values.
 openers! {
     open(path: *const c_char, flags: c_int, mode: c_uint);
     openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint);
@@ -46,7 +46,7 @@ streams! {
 }
 
 around! {
-    /// Notifies the host before the call, because another thread may get the same descriptor number after the call.
+    /// Notifies the host before the call. After the call, a second thread may already have opened a descriptor with this number.
     close(fd: c_int) -> c_int, |call| {
         closed(fd);
         call()

@@ -8,8 +8,8 @@ use alcedo_abi::hooks::Deregister;
 
 use crate::outside::hook_context;
 
-/// Defines functions that call a function of the host's table. Without a host, or if the condition is false, the defined function
-/// returns a default. A safe function accepts any number and any address, because the host looks up these arguments in its own records.
+/// Defines functions that call a function of the host's table. Without a host, or if the condition is false, the defined function returns a
+/// default. A safe function accepts every number and every address, because the host looks up these arguments in its own records.
 macro_rules! notes {
     ($(
         $(#[doc = $doc:tt])*
@@ -29,7 +29,7 @@ macro_rules! notes {
 }
 
 notes! {
-    /// Reports that the module no longer owns the descriptor, or that only a stream owns it now.
+    /// Reports that the module no longer owns the descriptor, or that the descriptor now belongs to a stream.
     fn closed(fd: c_int) => fd_closed(fd);
     /// Reports that the signals of a descriptor have changed, unless the result is an error.
     fn signals_changed(fd: c_int, result: c_int), if result >= 0 => fd_signals(fd);
@@ -55,8 +55,8 @@ notes! {
     /// # Safety
     /// The platform has just created the descriptor for the module.
     [unsafe] fn opened(fd: c_int), if fd >= 0 => fd_opened(fd);
-    /// Reports a new block of the C library, unless the block is null. Does nothing with a sanitizer, because the host is then not
-    /// notified when blocks are freed.
+    /// Reports a new block of the C library, unless the block is null. Does nothing in a build with a sanitizer, because such a build does
+    /// not notify the host of freed blocks.
     ///
     /// # Safety
     /// The block was just allocated for the module to free.

@@ -1,8 +1,8 @@
 //! The platform's functions, looked up by name at run time. Direct references would bind to the module's own hooks.
 //!
-//! The code of this file does not allocate in the module. A lookup takes the loader's lock, so all lookups happen while the
-//! module is being mapped, when the mapping thread already holds this lock. Later calls of platform functions therefore never
-//! wait for a thread that is mapping a library.
+//! The code of this file does not allocate in the module. A lookup takes the loader's lock. All lookups therefore happen while the module
+//! is being mapped. At this time, the mapping thread already holds the lock. Later calls of platform functions therefore never wait for a
+//! thread that is mapping a library.
 #![expect(unsafe_code, reason = "calls C functions at addresses from the loader")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -184,7 +184,7 @@ platform! {
     fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
 }
 
-// Functions that the hooks only report to the host.
+// Functions that the hooks call on the platform, and report to the host.
 platform! {
     resolve_reported, Reported, REPORTED;
 

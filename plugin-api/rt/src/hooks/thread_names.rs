@@ -15,8 +15,8 @@ pub(super) fn own_name(short: &[u8]) {
     notes::thread_named(full.as_deref().map_or(short, str::as_bytes));
 }
 
-/// Returns the standard library's name of this thread if `short` may be a truncated form of it. Returns `None` for threads
-/// that the standard library did not start, and during the destruction of thread-locals.
+/// Returns the standard library's name of this thread if `short` may be a truncated form of this name. Returns `None` for threads that the
+/// standard library did not start, and during the destruction of thread-locals.
 fn in_full(short: &[u8]) -> Option<String> {
     if short.len() < KEPT {
         return None;

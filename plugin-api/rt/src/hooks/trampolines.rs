@@ -1,8 +1,8 @@
 //! Trampolines: the functions behind the module's C names. This file defines a macro for each common form of a trampoline. Trampolines of
 //! rare forms are written here in full. The other files pass their lists of functions to these macros. A trampoline only calls the platform
-//! or the host. Functions of the other files make the decisions.
+//! or the host. Functions of the remaining files contain the conditions.
 //!
-//! In a list, the trampoline and the platform's function have one name, because they have one contract.
+//! In a list, the trampoline and the platform's function share one name, because both have one contract.
 #![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -33,8 +33,8 @@ macro_rules! trampoline {
     };
 }
 
-/// Defines hooks that the host implements. With a host, the hook calls the host's function instead of the platform's function. The
-/// hook passes its own arguments, or the arguments that the line of the list specifies.
+/// Defines hooks that the host implements. With a host, the hook calls the host's function instead of the platform's function. The hook
+/// passes its own arguments to the host's function, unless the line of the list specifies the arguments.
 macro_rules! hooks {
     ($(
         $platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
@@ -58,7 +58,8 @@ macro_rules! hooks {
     };
 }
 
-/// Defines hooks that run additional code around the platform's function. The code receives the call as a closure for at most one use.
+/// Defines hooks that run additional code around the platform's function. This code receives the platform's call as a closure, and may call
+/// the closure once.
 macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
@@ -139,7 +140,7 @@ macro_rules! readers {
         // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null, and the
         // function overwrites this address. The platform rejects a null `$line`.
         unsafe {
-            // A block of another module still belongs to that module, even if the platform moves the block.
+            // If the block belongs to a different module, it still belongs to that module after the platform has moved it.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
                 *line = $crate::hooks::blocks::borrowed(line.cast(), *room).cast();
             }
@@ -270,8 +271,8 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     }
 }
 
-/// Hook of `setvbuf`. A stream may outlive the module, and the C library accesses the stream's buffer when the process exits. With a
-/// host, the stream therefore uses a buffer of the C library. The size is only a hint to the C library.
+/// Hook of `setvbuf`. A stream may outlive the module, and the C library accesses the stream's buffer when the process exits. With a host,
+/// the stream therefore uses a buffer of the C library. In this case, `len` is only a hint to the C library.
 ///
 /// # Safety
 /// The caller fulfills the contract of the C function.
@@ -392,8 +393,8 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
     }
 }
 
-/// Hook of `syscall`. All six arguments are passed, as in the variadic C function. System calls that map memory use the hooks, so the
-/// host also records this memory.
+/// Hook of `syscall`. All six arguments are passed, as in the variadic C function. System calls that map memory use the hooks. The host
+/// therefore also records this memory.
 ///
 /// # Safety
 /// The caller fulfills the contract of the C function.
@@ -438,8 +439,8 @@ pub unsafe extern "C" fn syscall(
     }
 }
 
-/// Hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Each field stores the relative
-/// offset from the field to its target, so that the loader need not apply relocations.
+/// Hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Each field stores the offset from the
+/// field itself to its target. The loader therefore applies no relocations.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookedName {
