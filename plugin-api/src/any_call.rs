@@ -236,7 +236,7 @@ unsafe impl AnyArgument for &AnyConjugate {
 unsafe impl AnyResult for AnyConjugate {
     const EXPECTED: Option<Expected> = Some(Expected::Conjugate);
 
-    /// The result is an owned value of this module, which no other code holds.
+    /// The result is an owned value of this module. Only the caller owns the value.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         plain_value::<ConjugateHandle>(slot).map(Self::own)
     }
@@ -309,8 +309,9 @@ impl ObjectView<'_> {
     /// property, call `up:/…` with its object, `1_u8` and the value.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, and reports kind and age, if a conjugate's value was destroyed; with `BUFFER` if the arguments do not match
-    /// the callee; with `SIGNATURE` if the result does not match; with `NOT_FOUND` for an unknown name. Returns errors of the called function.
+    /// Fails with `EXPIRED`, and reports kind and age, if a conjugate's value was destroyed. Fails with `BUFFER` if the arguments do not
+    /// match the callee, with `SIGNATURE` if the result does not match, or with `NOT_FOUND` for an unknown name. Returns errors of the
+    /// called function.
     ///
     /// # Examples
     /// ```

@@ -199,7 +199,7 @@ impl Members {
 const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        // A field whose name is a keyword is listed with the prefix `r#`, as in `r#type`.
+        // The list contains a field with a keyword as its name in the form `r#type`.
         let known = match names[at].as_bytes() {
             [b'r', b'#', ..] => names[at].split_at(2).1,
             _ => names[at],

@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    /// Registers another `Endless` value when it is dropped.
+    /// Value whose `Drop` registers a further `Endless` value.
     struct Endless(Log, u32);
 
     impl Drop for Endless {

@@ -43,7 +43,7 @@ pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
 pub use alcedo_abi::kinds::PropertyKind;
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
-/// Makes the crate a module, which is the unit that a host loads.
+/// Makes the crate a module: the unit that a host loads.
 ///
 /// # Examples
 /// ```no_run,standalone_crate

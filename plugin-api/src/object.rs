@@ -129,7 +129,8 @@ impl<'f> ObjectView<'f> {
     /// Returns a view of the object to which `obj` refers. The view is valid for the rest of the running call.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object of another class.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is unrelated
+    /// to `T`.
     ///
     /// # Examples
     /// ```
@@ -171,8 +172,8 @@ impl<'f> ObjectView<'f> {
     /// Renames the object, moves the object to a new outer, or both.
     ///
     /// # Errors
-    /// Fails if `outer` already contains an object with the name, or is inside this object; with `STALE` for a destroyed object; with
-    /// `DURING_REBUILD` before the commit of a load or reload.
+    /// Fails if `outer` already contains an object with the name, or if `outer` is inside this object. Fails with `STALE` for a destroyed
+    /// object, or with `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```

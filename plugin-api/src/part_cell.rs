@@ -134,8 +134,8 @@ impl State {
 }
 
 /// Plugin part with its borrow state. Never shared between threads: only the game thread uses the part, and the finalizer thread drops the
-/// part afterwards. The cell is only one word larger than the part, which keeps iteration over many objects cheap. The state is at the
-/// start of the cell. Code can therefore borrow a part without knowledge of its class.
+/// part afterwards. For cheap iteration over many objects, the cell is only one word larger than the part. The state is at the start of the
+/// cell. Code can therefore borrow a part without knowledge of its class.
 #[doc(hidden)]
 #[repr(C)]
 pub struct PartCell<C> {

@@ -192,9 +192,9 @@ pub(crate) struct Function {
 }
 
 impl Answer {
-    /// Creates a result with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of a value or `()`. Data
-    /// owned by the function is dropped when the last cached call of the function is removed. At the end of the generation, all remaining
-    /// data is dropped before the exit hook.
+    /// Creates a result with a function. The function receives a tuple of parameters, and returns a value, `()`, or a `Result` of these.
+    /// Data owned by the function is dropped when the last cached call of the function is removed. At the end of the generation, all
+    /// remaining data is dropped before the exit hook.
     ///
     /// # Examples
     /// ```
@@ -301,8 +301,8 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
 /// Errors list each resolver by its `label`.
 ///
 /// # Errors
-/// Fails if the protocol is unknown, built in, or registered by another module. Fails if the protocol already has a resolver with this
-/// label. Also fails on threads except the game thread, and in a module outside the Master.
+/// Fails if the protocol is unknown or built in, or if a different module has registered it. Fails if the protocol already has a resolver
+/// with this label. Also fails on threads except the game thread, and in a module outside the Master.
 ///
 /// # Examples
 /// ```

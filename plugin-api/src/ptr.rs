@@ -129,7 +129,7 @@ impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
         self.copied(|bytes| bytes.iter().copied().map(char::from).collect())
     }
 
-    /// Passes the bytes of the string to `copy`, which must not change values in host memory.
+    /// Passes the bytes of the string to `copy`. `copy` must not change values in host memory.
     fn copied(self, copy: fn(&[u8]) -> String) -> String {
         // SAFETY: the caller of `new` promised a live string with readable bytes, which are not used after `copy`.
         copy(unsafe { self.view().bytes() })

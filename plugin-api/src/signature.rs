@@ -72,7 +72,7 @@ pub unsafe trait Param: Sized {
     /// Type that function cells use for the parameter.
     #[doc(hidden)]
     type Declared: Param;
-    /// True for an out parameter, which has a second slot after all parameters.
+    /// True for an out parameter. An out parameter has a second slot after the slots of all parameters.
     #[doc(hidden)]
     const IS_OUT: bool = false;
     #[doc(hidden)]
@@ -98,7 +98,7 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     fn slot_back(awaited: &mut Self::Awaited) -> Slot;
 
-    /// Converts the slot and the data, which the callee has filled, into the value of the out parameter.
+    /// Converts the slot and the data into the value of the out parameter. The callee has filled both.
     ///
     /// # Safety
     /// `awaited()` returned `awaited`, and `slot_back` returned `slot` for `awaited`. A callee that returns this type has

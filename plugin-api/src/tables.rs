@@ -94,9 +94,9 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// Calls the entry.
     ///
     /// # Errors
-    /// Fails with `UNAVAILABLE` before the module's entry method and after the end of the host; with `WRONG_THREAD` in a module of the
-    /// Master on threads except the game thread; with `DURING_REBUILD` before the module's commit, unless the host registered the table as
-    /// pure. If the function panics, returns the panic as an error.
+    /// Fails with `UNAVAILABLE` before the module's entry method and after the end of the host. In a module of the Master, fails with
+    /// `WRONG_THREAD` on threads except the game thread. Fails with `DURING_REBUILD` before the module's commit, unless the host registered
+    /// the table as pure. If the function panics, returns the panic as an error.
     ///
     /// # Examples
     /// ```
@@ -228,7 +228,7 @@ pub trait ModuleEntries: Sized {
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
-    /// Stores the functions of the table, so that the host can call them.
+    /// Stores the functions of the table for calls of the host.
     #[doc(hidden)]
     fn fill(self);
 }
@@ -369,10 +369,9 @@ pub fn not_filled(table: &str) -> ! {
     alcedo_rt::fail(CallError::new(FailureKind::UNAVAILABLE, message))
 }
 
-/// Declares a table of functions that a host and a module exchange: `host struct` for a table that the host implements,
-/// `module struct` for a table that the module implements. Both sides include one declaration. The host expands the
-/// declaration by the macro `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and
-/// names.
+/// Declares a table of functions that a host and a module exchange. `host struct` declares a table that the host implements, `module
+/// struct` a table that the module implements. Both sides include one declaration. The host expands the declaration by the macro
+/// `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and names.
 ///
 /// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` has a `fn` pointer for each entry. The entry
 /// method of the module receives the `host struct` and returns the `module struct`. The entry method runs before the main, after the host

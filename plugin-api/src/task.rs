@@ -206,9 +206,9 @@ pub struct TaskHandle {
 }
 
 impl TaskHandle {
-    /// Cancels the job. On the game thread, the job ends immediately, or when its current step returns. If called on another thread or on a
-    /// coroutine's stack, the job ends at the next safe point. The job's data is dropped on the game thread. Has no effect on a finished
-    /// job. Callable on any thread.
+    /// Cancels the job. On the game thread, the job ends immediately, or when its current step returns. After a call on any other thread or
+    /// on a coroutine's stack, the job ends at the next safe point. The job's data is dropped on the game thread. Has no effect on a
+    /// finished job. Callable on any thread.
     ///
     /// # Examples
     /// ```

@@ -43,7 +43,7 @@ use crate::{Obj, Object, host};
 #[repr(C)]
 pub struct This<'f, C> {
     object: ObjectHandle,
-    // Stored as a raw pointer, which also makes the type `!Send`.
+    // The raw pointer also makes the type `!Send`.
     memory: *mut u8,
     frame: PhantomData<&'f ()>,
     class: PhantomData<fn() -> C>,
@@ -84,7 +84,8 @@ impl<'f, C: Class> This<'f, C> {
     /// Returns a view of the object to which `obj` refers. The view is valid for the rest of the running call.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object of another class.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is unrelated
+    /// to `T`.
     #[inline]
     pub(crate) fn other<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
         // If the object's class is exactly `T`, no host call is needed. Only the host can check subclasses.

@@ -1,5 +1,5 @@
 //! Custom thunks. A function declared with `custom_thunk` reads the parameters of each call one by one from a [`Frame`]. Parameters may be
-//! of any type. The frame stays in the host. The plugin requests values by parameter number and path, and stores no addresses of values.
+//! of any type. The host retains the frame. The plugin requests values by parameter number and path, and stores no addresses of values.
 
 use core::fmt::Display;
 use core::marker::PhantomData;

@@ -22,7 +22,7 @@ use crate::CallError;
 use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 
 /// Runs `code` every `period` of game time, for the first time after one period. If the period is zero, `code` runs in every tick. `code`
-/// runs at most once per tick. Runs missed during a long tick are skipped, and later runs keep the original schedule. The timer ends when
+/// runs at most once per tick. A long tick skips the runs that it misses. Later runs follow the original schedule. The timer ends when
 /// `life` ends, when the handle cancels the timer, or when `code` fails. A panic is logged with its location. If `life` is a class default
 /// object, `code` is dropped immediately, because this object is not part of the world.
 ///

@@ -17,8 +17,8 @@ const DEPTH: usize = 4;
 /// Container around a value. A link has only two words, which keeps tokens small: each token contains four links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// Address of an array, or null for an unused link. With [`Link::SET`], address of an optional's flag byte, which is 1 while the
-    /// optional is set.
+    /// Address of an array, or null for an unused link. For a link with [`Link::SET`], address of an optional's flag byte. The byte is 1
+    /// while the optional is set.
     pub(crate) at: *const (),
     /// Change counter of the array when the value was looked up.
     pub(crate) then: u64,
@@ -61,8 +61,7 @@ impl ValidityToken<'_> {
         Self::of(Owner::Object(owner, host::ends()))
     }
 
-    /// Creates a token for a value in a parameter block of the running call, or in other memory that the host keeps during the
-    /// frame.
+    /// Creates a token for a value in memory that the host keeps during the frame, such as a parameter block of the running call.
     pub(crate) fn of_frame() -> Self {
         Self::of(Owner::Frame)
     }

@@ -268,9 +268,8 @@ impl ObjectView<'_> {
     /// `ex:/function` and `nm:/module:type:method` need no object. Each call resolves the name; a generated method is faster.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for different parameters or a different result, or with
-    /// `DURING_REBUILD` before the commit, unless the function belongs to this generation or is pure. Returns errors of the called
-    /// function.
+    /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for different parameters or a different result. Before the commit,
+    /// fails with `DURING_REBUILD` unless the function belongs to this generation or is pure. Returns errors of the called function.
     ///
     /// # Examples
     /// ```

@@ -273,7 +273,7 @@ mod tests {
     use super::{Each, ZMethod};
     use crate::{Object, ZFunction, ZProperty};
 
-    /// Has two implementations for `Send` types, so that type inference is ambiguous for these types.
+    /// Has two implementations for `Send` types. For these types, type inference is therefore ambiguous.
     trait NotSend<Which> {
         fn check() {}
     }

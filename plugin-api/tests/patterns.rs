@@ -1,5 +1,6 @@
-//! Checks the macros that generated code calls, since authors can also call them directly. Unsafe blocks in a macro must not contain
-//! tokens of the caller. Items with an unsafe block must not have attributes of the caller, which could rewrite the block.
+//! Checks the macros that generated code calls, because plugin authors can also call these macros directly. Unsafe blocks in a macro must
+//! not contain tokens of the caller. Items with an unsafe block must not have attributes of the caller, because such an attribute could
+//! rewrite the block.
 
 use std::path::Path;
 

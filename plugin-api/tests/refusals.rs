@@ -1,7 +1,7 @@
-//! Compiles code that authors may not write. The programs in `accepted`, which follow the rules, are separate tests. If a single
-//! program has to compile, `trybuild` links each dependency; otherwise, `trybuild` only checks the dependencies.
+//! Compiles code that authors may not write. Separate tests compile the programs in `accepted`, which follow the rules. If a single program
+//! has to compile, `trybuild` links each dependency; otherwise, `trybuild` only checks the dependencies.
 //!
-//! Groups the rules by attribute, each rule in a module of a file, since a run of the compiler takes a second. Errors that the
+//! Groups the rules by attribute, because a run of the compiler takes a second: a file contains one module for each rule. Errors that the
 //! compiler reports only if all types are correct (borrows, lints, unsafe calls) are in separate files.
 
 #[test]

@@ -1,5 +1,5 @@
-//! Checks the rules of the attributes. Each id in the sources of the macros has a line in `docs/mistakes.md`, a module in `ui` that breaks
-//! the rule and reports the id, and a module in `accepted` that follows the rule. Each of these modules belongs to a rule.
+//! Checks the rules of the attributes. Each id in the sources of the macros has a line in `docs/mistakes.md`. A module in `ui` breaks the
+//! rule and reports the id. A module in `accepted` follows the rule. Each of these modules belongs to a rule.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,8 +1,8 @@
 //! Run-time borrow rules for a plugin part, or for the Rust fields of a native object. The file `part_cell.rs` of each side
 //! holds the borrowed memory.
 //!
-//! Shared borrows do not exclude each other; an exclusive borrow excludes all other borrows. A method can lend its exclusive borrow. The
-//! functions that this method calls may then borrow the same fields, one level deeper.
+//! Any number of shared borrows may be active together; an exclusive borrow excludes all further borrows. A method can lend its exclusive
+//! borrow. The functions that this method calls may then borrow the same fields, one level deeper.
 
 /// Borrow state of the innermost level, stored as a single number: a borrow costs one comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

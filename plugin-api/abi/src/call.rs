@@ -225,8 +225,8 @@ pub struct Call<'a> {
 ///
 /// # Safety
 /// `call` contains a live object of the class, the object's memory, the plugin part that this module created for the object, and a
-/// parameter block of the described layout. Object, memory, part and block stay valid until the function returns. The caller accesses none
-/// of them during the call.
+/// parameter block of the described layout. Object, memory, part and block remain valid until the function returns. The caller accesses
+/// none of them during the call.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);

@@ -184,7 +184,7 @@ pub struct PartHooks {
     /// Restores all kept fields from the bytes that `pack_kept` has written. Called only if the `kept_print` of the writing class equals
     /// the `kept_print` of this class.
     pub unpack_kept: unsafe extern "C" fn(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status,
-    /// Finalizer, which drops the plugin part on the finalizer thread.
+    /// Finalizer. Drops the plugin part on the finalizer thread.
     pub finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
 }
 
@@ -350,8 +350,8 @@ impl ImportKind {
     pub const DELEGATE: Self = Self(8);
 }
 
-/// Item of the host or of another module that a module uses. When the host loads the module, it checks the item. The check detects a
-/// missing member or a wrong signature before the first call.
+/// Item that a module uses and that the host or a second module declares. When the host loads the module, it checks the item. The check
+/// detects a missing member or a wrong signature before the first call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ImportDesc {
@@ -408,7 +408,7 @@ pub struct EntryDesc {
     pub fingerprint: u64,
 }
 
-/// Description of a function table that one side implements and the other side calls.
+/// Description of a function table. Either the host implements the table and the module calls it, or the reverse.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct TableDesc {

@@ -17,15 +17,15 @@ use crate::host::Directory;
 /// Trampoline of a function. The description of the function determines the number of parameters. The actual type of the trampoline is
 ///
 /// * `unsafe extern "C" fn(u64, …, *mut Failure) -> DirectAnswer` for a static function: one word per parameter;
-/// * `unsafe extern "C" fn(ObjectHandle, *mut u8, *mut (), u64, …, *mut Failure) -> DirectAnswer` for a method: the first arguments are
-///   the object, its memory, and the plugin part of the class that declares the function.
+/// * `unsafe extern "C" fn(ObjectHandle, *mut u8, *mut (), u64, …, *mut Failure) -> DirectAnswer` for a method: the first arguments are the
+///   object, the object's memory, and the plugin part of the class that declares the function.
 ///
 /// The caller passes uninitialized storage for the failure. The trampoline initializes the storage if and only if the status is
 /// [`DirectStatus::FAILED`].
 ///
 /// # Safety
 /// The caller calls the trampoline through its actual type. For a method, the object is a live object of the class. The memory and the
-/// plugin part belong to this object and stay valid until the trampoline returns.
+/// plugin part belong to this object, and remain valid until the trampoline returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectTrampoline(pub unsafe extern "C" fn());
@@ -82,9 +82,9 @@ impl Batch {
 /// Trampoline that calls a method on the objects of a batch.
 ///
 /// # Safety
-/// The batch borrows the data behind its pointers until the function returns, and `at` is at most `len`. Each live object is an
-/// instance of the class, and its memory and nonnull plugin part belong to the object. The memory and plugin part of an object that the batch
-/// itself destroys stay readable. The parameters and, if `results` is not null, the result match the method.
+/// The batch borrows the data behind its pointers until the function returns, and `at` is at most `len`. Each live object is an instance of
+/// the class, and its memory and nonnull plugin part belong to the object. If the batch itself destroys an object, the object's memory and
+/// plugin part remain readable. The parameters and, if `results` is not null, the result match the method.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchTrampoline(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);

@@ -1,6 +1,5 @@
-//! Fingerprints of signatures and layouts. Host and plugin compute fingerprints at compile time or load time. The
-//! fingerprints are compared before the first call. The hash is FNV-1a, which is stable and can be computed in `const`. The
-//! hash detects mistakes, but not attacks.
+//! Fingerprints of signatures and layouts. Host and plugin compute fingerprints at compile time or load time. The fingerprints are compared
+//! before the first call. The hash function is FNV-1a: stable, and computable in `const`. The hash detects mistakes, but not attacks.
 
 /// Fingerprint under construction.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +21,7 @@ impl Fingerprint {
         Self(hash)
     }
 
-    /// Adds a string and a terminator, so that `"ab"`, `"c"` and `"a"`, `"bc"` have different fingerprints.
+    /// Adds a string and a terminator. With the terminator, `"ab"`, `"c"` and `"a"`, `"bc"` have different fingerprints.
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         self.bytes(text.as_bytes()).bytes(&[0xff])

@@ -44,7 +44,7 @@ impl ObjectHandle {
         (self.0 & 0xffff_ffff) as u32
     }
 
-    /// Returns the serial number, which distinguishes successive objects in one slot.
+    /// Returns the serial number. Successive objects in one slot have different serial numbers.
     ///
     /// # Examples
     /// ```

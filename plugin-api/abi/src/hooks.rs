@@ -82,7 +82,7 @@ pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 /// Type of the function `__deregister_frame`.
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
-/// Host functions for hooks. A plain `repr(C)` struct, whose layout is part of [`crate::LAYOUT_HASH`].
+/// Host functions for hooks. The struct is plain `repr(C)`, and [`crate::LAYOUT_HASH`] covers its layout.
 ///
 /// # Safety
 /// For all functions: `image` is [`HookContext::image`] of the caller, and the remaining arguments fulfill the contract of the documented C
@@ -252,7 +252,7 @@ pub struct HookTable {
     ) -> c_int,
     /// Reports that the module has enabled, changed or disabled the signals that a descriptor raises.
     pub fd_signals: unsafe extern "C" fn(image: *const c_void, fd: c_int),
-    /// Reports that the module is about to jump to the location in this buffer, which `setjmp` or a related function has filled.
+    /// Reports that the module is about to jump to the location in this buffer. `setjmp` or a related function has filled the buffer.
     pub jumps: unsafe extern "C" fn(image: *const c_void, buffer: *const c_void),
     /// Reports a process that the module has started.
     pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),

@@ -46,7 +46,8 @@ pub mod mode {
     pub const STAGING: u32 = 3;
 }
 
-/// Object data that a module may read on the game thread without a call. The host updates the directory, whose address is constant.
+/// Object data that a module may read on the game thread without a call. The host updates the directory. The address of the directory is
+/// constant.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Directory {
@@ -114,7 +115,7 @@ pub struct BlackDirectory {
 pub struct BlackEntry {
     /// Serial of the live value in the slot; zero for an empty slot.
     pub serial: u32,
-    /// Address of the value, which does not move.
+    /// Address of the value. The value does not move.
     pub at: *mut u8,
 }
 

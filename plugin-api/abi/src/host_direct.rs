@@ -1,6 +1,6 @@
-//! Direct calls of host functions by address. Each argument is passed as the 64 bits of its slot, so the function type depends only on the
-//! number of arguments. The caller compares the signatures once, when it receives the address. Before each call, the caller reads the
-//! host's version word.
+//! Direct calls of host functions by address. Each argument is passed as the 64 bits of its slot. The function type therefore depends only
+//! on the number of arguments. The caller compares the signatures once, when it receives the address. Before each call, the caller reads
+//! the host's version word.
 #![expect(unsafe_code, reason = "calls an address, and makes addresses of functions")]
 
 use core::mem::MaybeUninit;

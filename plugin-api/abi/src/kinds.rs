@@ -184,7 +184,7 @@ kinds! {
     SOFT_OBJECT = 23, "SoftObject", Path, script: ["soft", "softobject"];
     /// A reference to an object that may not exist; stored as a unique id: [`crate::value::LazyRaw`].
     LAZY_OBJECT = 24, "LazyObject", Path, script: ["lazy", "lazyobject"];
-    /// A reference that does not keep its object alive: [`crate::handles::ObjectHandle`].
+    /// A weak reference, which does not keep the object alive: [`crate::handles::ObjectHandle`].
     WEAK_OBJECT = 25, "WeakObject", Path, script: ["weak", "weakobject"];
     /// A strong reference to an object of a class that implements an interface: [`crate::handles::ObjectHandle`].
     SCRIPT_INTERFACE = 26, "ScriptInterface", Path;
@@ -207,7 +207,7 @@ kinds! {
 }
 
 impl PropertyKind {
-    /// Returns `true` for numbers, `bool`, `Name` and `Object`, whose values are stored in the slot of a call. A `String` is passed as a
+    /// Returns `true` if the slot of a call stores values of the kind: for numbers, `bool`, `Name` and `Object`. A `String` is passed as a
     /// view, and returned through a sink. Values of all other kinds are passed by address.
     ///
     /// # Examples
@@ -333,7 +333,7 @@ flags! {
         BOOL8 = 10, "bool8";
         /// The function is implemented in a C library, and its `bool` result has four bytes.
         BOOL32 = 11, "bool32";
-        /// The function has a custom thunk, which reads the parameters one by one; the plain body is never called.
+        /// The function has a custom thunk instead of a plain body. The thunk reads the parameters one by one.
         CUSTOM_THUNK = 16, "custom_thunk";
     }
 }

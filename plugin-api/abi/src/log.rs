@@ -1,4 +1,4 @@
-//! Data of a plugin's events and spans, which the plugin sends to the host's subscriber from any thread.
+//! Records of a plugin's events and spans. The plugin sends these records to the host's subscriber from any thread.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RSlice, RStr};

@@ -1,10 +1,10 @@
 //! The manifest section: identity and build parameters of a module, readable without mapping the file. Mapping a file runs its
 //! initializers. From the section alone, a host can therefore refuse a module before the module's code runs.
 //!
-//! [`FORMAT`] determines the encoding, which is little-endian. The section contains magic, format, total length, ABI number, layout
-//! hash, oldest and newest API, flags, and build id. Next are the name, the version and the compiler, as UTF-8 strings with a
-//! 16-bit length. Next are the number of dependencies, and the name and version range of each dependency. A checksum of all
-//! preceding bytes ends the section.
+//! [`FORMAT`] is the version of the encoding. All numbers are little-endian. The section contains magic, format, total length, ABI number,
+//! layout hash, oldest and newest API, flags, and build id. Next are the name, the version and the compiler, as UTF-8 strings with a 16-bit
+//! length. Next are the number of dependencies, and the name and version range of each dependency. A checksum of all preceding bytes ends
+//! the section.
 //!
 //! The reader checks every string against a grammar ([`crate::names`]). The names in a [`Manifest`] are therefore safe in file names and
 //! logs.

@@ -40,7 +40,7 @@ pub const fn is_module_name(text: &str) -> bool {
     is_short_name(text.as_bytes(), false)
 }
 
-/// Returns true for a valid name of a dependency, which is a library or a package of scripts.
+/// Returns true for a valid name of a dependency: the name of a library or of a package of scripts.
 #[must_use]
 pub const fn is_dependency_name(text: &str) -> bool {
     is_short_name(text.as_bytes(), true)

@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(joined(&objects, bytes), buffer);
     }
 
-    /// A buffer from another machine may have any content.
+    /// A buffer that a remote machine has sent may have any content.
     #[test]
     fn damaged_input_fails_or_yields_values_but_never_reads_past_the_end() {
         let buffer = buffer();

@@ -30,7 +30,7 @@ impl JobKind {
     pub const AFTER: Self = Self(2);
     /// A timer that runs repeatedly, at most once per tick.
     pub const EVERY: Self = Self(3);
-    /// A closure that runs once, at the next safe point. Threads other than the game thread may schedule only this kind.
+    /// A closure that runs once, at the next safe point. Only jobs of this kind may be scheduled outside the game thread.
     pub const POSTED: Self = Self(4);
 }
 
@@ -81,7 +81,7 @@ pub struct Job<'a> {
     pub delay: u64,
     /// For [`JobKind::EVERY`], game time from one run to the next, in nanoseconds. Zero runs the job in every tick.
     pub period: u64,
-    /// Address of the job's data, which only the module may dereference. After the job is scheduled, the host owns the data.
+    /// Address of the job's data. Only the module may dereference this address. After the job is scheduled, the host owns the data.
     pub data: *mut (),
     /// Function that runs the job.
     pub run: JobRun,

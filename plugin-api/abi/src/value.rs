@@ -133,8 +133,8 @@ pub struct MapRaw {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DelegateRaw {
-    /// Object of the function. A delegate keeps its object alive, but the object may be destroyed explicitly. After such a destruction, the
-    /// function is not called. A call of a single delegate then fails with `NOT_FOUND`.
+    /// Object of the function. A delegate protects its object from collection, but code may still destroy the object explicitly. After such
+    /// a destruction, the function is not called. A call of a single delegate then fails with `NOT_FOUND`.
     pub object: ObjectHandle,
     /// Name of the function in the object's class.
     pub function: Name,
@@ -151,7 +151,7 @@ pub struct SparseRaw {
 }
 
 impl ArrayRaw {
-    /// Maximum value of `epoch`. The counter stops at this value, so later moves cannot be detected.
+    /// Maximum value of `epoch`. The counter stops at this value. Moves after the stop cannot be detected.
     pub const WORN: u64 = u64::MAX;
     /// The empty array.
     pub const EMPTY: Self = Self { data: core::ptr::null_mut(), len: 0, capacity: 0, epoch: 0, reserved: 0 };

@@ -15,7 +15,7 @@ pub fn words_into<E>(
 ) -> Result<(), E> {
     let mut value = Some(ManuallyDrop::new(value));
     let written = caught(&mut || {
-        // If `Display` returns an error, `words` keeps the partial output.
+        // If `Display` returns an error, the partial output remains in `words`.
         let _written = value.iter().try_for_each(|value| write!(words, "{}", **value));
     });
     let dropped = caught(&mut || drop(value.take().map(ManuallyDrop::into_inner)));

@@ -106,7 +106,7 @@ fn cpu_of_children() -> Option<Duration> {
     cpu_in(&fs::read_to_string("/proc/self/stat").ok()?)
 }
 
-/// Returns the sum of the fields `cutime` and `cstime` in `/proc/self/stat`, which are in hundredths of a second.
+/// Returns the sum of the fields `cutime` and `cstime` in `/proc/self/stat`. The unit of both fields is a hundredth of a second.
 fn cpu_in(stat: &str) -> Option<Duration> {
     let (_name, fields) = stat.rsplit_once(')')?;
     let mut ticks = fields.split_ascii_whitespace().skip(13).map_while(|field| field.parse::<u64>().ok());

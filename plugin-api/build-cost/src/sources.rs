@@ -20,7 +20,7 @@ impl Sort {
     /// Both variants, in the order of the builds.
     pub(crate) const BOTH: [Self; 2] = [Self::Attributed, Self::Plain];
 
-    /// Returns the name of the package, which is also the name of its folder.
+    /// Returns the name of the package. The package's folder has this name, too.
     pub(crate) fn package(self) -> &'static str {
         match self {
             Self::Attributed => "with-attributes",
@@ -29,7 +29,7 @@ impl Sort {
     }
 }
 
-/// Returns the `Cargo.toml` of a package, which is a separate workspace.
+/// Returns the `Cargo.toml` of a package. Each package is a separate workspace.
 pub(crate) fn manifest(sort: Sort, interface: &Path) -> String {
     let mut text = format!(
         "[package]\nname = \"{}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
@@ -50,7 +50,7 @@ pub(crate) fn sources(sort: Sort) -> Vec<(String, String)> {
     files
 }
 
-/// Returns the name and the content of the file that each round edits. The content contains `number`, which differs in each round.
+/// Returns the name and the content of the file that each round edits. The content contains `number`. Each round passes a different number.
 pub(crate) fn edited(sort: Sort, number: usize) -> (String, String) {
     (format!("class_{:02}.rs", CLASSES / 2), class(sort, CLASSES / 2, number))
 }

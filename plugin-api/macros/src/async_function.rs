@@ -67,7 +67,7 @@ impl AsyncFunction {
         }))
     }
 
-    /// Expands to the body of the function's trampoline, which starts the task of `class`.
+    /// Expands to the body of the function's trampoline. The trampoline starts the task of `class`.
     pub(crate) fn start(&self, class: &Ident) -> TokenStream {
         let (name, location) = (&self.method.name, location_of(&self.method.name));
         let mut arguments: Vec<_> = self.method.parameters.iter().map(|parameter| &parameter.ident).collect();

@@ -69,8 +69,8 @@ fn libraries(args: &[String]) -> Vec<(&str, &str)> {
     pairs.chain(joined).filter_map(|word| word.split_once('=')).collect()
 }
 
-/// Returns true if a library defines the root module of a plugin, that is, if the symbol table in the first member of the archive
-/// contains the root's symbol. A library with metadata only, as produced by `cargo check`, has no symbol table.
+/// Returns true if a library defines the root module of a plugin: the symbol table in the first member of the archive contains the root's
+/// symbol. A library with metadata only, as produced by `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module";
     // Name, date, owner, group and mode fill 48 bytes of the header. The size has 10 digits. Two further bytes end the header.

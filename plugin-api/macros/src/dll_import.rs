@@ -1,5 +1,5 @@
-//! Expands `#[dll_import]`: a function of a class with `dll_bind`, whose body is a function of a C library. Parameters have
-//! Rust types: `&mut T` for out parameters of C, `[T; N]` for an array of a fixed length.
+//! Expands `#[dll_import]` on a function of a class with `dll_bind`. The function's body is a function of a C library. Parameters have Rust
+//! types: `&mut T` for out parameters of C, `[T; N]` for an array of a fixed length.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};

@@ -15,8 +15,8 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Returns the attributes that generated members copy from their source. Omits conditions, which
-/// [`Conditions`](crate::conditions::Conditions) applies.
+/// Returns the attributes that generated members copy from their source. Omits conditions. [`Conditions`](crate::conditions::Conditions)
+/// applies them.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| ["doc", "deprecated"].contains(&name_of(attr).as_str())).cloned().collect()
 }

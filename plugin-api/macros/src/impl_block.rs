@@ -1,5 +1,5 @@
 //! Parses `impl` blocks, but stores the bodies of functions as tokens. The attributes read only signatures, and the compiler parses each
-//! body later. Parsing all bodies into syntax trees would take most of an attribute's time.
+//! body later. A parser that creates syntax trees of all bodies would need most of an attribute's time.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;

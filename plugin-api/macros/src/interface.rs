@@ -1,5 +1,5 @@
-//! Expands `#[uinterface]`: converts a trait of the author into a type that represents the interface in references and
-//! lists, and into a view with a call for each function.
+//! Expands `#[uinterface]`: replaces the author's trait by a type and a view. The type represents the interface in references and lists.
+//! The view has a call for each function.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};

@@ -101,9 +101,9 @@ fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_ma
 ///
 /// With `base = Spot`, the struct extends `Spot`: the base's fields come first, and the view returns the base as `base()`.
 ///
-/// With `pod`, the struct contains plain values and is passed by value: it becomes `#[repr(C)]` and `Copy`. If a field specifies a
-/// default, the struct also implements `Default` with these defaults. With `imported`, the host or another module declares the struct,
-/// and loading compares the layouts.
+/// With `pod`, the struct contains plain values and is passed by value: it becomes `#[repr(C)]` and `Copy`. If a field specifies a default,
+/// the struct also implements `Default` with these defaults. With `imported`, the host or another module declares the struct. The host
+/// compares the layouts when it loads the module.
 ///
 /// On the struct's `impl` block, without specifiers: a method marked `#[constructor]` becomes a function that returns a new value. The
 /// method receives the default value (`&mut self`, or `value: Borrowed<'_, Self>` without `pod`) and modifies this value. A method
@@ -117,8 +117,9 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// numbers of entries may therefore change between builds. The enum becomes `Copy`, and one entry must have the number 0. An entry may have
 /// `#[umeta(display_name = "Very angry", hidden)]`.
 ///
-/// With `flags`, a value is a set of entries, one bit each: the type becomes a struct with a constant for each entry and the operators
-/// `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and loading compares names and numbers.
+/// With `flags`, a value is a set of entries, one bit each. The type becomes a struct with a constant for each entry, and with the
+/// operators `|`, `&` and `-`. With `imported`, the host or another module declares the enum. The host compares names and numbers when it
+/// loads the module.
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, enumeration)
@@ -140,7 +141,7 @@ fn enumeration(attr_args: &AttrArgs, item: AnyItem) -> syn::Result<proc_macro2::
 /// The delegate's path in the host is `/Script/Game.OnScored`. With `of = Cube` instead of the package, the delegate belongs to a
 /// class of this crate and has the path `/Script/Game.Cube:OnScored`.
 ///
-/// With `imported`, the host or another module declares the delegate, and loading compares kind and signature.
+/// With `imported`, the host or another module declares the delegate. The host compares kind and signature when it loads the module.
 #[proc_macro_attribute]
 pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, delegate::expand)
@@ -238,7 +239,7 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `permissions: [files, threads]` declares the kinds of process resources that the module uses: `network`, `files`, `threads`, `signals`,
 /// `c_libraries`. `[]` declares that the module uses none of these kinds. A host compares the declaration with the imports of the file and
-/// with the calls that the hooks record, and reports or refuses a module that uses undeclared kinds. The host does not check a module
+/// with the calls that the hooks record. The host reports or refuses a module that uses undeclared kinds. The host does not check a module
 /// without the key. The check finds mistakes, and restricts no code; `runtime/docs/trusting-files.md` lists the detected cases.
 ///
 /// The host installs the logger of `log` and the subscriber of `tracing` in the library, and receives all records. A main may set its own
@@ -252,7 +253,7 @@ pub fn module(input: TokenStream) -> TokenStream {
     finish(module::expand(&module))
 }
 
-/// Defines the attributes of a host for one kind of type: with paths of the runtime, and with paths of the crate `alcedo`.
+/// Defines two attributes of a host for each kind of type: one expands to paths of the runtime, the second to paths of the crate `alcedo`.
 macro_rules! of_hosts {
     ($($name:literal $native:ident $facade:ident: $expand:expr;)*) => {$(
         #[doc = concat!("`#[", $name, "]` for types of a host, with the same specifiers; exported as `alcedo_runtime::native::", $name, "`.")]

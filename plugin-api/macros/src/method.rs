@@ -285,7 +285,7 @@ impl Method {
         }
     }
 
-    /// Expands to the description of a method of a native class, which has its own trampoline type.
+    /// Expands to the description of a method of a native class. Each such method has its own trampoline type.
     pub(crate) fn native_description(
         &self,
         (class, defaults): (&Ident, Option<TokenStream>),

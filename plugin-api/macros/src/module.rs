@@ -227,7 +227,8 @@ fn is_module_name(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// Returns true for a valid dependency name: the name of a module or of a package of scripts. The two kinds of names differ in syntax.
+/// Returns true for a valid dependency name: the name of a module or of a package of scripts. Checks the syntax of packages, which permits
+/// every name of a module.
 fn is_name_of_other(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

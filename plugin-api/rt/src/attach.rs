@@ -16,8 +16,8 @@ pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) 
         if !attached::begin(context) {
             return Err(CallError::new(FailureKind::OTHER, "the module is already attached: load a new copy"));
         }
-        // Allocates the output buffer now, because `detach` flushes the buffer. An allocation in `detach` may crash, since the
-        // thread-locals of an author's allocator, such as mimalloc, may have been destroyed by then.
+        // Allocates the output buffer now, because `detach` flushes the buffer. An allocation in `detach` may crash: at that time, the
+        // thread-locals of an author's allocator, such as mimalloc, may already be destroyed.
         let _made = std::io::stdout();
         panic_guard::install_hook();
         loggers::install(context.level, own_logger);
@@ -27,8 +27,8 @@ pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) 
 
 /// Detaches the module. Later calls to the host fail, and log records are dropped. The host calls this function last.
 pub fn detach() {
-    // Flushes an unfinished line, which would be lost with the image. The flush fails if the stream has no reader. Without a reader, the
-    // line is not needed, and the error is ignored.
+    // Flushes an unfinished line. Without the flush, the line would be lost with the image. The flush fails if the stream has no reader.
+    // Without a reader, the line is not needed, and the error is ignored.
     let _flushed = std::io::stdout().flush();
     attached::end();
     panic_hook::remove();

@@ -61,7 +61,7 @@ macro_rules! __alcedo_hooks {
             "memfd_create" memfd_create,
             "pthread_setname_np" pthread_setname_np,
             "syscall" syscall,
-            // Functions that store an address of the module in a table or a variable of another library.
+            // Functions that store an address of the module in a table or a variable of a different library.
             "__register_frame" register_frame,
             "__deregister_frame" deregister_frame,
             "fopencookie" fopencookie,

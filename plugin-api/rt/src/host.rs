@@ -23,8 +23,8 @@ impl<'a> Host<'a> {
     /// Returns the host while the module is attached. `what` describes the current action in error messages.
     ///
     /// # Safety
-    /// While a slice of host memory is borrowed on this thread, the caller calls only functions that neither change, move nor
-    /// destroy a value, and that run no code outside this module.
+    /// While a slice of host memory is borrowed on this thread, the caller calls only functions that leave all values unchanged and in
+    /// place, and that run no code outside this module.
     #[inline]
     #[must_use]
     pub unsafe fn attached(what: &'a str) -> Option<Self> {

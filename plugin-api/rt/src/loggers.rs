@@ -25,8 +25,8 @@ pub(crate) fn install(level: LogLevel, own_logger: bool) {
     }
 }
 
-/// Runs the main of the module, which may set loggers. Until main returns, the host receives the `tracing` records of this
-/// thread. Records of `log` are dropped until main sets a logger.
+/// Runs the main of the module. Main may set loggers. Until main returns, the host receives the `tracing` records of this thread. Records
+/// of `log` are dropped until main sets a logger.
 pub fn with_loggers(main: impl FnOnce()) {
     let behind_main = BEHIND_MAIN.swap(0, Ordering::Relaxed);
     let level = context().map_or(LogLevel::OFF, |context| context.level);

@@ -2,10 +2,10 @@
 //! message and location of the panic. If `fail` has thrown a typed error, the guard returns the failure of this error. The guard drops the
 //! panic payload inside the module.
 //!
-//! The module has its own panic hook, which prints nothing. The hook captures no backtrace, because the symbol cache of a backtrace would
-//! outlive the image. The hook first reports message and location to the host. At this time, the stack is intact: the host can record the
-//! call stack, and resolve its symbols outside the module. The hook then stores message and location for the panic guard of this thread. An
-//! author's hook runs after the module's hook (`panic_hook.rs`).
+//! The module's own panic hook prints nothing. The hook captures no backtrace, because the symbol cache of a backtrace would outlive the
+//! image. The hook first reports message and location to the host. At this time, the stack is intact: the host can record the call stack,
+//! and resolve its symbols outside the module. The hook then stores message and location for the panic guard of this thread. An author's
+//! hook runs after the module's hook (`panic_hook.rs`).
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -245,7 +245,7 @@ fn hook(info: &PanicHookInfo<'_>) {
     }
     // `OPEN_GUARDS` does not count the panic guards of direct calls and red constructors.
     if OPEN_GUARDS.get() == 0 && !is_direct_call() {
-        // The panic is on a thread of the module. No caller receives the failure, so this code logs the panic.
+        // The panic is on a thread of the module. This code logs the panic, because no caller receives the failure.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }

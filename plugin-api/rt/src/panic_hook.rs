@@ -1,13 +1,13 @@
-//! Keeps the panic hook of the module first in the chain, even if the author's code sets or takes hooks.
+//! Ensures that the panic hook of the module remains first in the chain, even if the author's code sets or takes hooks.
 //!
 //! The module has its own copy of the standard library. The author's code can replace the module's hook with `set_hook`, for example
 //! through color-eyre or human-panic. Locations of panics would then be lost. However, `set_hook` releases the lock of std and then drops
 //! the replaced hook. The destructor of the module's hook therefore takes the new hook, and sets a link: a hook that records the panic and
 //! calls the new hook. Calls without panics have no additional cost, and the location of the first panic is recorded, too.
 //!
-//! If code takes a hook with `take_hook` and stores it, the hook is not dropped. The author's next hook usually calls the stored hook. If
-//! the next hook does not call the stored hook, [`ensure`] detects the missing link: after the main of the module, and after a panic
-//! without a location.
+//! A hook that code takes with `take_hook` and stores is not dropped. The author's next hook usually calls the stored hook. If the next
+//! hook does not call the stored hook, [`ensure`] detects the missing link: after the main of the module, and after a panic without a
+//! location.
 //!
 //! `take_hook` and the following `set_hook` are not atomic. If a second thread panics between these calls, std prints the panic, and the
 //! host does not receive the location. If a second thread sets a hook between the calls, this hook is lost. The module accepts both losses:
@@ -43,7 +43,7 @@ thread_local! {
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Hook of the module, which runs before the author's hook.
+/// Hook of the module. Runs before the author's hook.
 struct Link {
     number: u64,
     note: fn(&PanicHookInfo<'_>),
@@ -86,7 +86,7 @@ impl Drop for Link {
     }
 }
 
-/// Installs `note`, which is called for each panic of the module, before hooks of initializers or of the author.
+/// Installs `note`. The module calls `note` for each of its panics, before hooks of initializers or of the author.
 pub(crate) fn install(note: fn(&PanicHookInfo<'_>)) {
     let (found, default) = (take_hook(), take_hook());
     // The default hook of std prints, and its backtrace allocates a permanent cache. The link therefore calls the found hook only if the
@@ -120,8 +120,8 @@ pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
         WAS_LOST.store(true, Ordering::Relaxed);
         return;
     }
-    // A check may set a link, which drops an older link. The destructor of the older link requests a new check. The loop then repeats the
-    // check.
+    // A check may set a new link, and the new link replaces and drops an older link. The destructor of the older link requests a new check.
+    // The loop then repeats the check.
     IS_REQUESTED.store(true, Ordering::SeqCst);
     while IS_REQUESTED.load(Ordering::SeqCst) && !IS_CHECKING.swap(true, Ordering::SeqCst) {
         while IS_REQUESTED.swap(false, Ordering::SeqCst) {

@@ -61,7 +61,7 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
     }
 }
 
-/// Returns true if a C function can take a `T` as a parameter. With a declared length, `T` must be an array.
+/// Returns true if a C function can have a parameter of type `T`. With a declared length, `T` must be an array.
 #[must_use]
 pub const fn c_accepts<T: Value>(has_len: bool) -> bool {
     if has_len { T::KIND.0 == PropertyKind::ARRAY.0 } else { T::KIND.fits_c() }

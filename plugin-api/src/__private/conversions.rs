@@ -1,5 +1,6 @@
-//! Conversion functions of plugin authors, as in `#[migrate(from = "f64", with = Self::of_number)]`. For each conversion function, the
-//! macro emits a static function of the class. The static function calls the author's function and passes the result to this Rust module.
+//! Conversion functions of plugin authors, for example `of_number` in `#[migrate(from = "f64", with = Self::of_number)]`. For each
+//! conversion function, the macro emits a static function of the class. The static function calls the author's function and passes the
+//! result to this Rust module.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_rt::CallError;

@@ -175,7 +175,7 @@ declarations! {
     earlier_names: MetaDesc = EARLIER_NAMES;
 }
 
-/// Functions of the module table, which the host calls.
+/// Functions of the module table. The host calls these functions.
 impl<M: ModuleHooks> Root<M> {
     unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         alcedo_rt::attach(context, M::OWN_LOGGER, failure)

@@ -61,7 +61,7 @@ pub fn value_or_error_done<R: Returned<Value: Default>>(
     }
 }
 
-/// Converts a `Result` without a value into an error message, which is empty on success.
+/// Converts a `Result` without a value into an error message. The message is empty on success.
 pub fn error_done<R: Returned<Value = ()>>(returned: R, location: SourceLocation) -> Settled<(String,)> {
     match returned.crossing(location) {
         Ok(()) => ((String::new(),), None),

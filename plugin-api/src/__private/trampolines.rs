@@ -230,7 +230,7 @@ where
     }
 }
 
-/// Closure without captures, which can be read as a value without calling a function.
+/// Closure without captures. Code reads the closure from this union as a value, without a call of a function.
 union Body<F: Copy> {
     nothing: (),
     body: F,
@@ -448,7 +448,7 @@ pub(super) unsafe trait Transparent: 'static {
     type Inner: 'static;
 }
 
-/// Converts a list of wrappers into a list of the inner descriptions, which the host reads.
+/// Converts a list of wrappers into a list of their inner descriptions for the host.
 pub(super) const fn bare<D: Transparent>(list: &'static [D]) -> &'static [D::Inner] {
     // SAFETY: `Transparent` promises that both types have the same layout; the list is never written.
     unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }

@@ -45,7 +45,7 @@ pub struct AnyConjugate {
 }
 
 impl AnyConjugate {
-    /// Creates a reference from the number of a conjugate. The reference does not own the conjugate, which need not exist.
+    /// Creates a reference from the number of a conjugate. The reference does not own the conjugate. The conjugate need not exist.
     ///
     /// # Examples
     /// ```
@@ -100,7 +100,8 @@ impl AnyConjugate {
         self.handle.0
     }
 
-    /// Returns `true` if plugin code or another caller of the host owns the value. Returns `false` for an unknown number.
+    /// Returns `true` if the value is black: plugin code or an external caller of the host owns the value. Returns `false` for an unknown
+    /// number.
     #[must_use]
     pub fn is_black(&self) -> bool {
         self.state().is_some_and(|state| state.color == color::BLACK)

@@ -89,7 +89,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         unsafe { Self::new(at, token) }
     }
 
-    /// Returns a view of a conjugate's value, which the host opens as kind `K`. `is_own` is `true` if this module owns the value.
+    /// Opens a conjugate as kind `K`, and returns a view of the conjugate's value. `is_own` is `true` if this module owns the value.
     /// [`AnyConjugate::is_black`] returns `true` if any plugin owns the value.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         self.ptr().is_err_and(|error| error.kind() == alcedo_abi::call::FailureKind::EXPIRED)
     }
 
-    /// Returns an owned copy, which plugin code may keep.
+    /// Returns an owned copy. Plugin code may store this copy.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -220,7 +220,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         self.try_to_owned().unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
-    /// Returns an owned copy, which plugin code may keep.
+    /// Returns an owned copy. Plugin code may store this copy.
     ///
     /// # Errors
     /// Fails with `EXPIRED` if the value no longer exists.
@@ -335,7 +335,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         verbs::parse(&self.location()?, text)
     }
 
-    /// Returns `true` if this value equals another value of its kind.
+    /// Returns `true` if this value equals `other`.
     ///
     /// # Errors
     /// Fails with `EXPIRED` if either value no longer exists.
@@ -447,12 +447,12 @@ unsafe impl<K: Kind> Param for Red<K> {
 }
 
 impl AnyConjugate {
-    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module. An owned value of
-    /// another module has an unknown lifetime: open a clone of the value instead.
+    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module. The lifetime of an
+    /// owned value of a different module is unknown: open a clone of such a value instead.
     ///
     /// # Errors
     /// Fails with `SIGNATURE`, and reports both types, if the value's type differs from `K`. Fails with `EXPIRED`, and reports kind and
-    /// age, if the value no longer exists. Fails with `OTHER` for an owned value of another module, or with `NOT_FOUND` for an unknown
+    /// age, if the value no longer exists. Fails with `OTHER` for an owned value of a different module, or with `NOT_FOUND` for an unknown
     /// number.
     ///
     /// # Examples
@@ -564,7 +564,7 @@ struct Inside<'a, 'f, P: Part> {
 }
 
 impl<'f, P: Part> Inside<'_, 'f, P> {
-    /// Returns a token that is valid while elements stay at their addresses.
+    /// Returns a token that is valid while the elements remain at their addresses.
     #[inline]
     fn in_row(&self) -> ValidityToken<'f> {
         self.in_row.unwrap_or_else(|| {

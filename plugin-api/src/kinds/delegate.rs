@@ -75,16 +75,16 @@ kind! {
 macro_rules! delegates {
     ($($name:ident;)*) => {$(
         impl<F: Signature> Borrowed<'_, $name<F>> {
-            /// Binds a function of an object by name. Rejects a function with another signature.
+            /// Binds a function of an object by name. Rejects a function whose signature differs from the delegate's signature.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
                 self.try_bind(object, function).unwrap_or_else(|error| fail(error));
             }
 
-            /// Binds a function of an object by name. Rejects a function with another signature.
+            /// Binds a function of an object by name. Rejects a function whose signature differs from the delegate's signature.
             ///
             /// # Errors
-            /// Fails with `NOT_FOUND` if the object does not have the function, with `SIGNATURE` if the function has another
-            /// signature, with `STALE` if the object was destroyed, with `EXPIRED`, or with `DURING_REBUILD`.
+            /// Fails with `NOT_FOUND` if the object does not have the function, or with `SIGNATURE` if the signatures differ. Fails with
+            /// `STALE` if the object was destroyed, with `EXPIRED`, or with `DURING_REBUILD`.
             ///
             /// # Examples
             /// ```

@@ -25,7 +25,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// Argument for a parameter that requires a value of type `T`.
 ///
 /// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)` and `list.assign(this.other_list())` all compile. For an array of strings,
-/// `names.push("red")` compiles; for a map with string keys, `map.get("red")`.
+/// `names.push("red")` compiles. For a map with string keys, `map.get("red")` compiles.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a `{T}`",
     label = "neither a `{T}`, nor a view of one, nor its equivalent in the standard library"
@@ -331,7 +331,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
             Some(_) => None,
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
         };
-        // `slot_data` does not contain the address of `temp` itself, which moves into the result.
+        // `temp` moves into the result; `slot_data` therefore does not contain the address of `temp`.
         let slot_data = K::slot_data_of(self.location(temp.as_ref()));
         OnStack { temp, slot_data }
     }

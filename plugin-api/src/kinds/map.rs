@@ -74,7 +74,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.len() == 0
     }
 
-    /// Returns the value of a key: a copy of a plain value, or a view of any other value.
+    /// Returns the value of a key, or `None` if the key is missing. A plain value is copied; for all other types, the result is a view.
     ///
     /// # Examples
     /// ```
@@ -89,7 +89,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.try_get(key).unwrap_or_else(|error| fail(error))
     }
 
-    /// Returns the value of a key: a copy of a plain value, or a view of any other value.
+    /// Returns the value of a key, or `None` if the key is missing. A plain value is copied; for all other types, the result is a view.
     ///
     /// # Errors
     /// Fails with `EXPIRED` if the map no longer exists.

@@ -32,8 +32,8 @@ kind! {
 }
 
 kind! {
-    /// Reference to an object of class `C` by an id that stays unique across save and load. The reference does not keep the
-    /// object alive.
+    /// Reference to an object of class `C` by an id. The id remains unique across save and load. The reference does not keep the object
+    /// alive.
     ///
     /// # Examples
     /// ```

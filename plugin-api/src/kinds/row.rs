@@ -227,7 +227,7 @@ impl<'a, T: Value> Row<'a, T> {
 
     pub(crate) fn load(self) -> Vec<T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
-        // Copying a value does not change the buffer, so `self` stays valid.
+        // `self` remains valid, because a copy of a value does not change the buffer.
         (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
     }
 }
@@ -258,7 +258,7 @@ impl<A: Value> PtrMut<'_, A> {
     /// Passes the values of an array to `code` as a mutable slice.
     ///
     /// # Errors
-    /// Fails with `BORROWED` during another `with_slice` or `with_slice_mut`.
+    /// Fails with `BORROWED` during a surrounding `with_slice` or `with_slice_mut`.
     pub(crate) fn with_slice_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,

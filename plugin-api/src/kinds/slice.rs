@@ -65,7 +65,7 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a mutable slice.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with `BORROWED` during another closure with a slice.
+    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with `BORROWED` inside a surrounding closure that holds a slice.
     pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError>
     where
         T: Plain,

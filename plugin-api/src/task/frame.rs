@@ -15,9 +15,9 @@ impl<C: Class> Obj<C> {
     /// Runs `code` with the object. For use in tasks, timers and posted closures. A method with a `this` calls `this.get(obj)` instead.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object; with `WRONG_CLASS` if an unchecked handle refers to an object of another class; with
-    /// `WRONG_STACK` on a coroutine's stack, because a coroutine could suspend `code` beyond the current step of the task. Also fails if no
-    /// task, timer or posted closure of this module is running on this thread.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is unrelated
+    /// to `C`. Fails with `WRONG_STACK` on a coroutine's stack, because a coroutine could suspend `code` beyond the current step of the
+    /// task. Also fails if no task, timer or posted closure of this module is running on this thread.
     ///
     /// # Examples
     /// ```

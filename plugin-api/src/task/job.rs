@@ -134,8 +134,8 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
 
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-// Waker of a task. The data of a waker belongs to the host. A waker may therefore be cloned on any thread, and may outlive its task. The
-// host counts the holders of wakers, because a waker calls the four functions below, which are code of the module.
+// Waker of a task. The data of a waker belongs to the host. A waker may therefore be cloned on any thread, and may outlive its task. A
+// waker calls the four functions below. They are code of the module, and the host therefore counts the holders of wakers.
 
 /// Wraps the host's waker for one step. A null pointer becomes a waker without effect.
 ///
@@ -151,7 +151,7 @@ unsafe fn borrowed(waker: *const ()) -> ManuallyDrop<Waker> {
 
 // After detachment, no host exists. Clones and drops are then not counted.
 
-/// Defines functions for the waker table, which call functions of the host.
+/// Defines functions for the waker table. Each defined function calls functions of the host.
 macro_rules! counted {
     ($($name:ident: $($call:ident)*;)*) => {$(
         unsafe fn $name(waker: *const ()) {

@@ -1,6 +1,6 @@
 //! Implements a minimal host. The host fills the cells of this module, stores objects as plain memory, and calls the module's trampolines
-//! as the ABI specifies. Tests can also pass slots that a runtime never creates. Functions for values, jobs and constructions are
-//! rejected, since tests of the runtime cover these functions.
+//! as the ABI specifies. Tests can also pass slots that a runtime never creates. Functions for values, jobs and constructions are rejected,
+//! because tests of the runtime cover these functions.
 
 mod tables;
 
@@ -252,7 +252,7 @@ fn attach() {
         module: 7,
         generation: 1,
         mode: &raw const MODE,
-        // If the directory is null, the module calls the host for each object, as in a Slim.
+        // With a null directory, the module calls the host for each object, like a module in a Slim.
         directory: std::ptr::null(),
         slices: std::ptr::null(),
         owned_values: std::ptr::null(),

@@ -14,7 +14,7 @@ use abi_stable::type_layout::TypeLayout;
 use super::agree;
 use crate::module::ModuleRef;
 
-/// Declares a root module whose function takes a table, once for each version of the table.
+/// Declares one root module per version of a table. The function of the root module has a parameter of the table's type.
 macro_rules! versions {
     ($($version:ident { $first:ty $(, $second:ident)? })*) => {$(
         mod $version {

@@ -37,13 +37,13 @@ macro_rules! host_functions {
             fn object_resolve(
                 host; object: ObjectHandle, class: ClassId; returns out: *mut u8 = core::ptr::null_mut(); or failure
             ) -> Status;
-            /// Returns the object's plugin part for `class` if the calling module created the part; none for parts of other modules.
+            /// Returns the object's plugin part for `class` if the calling module created the part; none if a different module created it.
             game_thread("reaching a plugin part")
             fn object_part(
                 host, module; object: ObjectHandle, class: ClassId; returns out: PartPtr = PartPtr::NONE; or failure
             ) -> Status;
-            /// Checks that a property of the object may be written now. Modules call this function before a write if the mode is not
-            /// normal.
+            /// Checks that a property of the object may be written now. While the mode is not normal, modules call this function before
+            /// each write.
             game_thread("writing a property")
             fn may_write(host; object: ObjectHandle; or failure) -> Status;
             /// Returns the object's name.
@@ -57,7 +57,7 @@ macro_rules! host_functions {
             fn spawn(
                 host; class: ClassId, outer: ObjectHandle; returns out: ObjectHandle = ObjectHandle::NONE; or failure
             ) -> Status;
-            /// Destroys an object immediately; its memory stays readable until the next safe point.
+            /// Destroys an object immediately. The object's memory remains readable until the next safe point.
             acts("destroying an object")
             fn destroy(host; object: ObjectHandle; or failure) -> Status;
             /// Overwrites a string in host memory: `target` is a string property of a live object, or a result in a parameter
@@ -70,14 +70,15 @@ macro_rules! host_functions {
             /// Returns the string of a name.
             game_thread("reading a name")
             fn name_text(host; name: Name; text sink) -> Status;
-            /// Schedules a job of the calling module. The host owns the job unless the function fails. A posted job may be passed on
-            /// any thread. The job's functions accept the job's data, and a posted job may be moved between threads.
+            /// Schedules a job of the calling module. The host owns the job unless the function fails. A posted job may be scheduled on any
+            /// thread. The caller ensures that the job's functions accept the job's data, and that the data of a posted job may move
+            /// between threads.
             any_thread("starting a task or a timer", unsafe)
             fn job_take(
                 host, module; job: &Job<'_>; returns out: JobId = JobId::NONE; or failure
             ) -> Status;
-            /// Cancels a job; has no effect on a finished job. If this function is called off the game thread, the job ends at the next
-            /// safe point. Callable on any thread.
+            /// Cancels a job; has no effect on a finished job. After a call outside the game thread, the job ends at the next safe point.
+            /// Callable on any thread.
             any_thread("cancelling a job")
             fn job_cancel(host; job: JobId);
             /// Returns one if the job is neither finished nor canceled, otherwise zero. Always returns zero off the game thread.
@@ -103,8 +104,8 @@ macro_rules! host_functions {
             bare("reporting a panic")
             fn panicked(host; message: RStr<'_>, file: RStr<'_>, line: u32, column: u32);
             /// Returns the code of a function for direct calls. The function's signature must have the passed fingerprint, and all its
-            /// values must have kinds that fit a slot. Returns none for other functions. Callable on the game thread, or on any thread
-            /// by a module that is not bound to a thread.
+            /// values must have kinds that fit a slot. Returns none for a function with a value that does not fit a slot. Callable on the
+            /// game thread, or on any thread by a module that is not bound to a thread.
             any_thread("finding a function for direct calls")
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; returns out: DirectCallee = DirectCallee::NONE; or failure

@@ -32,7 +32,7 @@ macro_rules! value_functions {
         any_thread("dropping a black conjugate")
         fn black_drop(host; black: BlackHandle);
 
-        /// Overwrites the value at `to` with the value at `from`, which has the same type.
+        /// Overwrites the value at `to` with a copy of the value at `from`. Both values have one type.
         game_thread("overwriting a value", unsafe)
         fn copy(host; to: &RawLocation, from: *const u8; or failure) -> Status;
         /// Returns one if two values of a type are equal, otherwise zero.
@@ -157,9 +157,9 @@ macro_rules! value_functions {
         /// expired conjugate.
         game_thread("asking for the type of a conjugate")
         fn conjugate_type(host; conjugate: ConjugateHandle; text sink; or failure) -> Status;
-        /// Performs `HostTable::zcall` for callers without static types. A slot of type `SlotType::CONJUGATE` contains an object or another
-        /// conjugate. Arguments may be any conjugates that have not expired; results are owned values of the module. The buffer borrows its
-        /// slots exclusively until the function returns; the host never dereferences addresses in slots.
+        /// Performs `HostTable::zcall` for callers without static types. A slot of type `SlotType::CONJUGATE` contains a conjugate, which
+        /// may be an object. Arguments may be any conjugates that have not expired; results are owned values of the module. The buffer
+        /// borrows its slots exclusively until the function returns; the host never dereferences addresses in slots.
         game_thread("a ZCall", unsafe)
         fn conjugate_zcall(host, module; handle: ZCallHandle, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 
@@ -196,7 +196,7 @@ macro_rules! value_functions {
         /// Returns the value of a number or of an enum. Fails with `SIGNATURE` for other types.
         game_thread("reading a number of a parameter")
         fn frame_number(host; frame: u64, param: u32, path: TextView; returns out: f64 = 0.0; or failure) -> Status;
-        /// Returns a string or a name unchanged, and any other value as a formatted string.
+        /// Returns a string or a name unchanged. Values of all other kinds are returned as formatted strings.
         game_thread("reading a parameter as text")
         fn frame_text(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
         /// Parses a string and overwrites an out parameter with the value. If `param` is [`u32::MAX`], overwrites the function's result.

@@ -12,7 +12,7 @@ const CHUNK: usize = 16 * SLAB;
 const KEPT: usize = 32;
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Unused pages, which the module owns until the image is unmapped.
+/// Unused pages. The module owns these pages until the image is unmapped.
 struct Stock {
     slabs: FreeList<Whole>,
     chunk: Option<Pages>,

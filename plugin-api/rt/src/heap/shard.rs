@@ -15,7 +15,7 @@ use super::memory::{Block, Free, Returned, Slab};
 use super::pages;
 use crate::outside::this_thread;
 
-/// Number of shards that can have an owner, which is one thread per shard; a power of two.
+/// Number of shards that can each have one thread as the owner; a power of two.
 const OWNED: usize = 64;
 
 /// Maximum number of shards that a thread tries before it uses a shared shard.

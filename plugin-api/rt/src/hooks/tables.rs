@@ -1,5 +1,5 @@
-//! Hooks of functions that store an address of the module in a table or a variable of another library: unwind tables, streams
-//! and their buffers, the identifier of the system log, the state of `random`. The hooks of this file also report streams with
+//! Hooks of functions that store an address of the module in a table or a variable of a different library. Examples are unwind tables,
+//! streams and their buffers, the identifier of the system log, and the state of `random`. The hooks of this file also report streams with
 //! a descriptor.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};

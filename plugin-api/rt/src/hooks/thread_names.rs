@@ -9,7 +9,7 @@ use super::notes;
 /// Maximum length of a thread name in the operating system, in bytes.
 const KEPT: usize = 15;
 
-/// Reports the full name of this thread. `short` is the name in the operating system, which may be truncated.
+/// Reports the full name of this thread. `short` is the thread's name in the operating system; this name may be truncated.
 pub(super) fn own_name(short: &[u8]) {
     let full = in_full(short);
     notes::thread_named(full.as_deref().map_or(short, str::as_bytes));

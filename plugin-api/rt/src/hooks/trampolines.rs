@@ -134,7 +134,7 @@ macro_rules! printers {
     }})*};
 }
 
-/// Defines hooks of functions that read into the block at `$line`, which the C library may move, or into a new block.
+/// Defines hooks of functions that read into the block at `$line` or into a new block. The C library may move the block at `$line`.
 macro_rules! readers {
     ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
         // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null, and the
@@ -444,7 +444,7 @@ pub unsafe extern "C" fn syscall(
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookedName {
-    /// Offset of the name, which is a C string.
+    /// Offset of the name. The name is a C string.
     name: i32,
     /// Offset of the module's function.
     hook: i32,

@@ -53,7 +53,7 @@ pub const fn member_name(name: &'static str) -> PropertyDesc {
     value(name, ValueType::of::<u8>(), 0)
 }
 
-/// Returns the section number of an import: a hash of the import's path. The linker keeps or drops imports with equal numbers together.
+/// Returns the section number of an import: a hash of the import's path. The linker retains or drops imports with equal numbers together.
 #[must_use]
 pub const fn section_of(path: &str) -> u32 {
     (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32

@@ -72,7 +72,7 @@ macro_rules! __alcedo_class {
             }
 
             $(
-                // If the author has written bodies, their inherent constant takes precedence.
+                // If the author has written bodies, the inherent constant of these bodies takes precedence.
                 #[allow(non_camel_case_types, reason = "the trait has the name of the constant that it replaces")]
                 trait $bodies {
                     const $bodies: $crate::__private::Bodies<$class, $interface> = $crate::__private::Bodies::NONE;
@@ -337,8 +337,8 @@ macro_rules! __alcedo_calls {
     };
 }
 
-/// Defines the method `$try_name`, which calls a function of a C library. The method assigns no out parameter until all out
-/// parameters have been converted.
+/// Defines the method `$try_name`. The method calls a function of a C library. The method assigns no out parameter until all out parameters
+/// have been converted.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_c_call {

@@ -85,7 +85,7 @@ macro_rules! __alcedo_if_used {
     };
 }
 
-/// Expands to assembly that makes the linker keep another section together with the current section.
+/// Expands to assembly that makes the linker retain the given section whenever it retains the current section.
 #[cfg(target_arch = "aarch64")]
 #[doc(hidden)]
 #[macro_export]
@@ -95,7 +95,7 @@ macro_rules! __alcedo_keep_section {
     };
 }
 
-/// Expands to assembly that makes the linker keep another section together with the current section.
+/// Expands to assembly that makes the linker retain the given section whenever it retains the current section.
 #[cfg(not(target_arch = "aarch64"))]
 #[doc(hidden)]
 #[macro_export]

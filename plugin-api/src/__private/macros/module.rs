@@ -27,7 +27,7 @@ macro_rules! __alcedo_module {
                 permissions: $permissions,
                 dependencies: $dependencies,
             };
-            // The host reads this section only from the file. No code refers to this static, so `#[used]` keeps it.
+            // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains it.
             #[used]
             #[unsafe(link_section = ".alcedo.manifest")]
             static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
@@ -100,7 +100,7 @@ macro_rules! __alcedo_heap {
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
-            // The host reads this section only from the file. No code refers to this static, so `#[used]` keeps it.
+            // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains it.
             #[used]
             #[unsafe(link_section = ".alcedo.types")]
             static ALCEDO_RECORD: [$crate::__private::core::primitive::u8;
