@@ -175,7 +175,7 @@ impl Members {
     /// No names; used for a class whose members are unknown.
     pub const NONE: Self = Self { properties: &[], fields: &[], base: None };
 
-    /// Creates the names of a class that extends `B`.
+    /// Creates the member names of a class that extends `B`.
     #[must_use]
     pub const fn of<B: Class>(properties: &'static [&'static str], fields: &'static [&'static str]) -> Self {
         Self { properties, fields, base: Some(&B::MEMBERS) }

@@ -74,9 +74,9 @@ impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
     }
 }
 
-/// Cache of the code address for a function with parameters `A` and result `R`. The first call fills the cache. Only the game thread
-/// reads the cache, except in a module that is not bound to a thread. In such a module, code and context of a handle do not change
-/// while direct calls are allowed.
+/// Cache of the code address for a function with parameters `A` and result `R`. The first call fills the cache. Only the game thread reads
+/// the cache, except in a module that is not bound to a thread. In an unbound module, code and context of a handle do not change while
+/// direct calls are allowed.
 pub(crate) struct DirectCell<A, R> {
     /// Version of the cached code. Code that fills the cache writes the version last. A call reads the version first.
     version: AtomicU64,

@@ -15,7 +15,7 @@ use alcedo_rt::CallError;
 struct Holder {
     state: Borrows,
     name: &'static str,
-    /// Pointer from which new borrows derive while an exclusive borrow is lent. The pointer itself derives from the lent reference.
+    /// While an exclusive borrow is lent, new borrows derive from this pointer. The pointer itself derives from the lent reference.
     borrowed: Option<NonNull<()>>,
 }
 

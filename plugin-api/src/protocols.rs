@@ -75,9 +75,9 @@ pub trait Protocol {
         ""
     }
 
-    /// Parses the address of a name and returns its canonical form. The address is the part after `:/` and contains no spaces.
-    /// Parsing a canonical form must return an equal string. This function must have no side effects. The host may call the function at any
-    /// time, for example to explain a name.
+    /// Parses the address of a name and returns its canonical form. The address is the part after `:/` and contains no spaces. For an
+    /// address in canonical form, this function must return an equal string. This function must have no side effects. The host may call the
+    /// function at any time, for example to explain a name.
     ///
     /// # Errors
     /// Returns a short description of the problem.
@@ -154,7 +154,7 @@ impl Protocol for PlainProtocol {
 pub trait Resolver {
     /// Resolves `name`, the canonical part of a full name after `protocol:/`. The host caches a returned function under a handle, and
     /// resolves the name of this function only once. A declined name is resolved again in each call. This function must have no side
-    /// effects, because the host also resolves names to explain them.
+    /// effects, because the host also resolves a name to explain the name, without a call.
     ///
     /// # Errors
     /// Fails if the name belongs to this resolver but is invalid. The host then calls no further resolver.

@@ -188,11 +188,11 @@ impl<'f, C: Part> This<'f, C> {
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 
-    /// Lends `part`, the `&mut self` of the running method, while `code` runs. Functions called by `code` may then borrow the plugin part
-    /// again. Use `lend` if a call in `code` may call a method of this object.
+    /// Runs `code` while `part` is lent. `part` is the `&mut self` of the running method. Functions called by `code` may then borrow the
+    /// plugin part again. Use `lend` if a call in `code` may call a method of this object.
     ///
-    /// Ends the running call with an error if `part` is not the plugin part of this object. `&self` methods do not need `lend`,
-    /// because shared borrows do not exclude each other.
+    /// Ends the running call with an error if `part` is not the plugin part of this object. `&self` methods do not need `lend`, because any
+    /// number of shared borrows may be active together.
     ///
     /// # Examples
     /// ```

@@ -54,7 +54,8 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
         }
     }
 
-    /// Creates a function of an entry table from its handle. Slots must be able to store all parameters and the result.
+    /// Creates the callee for an entry of a function table, from the entry's handle. Slots must be able to store all parameters and the
+    /// result.
     pub(crate) fn in_slots(handle: ZCallHandle) -> Self {
         const { assert!(is_direct::<A, R>()) }
         Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData }
@@ -429,8 +430,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         })
     }
 
-    /// Runs `code` with a function pointer for many calls. Each call costs little more than a call of a C function. Available for a leaf of
-    /// the host (`Calls::register_leaf`). The code of a leaf has no preconditions, and exists as long as the host.
+    /// Runs `code` with a function pointer for many calls. The cost of each call is close to the cost of a C function call. Available for a
+    /// leaf of the host (`Calls::register_leaf`). The code of a leaf has no preconditions, and exists as long as the host.
     ///
     /// [`hot`](Self::hot) performs the checks of a call once for all calls. Until `code` returns, no safe point and no reload occurs.
     /// Slices borrowed in `code` do not block calls of a leaf. An observer of calls that starts during `code` does not count these calls.

@@ -1,5 +1,5 @@
-//! Compares the layouts of the root modules of a host and of a module, with all types that their functions mention. The host compares the
-//! layouts after it has mapped the module, and before it calls the module.
+//! Compares the root module's layout in the host with its layout in the module. The comparison covers all types in the signatures of the
+//! functions. The host compares the layouts after it has mapped the module, and before it calls the module.
 
 use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::type_layout::TypeLayout;

@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn each_state_and_each_beginning_has_the_next_state_of_the_table() {
-        // Each line contains a state, and its next states after Share, Take and Reborrow. `-` marks a refused event.
+        // Each line contains a state, and the states that follow it after Share, Take and Reborrow. `-` marks a refused event.
         let table = "
             0 free      | 0 shared 1|0 exclusive -
             0 shared 1  | 0 shared 2 - -

@@ -47,7 +47,7 @@ impl FailureKind {
     pub const STALE: Self = Self(3);
     /// The caller does not run on the game thread.
     pub const WRONG_THREAD: Self = Self(4);
-    /// The caller tried to write, spawn or bind while conjugates are being rebuilt.
+    /// The caller requested a write, a spawn or a binding while a reload rebuilds conjugates.
     pub const DURING_REBUILD: Self = Self(5);
     /// The name is unknown.
     pub const NOT_FOUND: Self = Self(6);
@@ -61,7 +61,7 @@ impl FailureKind {
     pub const UNAVAILABLE: Self = Self(10);
     /// Any other failure, described by the message.
     pub const OTHER: Self = Self(11);
-    /// The conjugate has expired; `held` contains its color and kind, `expected` its age.
+    /// The conjugate has expired. `held` contains the conjugate's color and kind, and `expected` contains its age.
     pub const EXPIRED: Self = Self(12);
     /// The module called the host while holding a slice of host memory.
     pub const BORROWED: Self = Self(13);

@@ -24,8 +24,8 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// Class whose Rust fields all have defaults. Macros implement the trait for every class, with a bound that requires
-/// the defaults.
+/// Class whose Rust fields all have defaults. Macros implement the trait for every class. A bound of the implementation requires the
+/// defaults.
 pub trait DefaultPart<M>: Sized {
     /// Creates the Rust fields with their defaults.
     fn default_part() -> Self;

@@ -179,7 +179,7 @@ pub struct PartHooks {
     pub kept_print: u64,
     /// Number of kept fields.
     pub kept_count: u32,
-    /// Passes the bytes of all kept fields to the sink, in pieces with an empty name. Called only if `kept_print` is not zero.
+    /// Passes the bytes of all kept fields to the sink in pieces. The name of each piece is empty. Called only if `kept_print` is not zero.
     pub pack_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
     /// Restores all kept fields from the bytes that `pack_kept` has written. Called only if the `kept_print` of the writing class equals
     /// the `kept_print` of this class.
@@ -220,7 +220,7 @@ pub struct ClassDesc {
     pub default_overrides: RSlice<'static, MetaDesc>,
 }
 
-/// Description of an interface function. A class implements the function by a function of the same name.
+/// Description of an interface function. A class implements the function by a function with an equal name.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct SignatureDesc {
@@ -310,9 +310,10 @@ pub struct EnumDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DelegateDesc {
-    /// Package of the delegate, without the prefix `/Script/`; empty for a delegate that a class contains.
+    /// Package of the delegate, without the prefix `/Script/`; empty for a delegate inside a class.
     pub package: RStr<'static>,
-    /// Path of the class that contains the delegate, declared by the same module; empty if no class contains the delegate.
+    /// Path of the class that contains the delegate; empty if no class contains the delegate. The delegate's module also declares this
+    /// class.
     pub class: RStr<'static>,
     /// Name, unique in the package or class.
     pub name: RStr<'static>,

@@ -1,6 +1,6 @@
-//! Direct calls of module functions whose parameters and result are plain values. Each value is passed as one machine word in a
-//! register, without a slot buffer. The description of the function contains a direct trampoline in addition to the usual trampoline.
-//! The host stores the address of the direct trampoline when it loads the module.
+//! Direct calls of module functions whose parameters and result are plain values. Each value is passed as one machine word in a register,
+//! without a slot buffer. The description of such a function contains a direct trampoline in addition to the trampoline with a parameter
+//! block. The host stores the address of the direct trampoline when it loads the module.
 //!
 //! A value is plain if its kind fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)).
 //! [`SlotValue`](crate::zcall::SlotValue) converts the value to a word. The caller compares the signatures before the call. The trampoline

@@ -39,7 +39,7 @@ impl Fingerprint {
         self.number(kind.0 as u64).text(type_path)
     }
 
-    /// Marks the parameter that is added next as an out parameter.
+    /// Adds the mark of an out parameter. The next added value is the parameter's type.
     #[must_use]
     pub const fn out(self) -> Self {
         self.number(0x0ed0)

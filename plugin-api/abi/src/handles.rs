@@ -140,7 +140,7 @@ impl PartPtr {
     pub const NONE: Self = Self(core::ptr::null_mut());
 }
 
-/// Implements `Clone` and `Copy` for generic types, without `Copy` bounds on their parameters.
+/// Implements `Clone` and `Copy` for generic types. The type parameters need not be `Copy`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! copies {

@@ -143,7 +143,7 @@ pub struct HookTable {
         unsafe extern "C" fn(image: *const c_void, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int,
     /// `signal`; handlers are passed as integers.
     pub signal: unsafe extern "C" fn(image: *const c_void, signal: c_int, handler: usize) -> usize,
-    /// `__cxa_atexit`: handlers run before the image is unmapped, in reverse order, or when the process exits.
+    /// `__cxa_atexit`: handlers run in reverse order, before the image is unmapped or when the process exits.
     pub at_exit: unsafe extern "C" fn(
         image: *const c_void,
         handler: Destructor,
@@ -196,8 +196,8 @@ pub struct HookTable {
     /// `opendir`, 5 for `fdopendir`.
     pub stream_opened: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, fd: c_int, made_by: c_int),
     /// Reports a stream that writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2 for
-    /// `fmemopen`. If `location` is not null, closing the stream stores the address of a block at `location`, and the module frees
-    /// this block.
+    /// `fmemopen`. If `location` is not null, the close of the stream stores the address of a block at `location`. The module frees this
+    /// block.
     pub stream_bound:
         unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int, location: *const *mut c_void),
     /// Reports that the module is about to close this stream or directory stream. Returns the `location` that was reported for the

@@ -1,5 +1,5 @@
-//! Context that a module receives from its host, and the table of host functions. The table is a prefix type: functions may be added
-//! at its end without breaking older plugins. A macro generates the table from a list in [`crate::list`].
+//! Context that a module receives from its host, and the table of host functions. The table is a prefix type: new functions at the end of
+//! the table do not break older plugins. A macro generates the table from a list in [`crate::list`].
 #![allow(
     unsafe_code,
     reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
@@ -21,7 +21,7 @@ use crate::value::{TextRaw, TextSink, TextView};
 use crate::values::ValueTableRef;
 use crate::zcall::{ZCallBuffer, ZCallStatus};
 
-/// Opaque host pointer that a plugin passes back to the host. Valid until the module is unmapped.
+/// Opaque pointer of the host. A plugin passes the pointer back in each host call. Valid until the module is unmapped.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct HostRef(pub *const ());
@@ -42,7 +42,7 @@ pub mod mode {
     pub const MARKING: u32 = 1;
     /// A reload rebuilds conjugates: code calls the host before each write.
     pub const REBUILDING: u32 = 2;
-    /// Modules are being loaded, and a rollback is still possible: code calls the host before each write.
+    /// The host is loading modules, and a rollback is still possible: code calls the host before each write.
     pub const STAGING: u32 = 3;
 }
 

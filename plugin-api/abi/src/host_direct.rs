@@ -88,8 +88,8 @@ pub struct EachCall {
     pub slots: *mut Slot,
     /// Number of slots.
     pub len: usize,
-    /// Buffer for the results, one word per object; the word is zero for a failed call. May be uninitialized. The host writes all
-    /// results if it reports that the calls were made.
+    /// Buffer for the results, one word per object; the word is zero for a failed call. May be uninitialized. If the host reports that it
+    /// has made the calls, it has written all results.
     pub results: *mut u64,
     /// First argument for each call of [`Self::failed`].
     pub failures: *mut (),
@@ -105,7 +105,7 @@ pub trait DirectBody<Bits: Copy> {
     /// Performs the call without unwinding.
     ///
     /// # Safety
-    /// The context was stored with this code, and the bits are values of the types that the signature specifies.
+    /// `context` is the context that was stored with this code. The bits are values of the types in the signature.
     unsafe fn run(context: &Self::Context, object: ObjectHandle, bits: Bits) -> DirectAnswer;
 
     /// Performs the call on the objects in order until a call fails. Returns the status and the count that [`EachCode`] specifies, and

@@ -1,5 +1,5 @@
-//! Numbers for kinds of properties and flags of properties, functions and classes. The numbers are not Rust enums: an unknown number in an
-//! enum is undefined behavior. With plain numbers, the host reports an error.
+//! Numbers for the kinds of properties, and flag bits for properties, functions and classes. The numbers are not Rust enums: an unknown
+//! number in an enum is undefined behavior. With plain numbers, the host reports an error.
 
 use abi_stable::StableAbi;
 
@@ -105,8 +105,8 @@ macro_rules! kinds {
                 match self.0 { $($number => KindForm::$form $(($types))?,)* _ => KindForm::Plain }
             }
 
-            /// Returns the name of the Rust type that plugins use, without type parameters. Returns `None` for an
-            /// unknown number, and for kinds whose types have their own names.
+            /// Returns the name of the Rust type that plugins use, without type parameters. Returns `None` for an unknown number, and for
+            /// kinds such as `STRUCT`, whose types each have their own name.
             ///
             /// # Examples
             /// ```
@@ -178,11 +178,11 @@ kinds! {
     TEXT = 18, "Text", Plain, plugin: Some("UText");
     /// A reference to a class or one of its subclasses; stored as the interned path.
     SUBCLASS_OF = 21, "SubclassOf", Path;
-    /// A reference to a class that may not be loaded; stored as the interned path.
+    /// A reference to a class that need not be loaded; stored as the interned path.
     SOFT_CLASS = 22, "SoftClass", Path, script: ["softclass"];
-    /// A reference to an object that may not exist; stored as the interned path.
+    /// A reference to an object that need not exist; stored as the interned path.
     SOFT_OBJECT = 23, "SoftObject", Path, script: ["soft", "softobject"];
-    /// A reference to an object that may not exist; stored as a unique id: [`crate::value::LazyRaw`].
+    /// A reference to an object that need not exist; stored as a unique id: [`crate::value::LazyRaw`].
     LAZY_OBJECT = 24, "LazyObject", Path, script: ["lazy", "lazyobject"];
     /// A weak reference, which does not keep the object alive: [`crate::handles::ObjectHandle`].
     WEAK_OBJECT = 25, "WeakObject", Path, script: ["weak", "weakobject"];
@@ -298,7 +298,7 @@ flags! {
         REPLICATED = 9, "replicated";
         /// Saved games contain the value.
         SAVE_GAME = 10, "save_game";
-        /// The field is the base struct of a struct, stored at offset zero as the first field.
+        /// The field contains the base struct. Such a field is the first field of its struct, at offset zero.
         BASE = 11, "base";
         /// Scripts access the enum as a byte, regardless of its underlying type.
         ENUM_AS_BYTE = 12, "enum_as_byte";
@@ -372,7 +372,7 @@ flags! {
         FINAL = 2, "final";
         /// Only subclasses can have objects; the class itself has only its class default object.
         ABSTRACT = 3, "abstract";
-        /// Each object except the class default object requires an outer object as its context.
+        /// All objects, except the class default object, require an outer object as their context.
         CONTEXTUAL = 4, "contextual";
     }
 }

@@ -36,7 +36,7 @@ pub mod type_records {
     pub const INTERFACE: u8 = 3;
     /// Record of an enum.
     pub const ENUM: u8 = 4;
-    /// Record of a named delegate. A delegate inside a class is recorded with the path of a class member.
+    /// Record of a named delegate. For a delegate inside a class, the record contains the path of a class member.
     pub const DELEGATE: u8 = 5;
 }
 

@@ -131,7 +131,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Creates an excerpt with as many whole characters as fit.
+    /// Creates an excerpt of the start of `text`, cut at the last character that fits.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let mut bytes = [0; 48];

@@ -7,8 +7,9 @@
 
 use crate::handles::ObjectHandle;
 
-/// Bytes to which `net_serialize` writes a struct, or from which it reads a struct, in order. Reading a missing or invalid value leaves the
-/// variable unchanged and marks the archive as failed. The operation then fails even if `net_serialize` reports success.
+/// Bytes of a struct in network form. `net_serialize` writes the values of the struct to the archive, or reads the values from the archive,
+/// in order. A read of a missing or invalid value leaves the variable unchanged, and marks the archive as failed. The operation then fails
+/// even if `net_serialize` reports success.
 ///
 /// # Examples
 /// ```
@@ -346,7 +347,7 @@ impl NetMap {
 /// Result of writing or reading a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetOutcome<T> {
-    /// `net_serialize` requests that the host serializes the struct by its fields.
+    /// `net_serialize` leaves the serialization to the host. The host then serializes each field of the struct.
     NotHandled,
     /// Writing or reading failed.
     Failed,

@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use crate::type_text::{TypeText, nearest};
 
-/// Type of an event constant. The constant has the event's name and is defined on the view of the class. `E` is the event's
-/// signature as a function type.
+/// Type of an event constant. The name of the constant contains the event's name. The view of the class defines the constant. `E` is the
+/// event's signature as a function type.
 #[derive(Clone, Copy, Debug)]
 pub struct EventOf<E>(PhantomData<E>);
 

@@ -236,7 +236,7 @@ pub const fn joined_member_paths<const N: usize>(path: &str, names: &[&str]) -> 
 /// Splits the result of [`joined_member_paths`] into paths; `N` is the number of names.
 ///
 /// # Panics
-/// Panics if the bytes were joined from different names.
+/// Panics if `bytes` was joined from a different path or different names.
 #[must_use]
 pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, names: &[&str]) -> [&'static str; N] {
     let Ok(mut rest) = core::str::from_utf8(bytes) else { panic!("joined strings are valid UTF-8") };

@@ -118,8 +118,8 @@ pub struct ArrayRaw {
     pub reserved: u32,
 }
 
-/// Map or set as a dense array. Each entry consists of the key and, at the next aligned offset, the value. A set has only keys. Entries
-/// are in insertion order until an entry is removed. The last entry then takes the position of the removed entry.
+/// Map or set as a dense array. Each entry consists of the key and, at the next aligned offset, the value. A set has only keys. Entries are
+/// in insertion order until an entry is removed. After a removal, the last entry has the position of the removed entry.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct MapRaw {

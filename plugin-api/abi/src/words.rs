@@ -7,7 +7,7 @@ use core::mem::ManuallyDrop;
 /// step as an error. The steps run separately, because a panic during an unwind aborts the process.
 ///
 /// # Errors
-/// Returns the panic of `Display`, or the panic of `Drop` if formatting succeeded.
+/// Returns the panic of `Display`. If `Display` does not panic, returns the panic of `Drop`.
 pub fn words_into<E>(
     value: impl Display,
     words: &mut impl Write,

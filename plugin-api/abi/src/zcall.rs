@@ -41,7 +41,7 @@ impl SlotType {
     /// Handle of a conjugate, which may be an object.
     pub const CONJUGATE: Self = Self(13);
 
-    /// Returns the slot type of a kind whose values are stored in slots; `None` for other kinds.
+    /// Returns the slot type of a kind. Returns `None` if slots cannot store values of the kind.
     #[must_use]
     #[inline]
     pub const fn of_kind(kind: PropertyKind) -> Option<Self> {

@@ -19,7 +19,7 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     collect(&root.join("src"), &mut files)?;
     files.sort();
     for file in files {
-        // The folder of the checkout does not affect the build, but the path of a file inside the folder does.
+        // The hash contains only the path of a file inside the checkout, because the folder of the checkout does not affect the build.
         let name = file.strip_prefix(&root).unwrap_or(&file);
         hash.add(name.as_os_str().as_encoded_bytes());
         hash.add(&std::fs::read(&file)?);

@@ -55,7 +55,7 @@ pub(crate) fn refuse_body(attr_args: &AttrArgs, signature: &Signature) -> Result
     }
 }
 
-/// Checks that a declaration may have a custom thunk; `events` are the specifiers of overridable functions.
+/// Checks that a declaration may have a custom thunk. `events` lists the specifiers of overridable functions.
 pub(crate) fn check(attr_args: &AttrArgs, events: &[&str], method: &Method, signature: &Signature) -> Result<()> {
     for event in events {
         if attr_args.flag(event)? {

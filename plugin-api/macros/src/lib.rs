@@ -51,7 +51,7 @@ use crate::native::Side;
 /// plugin part, and restores only its fields with `#[keep]`. Specifiers of `uproperty`: `edit_anywhere`, `blueprint_read`,
 /// `blueprint_write`, `transient`, `default = …`, `default_subobject`, `root_component`.
 ///
-/// On the struct's only `impl` block: `#[uclass]`, with methods marked `#[red_constructor]`, `#[class_constructor]`,
+/// On the `impl` block, of which a class has at most one: `#[uclass]`, with methods marked `#[red_constructor]`, `#[class_constructor]`,
 /// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`. Methods without such an attribute are not reflected.
 ///
 /// A function may return `Result<T, E>` with any `E` that implements `Display`: callers receive the error message in a `CallError` of the
@@ -114,8 +114,8 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies entries by name. The
-/// numbers of entries may therefore change between builds. The enum becomes `Copy`, and one entry must have the number 0. An entry may have
-/// `#[umeta(display_name = "Very angry", hidden)]`.
+/// numbers of entries may therefore change between builds. The attribute makes the enum `Copy`. One entry must have the number 0. An entry
+/// may have `#[umeta(display_name = "Very angry", hidden)]`.
 ///
 /// With `flags`, a value is a set of entries, one bit each. The type becomes a struct with a constant for each entry, and with the
 /// operators `|`, `&` and `-`. With `imported`, the host or another module declares the enum. The host compares names and numbers when it
@@ -218,11 +218,11 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | an unload, a shutdown, a reload that does not replace the module | neither `suspend` nor `resume` |
 ///
 /// `exit` and `resume` run after `suspend`. If `suspend` failed, the resources may be partially released. If a reload replaces several
-/// modules, `suspend` runs for dependents first, `resume` for dependencies first. In both functions, the module may make and receive calls,
-/// and create permanent objects. In `suspend`, the host refuses jobs (`task::post`, timers). Kept fields are read after `suspend`. Between
-/// `suspend` and the next function in the table, no calls, tasks, timers or posted closures of the module run, but the module's threads
-/// continue. A `replace` of a Slim runs these functions in this order, too, on the thread that calls `replace`. Calls of the Slim on
-/// further threads continue, and the Slim accepts new calls.
+/// modules, `suspend` runs in dependents before their dependencies, and `resume` in dependencies before their dependents. In both
+/// functions, the module may make and receive calls, and create permanent objects. In `suspend`, the host refuses jobs (`task::post`,
+/// timers). Kept fields are read after `suspend`. Between `suspend` and the next function in the table, no calls, tasks, timers or posted
+/// closures of the module run, but the module's threads continue. A `replace` of a Slim runs these functions in this order, too, on the
+/// thread that calls `replace`. Calls of the Slim on further threads continue, and the Slim accepts new calls.
 ///
 /// The module allocates from a separate heap. The host frees this heap with the module's code. With `allocator: own`, the crate defines its
 /// own `#[global_allocator]`.

@@ -70,7 +70,7 @@ impl ToTokens for ParameterType<'_> {
     }
 }
 
-/// Pattern or argument for a parameter: the name, with tokens before the name of an out parameter.
+/// Pattern or argument for a parameter: the name. For an out parameter, tokens precede the name.
 struct Named<'a>(&'a Parameter, fn() -> TokenStream);
 
 impl ToTokens for Named<'_> {
@@ -263,7 +263,7 @@ impl Method {
         quote! { (#text, &[#(#names),*], &[#(#defaults),*], &[#location]) }
     }
 
-    /// Expands to the description of a method that has position `at` in the table of names and the given `body`.
+    /// Expands to the description of a method with the body `body`. The method's names are at position `at` in the table of names.
     pub(crate) fn description(
         &self,
         at: &Literal,

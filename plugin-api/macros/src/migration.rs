@@ -103,7 +103,7 @@ impl Conversions {
     fn add_one(&mut self, class: &Ident, Migration { from, from_text, to, with }: &Migration, of: &Of<'_>) {
         let at = self.functions.len();
         let (trampoline, cell) = (format_ident!("AlcedoConversion{at}"), format_ident!("ALCEDO_CONVERSION_{at}"));
-        // The names differ from those of all functions of the class, its bases and its subclasses.
+        // The generated names differ from the names of all functions in the class, its bases and its subclasses.
         let (name, property) = match of {
             Of::Property(property, _) => (format!("alcedo_convert_{at}_{property}"), *property),
             Of::Objects(package) => (format!("alcedo_convert_{at}_{package}_{class}"), ""),

@@ -1,4 +1,4 @@
-//! Expands attributes of a host's own classes. The expansion equals that of plugins, but contains paths of
+//! Expands attributes of a host's own classes. The expansion equals the expansion for plugins, but contains paths of
 //! `::alcedo_runtime::native` or `::alcedo::native` instead of `::alcedo_plugin_api`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};

@@ -77,7 +77,7 @@ fn is_unit(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-/// Returns the `T` of `Result<T, E>`, and the `E` if the author has specified one.
+/// Returns the `T` of `Result<T, E>`. Also returns the `E`, if the author has specified an `E`.
 fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Result")?;

@@ -1,6 +1,6 @@
-//! Rules that the attributes check. Each message ends with the id of its rule, and `docs/mistakes.md` lists the ids. For each rule, a file
-//! of `tests/ui` has a module that violates the rule, and a file of `tests/accepted` has a module that complies. A new rule has the next
-//! free number. Numbers of removed rules remain unused. This file also collects the errors of one item, and reports them together.
+//! Rules that the attributes check. Each message ends with the id of its rule, and `docs/mistakes.md` lists the ids. For each rule, a
+//! module in a file of `tests/ui` violates the rule, and a module in a file of `tests/accepted` complies with the rule. A new rule has the
+//! next free number. Numbers of removed rules remain unused. This file also collects the errors of one item, and reports them together.
 
 use std::fmt::Display;
 

@@ -89,8 +89,8 @@ pub fn mode() -> u32 {
     ATTACHMENT.mode()
 }
 
-/// Forbids direct calls while a slice of host memory is borrowed, or allows them again. While direct calls are forbidden,
-/// [`direct_version`] returns `CLOSED`. Callable on the game thread only.
+/// Closes direct calls if `closed` is true, for example while a slice of host memory is borrowed. If `closed` is false, opens direct calls
+/// again. While direct calls are forbidden, [`direct_version`] returns `CLOSED`. Callable on the game thread only.
 pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }

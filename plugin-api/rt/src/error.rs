@@ -97,8 +97,8 @@ impl CallError {
         Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
     }
 
-    /// Creates an error for a borrow conflict: the method `requested_by` needs the plugin part of `object` while the method `held`
-    /// borrows the part.
+    /// Creates an error for a borrow conflict: the method `requested_by` requested the plugin part of `object` while the method `held`
+    /// borrowed the part.
     ///
     /// # Examples
     /// ```

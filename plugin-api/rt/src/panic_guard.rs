@@ -56,8 +56,8 @@ pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), Cal
 /// caught.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics_uncounted(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
-    // Unwind safety: state that `code` was changing belongs to the plugin author. Unwinding drops the state, or releases the borrow of the
-    // plugin part that contains the state.
+    // Unwind safety: the plugin author owns the data that `code` was changing. Unwinding drops this data, or releases the borrow of the
+    // plugin part that contains the data.
     match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(())) => Status::OK,
         Ok(Err(error)) => fill(failure, error.into_failure()),
@@ -92,7 +92,7 @@ fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
     value.ok_or_else(|| CallError::from_failure(failure))
 }
 
-/// Formats a value of the author and drops it.
+/// Formats and drops a value whose `Display` and `Drop` are the author's code.
 ///
 /// # Errors
 /// Returns the errors of [`words_into`].

@@ -25,7 +25,7 @@ static FIRST: AtomicU64 = AtomicU64::new(0);
 
 static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Address and number of each existing link. A hook from std is a link if its address is in this list.
+/// Address and number of each existing link. A hook that `take_hook` returns is a link if this list contains the hook's address.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
 /// True while a thread checks the hook. A thread that requests a check during this time does not wait. The checking thread repeats the
@@ -98,7 +98,7 @@ pub(crate) fn install(note: fn(&PanicHookInfo<'_>)) {
 /// Restores the default hook of std. The process then calls no link.
 pub(crate) fn remove() {
     FIRST.store(0, Ordering::Release);
-    // The author's hook is also dropped, and its destructor may panic.
+    // This code also drops the author's hook. The destructor of the author's hook may panic.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(take_hook()))) {
         std::mem::forget(payload);
     }

@@ -22,7 +22,7 @@ use crate::signature::{Params, ReturnValue, ValueType};
 
 type Failed = MaybeUninit<Failure>;
 
-/// Parameter block of plain values: the parameters and a result, of at most one machine word each.
+/// Parameter block of plain values: the parameters and a result. Each value has at most one machine word.
 #[repr(C, align(8))]
 struct WordBlock([u8; size_of::<u64>() * (MOST_WORDS + 1)]);
 

@@ -69,7 +69,7 @@ pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
     }
 }
 
-/// Returns true if the type is an enum and all its numbers fit in a byte.
+/// Returns true if the type is an enum, and if all numbers of the enum fit in a byte.
 #[must_use]
 pub const fn fits_a_byte<T: Value>() -> bool {
     matches!(T::NUMBERS, Some((_, true)))

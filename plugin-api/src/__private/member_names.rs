@@ -6,7 +6,8 @@ use alcedo_abi::type_text::{TypeText, contains as has, is_same};
 
 use crate::{Class, Object};
 
-/// Checks that `name` is either a field of the plugin part, or not a property of the class and its bases.
+/// Checks that `name` is not a property of the class or a base class. Accepts a property's name if the plugin part has a field with this
+/// name.
 ///
 /// # Panics
 /// Panics with `message` if `name` is a property.

@@ -168,7 +168,7 @@ pub trait Methods: 'static {
     const NAMES: &'static [MethodNames];
 }
 
-/// Returns the source location for errors that the method returns. The location is empty if the method does not return a `Result`.
+/// Returns the source location for errors that the method returns. For a method that does not return a `Result`, the location is empty.
 const fn location_of<B: Methods>(at: usize) -> SourceLocation {
     match B::NAMES[at].3 {
         [location] => *location,
@@ -176,9 +176,9 @@ const fn location_of<B: Methods>(at: usize) -> SourceLocation {
     }
 }
 
-/// Method whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type only after
-/// receiving a zero-sized value of `F`. This type keeps compile times short: the compiler processes one item per closure, but a dozen items
-/// per implementation of [`Method`].
+/// Method whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type only after it
+/// has received a zero-sized value of `F`. This type keeps compile times short: the compiler processes one item per closure, but a dozen
+/// items per implementation of [`Method`].
 pub(super) struct MethodOf<B, const AT: usize, K, A, X, F>(PhantomData<(B, K, A, X, F)>);
 
 impl<B, const AT: usize, K, A, X, F> Method for MethodOf<B, AT, K, A, X, F>
@@ -205,8 +205,8 @@ where
     }
 }
 
-/// Static function whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type
-/// only after receiving a zero-sized value of `F`.
+/// Static function whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type only
+/// after it has received a zero-sized value of `F`.
 pub(super) struct StaticMethodOf<B, const AT: usize, A, X, F>(PhantomData<(B, A, X, F)>);
 
 impl<B, const AT: usize, A, X, F> StaticMethod for StaticMethodOf<B, AT, A, X, F>

@@ -240,8 +240,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         verbs::black_new(Some(self.ptr()?), site).map(|black| K::from_owned(Owned::of(black)))
     }
 
-    /// Lends the value to calls without static types until the running call returns. Only properties and fields of structs in properties
-    /// can be lent, because elements of containers can move. For an owned value, use [`AnyConjugate::of`].
+    /// Lends the value to calls without static types until the running call returns. Only a property, or a field of a struct in a property,
+    /// can be lent: elements of containers can move. For an owned value, use [`AnyConjugate::of`].
     ///
     /// # Errors
     /// Fails with `EXPIRED` if the value no longer exists, or with `OTHER` if the value is not part of a property.
@@ -315,7 +315,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// string and clears namespace and key.
     ///
     /// # Errors
-    /// Fails if the string is not a value of this kind. The value is then unchanged.
+    /// Fails if the string is not a value of this kind. A failed call leaves the value unchanged.
     ///
     /// # Examples
     /// ```
@@ -513,7 +513,8 @@ impl ValidityToken<'_> {
     /// Checks that the value is alive, and that `access` is currently allowed.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, and reports kind and age; with `BORROWED` while a slice forbids the access; with `OTHER` for a write to a key.
+    /// Fails with `EXPIRED`, and reports kind and age, if the value no longer exists. Fails with `BORROWED` while a slice forbids the
+    /// access, or with `OTHER` for a write to a key.
     #[inline]
     pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
         lending::allows(access, kind)?;

@@ -80,8 +80,8 @@ macro_rules! classes {
             /// Sets the reference to the class at a path.
             ///
             /// # Errors
-            /// Fails with `NOT_FOUND` if a `SubclassOf` would refer to an unknown class, with `WRONG_CLASS` if the class is
-            /// neither `C` nor a subclass, with `EXPIRED`, or with `DURING_REBUILD`.
+            /// Fails with `NOT_FOUND` for an unknown class of a `SubclassOf`, or with `WRONG_CLASS` if the class is neither `C` nor a
+            /// subclass. Fails with `EXPIRED` if the reference no longer exists, or with `DURING_REBUILD`.
             ///
             /// # Examples
             /// ```

@@ -223,7 +223,7 @@ where
     let map = target.location(owner)?;
     with_ptr(key, |key| {
         insert(&map, key, value, |_at, there, value| {
-            // Inserting the key has already checked that the map may be written.
+            // The insertion of the key has already checked that the map may be written.
             verbs::copy(&there.into_location(ObjectHandle::NONE)?, value.ptr())
         })
     })

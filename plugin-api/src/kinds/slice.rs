@@ -1,5 +1,5 @@
-//! Slices of array elements in host memory, valid during a closure. The elements must own no memory, and must have equal layouts in host
-//! and plugin. Code outside the closure cannot change the elements while the closure runs.
+//! Slices of array elements in host memory, valid during a closure. Elements must own no memory, and must have equal layouts in host and
+//! plugin. Code outside the closure cannot change the elements while the closure runs.
 
 use alcedo_rt::{CallError, fail};
 

@@ -44,8 +44,8 @@ struct Bell {
     waker: RefCell<Option<Waker>>,
 }
 
-/// Waits until the game time `after` has passed since the first poll, and at least until the next tick. For use in tasks: a poll on a
-/// thread except the game thread ends with an error.
+/// Waits until `after` of game time has passed since the first poll, and at least until the next tick. For use in tasks: a poll on a thread
+/// except the game thread ends with an error.
 ///
 /// # Examples
 /// ```

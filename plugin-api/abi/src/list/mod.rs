@@ -11,7 +11,7 @@
 //! ```
 //!
 //! * The rule states the checks that the host performs before the body runs:
-//!   * `game_thread`: checks the thread, catches panics, and passes the stores to the body;
+//!   * `game_thread`: checks the thread, catches panics, and passes the host's stores of objects and values to the body;
 //!   * `acts`: like `game_thread`, but also refuses calls with `DURING_REBUILD` before the commit of a load or reload, because a
 //!     rollback could not revert their effects;
 //!   * `any_thread`: catches panics, and passes the host pointer to the body. The body may use only data of the host that any thread may

@@ -9,8 +9,8 @@ macro_rules! module_functions {
             /// bound to a thread are called on any thread.
             ///
             /// # Safety
-            /// For `unsafe` functions: the module is mapped, and attached unless the function is `attach`. References are valid
-            /// during the call.
+            /// For `unsafe` functions: the module is mapped. For all functions except `attach`, the module is also attached. References are
+            /// valid during the call.
             Module, ModuleRef;
 
             /// Attaches the module. The host calls this function first. After this call, the module can log. After the host has filled the

@@ -91,8 +91,8 @@ macro_rules! host_functions {
             /// borrows or owns the waker.
             bare("cloning a waker", unsafe)
             fn waker_clone(; waker: *const ()) -> *const ();
-            /// Schedules the task of a waker; has no effect on a finished task. Callable on any thread. The caller borrows or owns the
-            /// waker.
+            /// Schedules the next step of a waker's task; has no effect on a finished task. Callable on any thread. The caller borrows or
+            /// owns the waker.
             bare("waking a task", unsafe)
             fn waker_wake(; waker: *const ());
             /// Decrements the reference count of a waker. Callable on any thread. The caller owns the waker and does not use it afterwards.
@@ -115,8 +115,8 @@ macro_rules! host_functions {
             /// returns.
             game_thread("a call on several objects", unsafe)
             fn zcall_each(host; handle: ZCallHandle, fingerprint: u64, each: &mut EachCall; or failure) -> Status;
-            /// Returns the class of `object`, and the offset of a property in objects of exactly this class. The property's type must
-            /// have the passed fingerprint.
+            /// Returns the class of `object`, and the offset of a property in objects of this class. The offset may differ in subclasses.
+            /// The property's type must have the passed fingerprint.
             game_thread("finding a property")
             fn property_location(
                 host; handle: ZCallHandle, fingerprint: u64, object: ObjectHandle;

@@ -20,8 +20,8 @@ macro_rules! value_functions {
             host, module; text: TextView; returns out: TypeNumber = TypeNumber::NONE; or failure
         ) -> Status;
 
-        /// Creates an owned value: a copy of the value at `from`, or a value of zero bytes if `from` is null. The address of the owned
-        /// value is stored in the `BlackDirectory`.
+        /// Creates an owned value: a copy of the value at `from`, or a value whose bytes are all zero if `from` is null. The address of the
+        /// owned value is stored in the `BlackDirectory`.
         game_thread("creating a black conjugate", unsafe)
         fn black_new(
             host, module; ty: TypeNumber, from: *const u8, site: &Site;
@@ -55,8 +55,8 @@ macro_rules! value_functions {
         game_thread("overwriting a text", unsafe)
         fn ansi_assign(host; location: &RawLocation, data: *const u8, len: usize; or failure) -> Status;
 
-        /// Removes `remove` values from an array, starting at index `at`, and inserts `insert` values of zero bytes at `at`. Fails
-        /// with `OTHER` if the array is too short.
+        /// Removes `remove` values from an array, starting at index `at`, and inserts `insert` zeroed values at `at`. Fails with `OTHER` if
+        /// the array is too short.
         game_thread("changing an array", unsafe)
         fn array_splice(host; array: &RawLocation, at: u32, remove: u32, insert: u32; or failure) -> Status;
         /// Reserves memory for `more` additional values.
@@ -65,11 +65,11 @@ macro_rules! value_functions {
         /// Returns the index of the entry with the key in a set or map, or [`u32::MAX`] if the key is missing.
         game_thread("looking for a key", unsafe)
         fn map_find(host; map: &RawLocation, key: *const u8; returns out: u32 = u32::MAX; or failure) -> Status;
-        /// Returns the index of the entry with the key. If the key is missing, inserts a copy of the key with a value of zero bytes,
-        /// and sets `is_new` to one.
+        /// Returns the index of the entry with the key. If the key is missing, inserts a copy of the key with a value whose bytes are all
+        /// zero, and sets `is_new` to one.
         game_thread("inserting a key", unsafe)
         fn map_insert(host; map: &RawLocation, key: *const u8; returns out: u32 = 0, is_new: u8 = 0; or failure) -> Status;
-        /// Removes the entry at an index. The last entry takes the position of the removed entry.
+        /// Removes the entry at an index. The last entry moves to the position of the removed entry.
         game_thread("taking out a key", unsafe)
         fn map_remove(host; map: &RawLocation, at: u32; or failure) -> Status;
 
@@ -107,9 +107,9 @@ macro_rules! value_functions {
             host; delegate: &RawLocation, object: ObjectHandle, function: TextView; returns out: u32 = 0; or failure
         ) -> Status;
         /// Calls the bound functions. The buffer contains slots for parameters and result, but not for the object. An unbound single
-        /// delegate fails with `NOT_FOUND`. A multicast or sparse delegate calls all functions whose objects are alive, most recent
-        /// binding first, and returns no result. The buffer borrows its slots exclusively until the function returns; the slots match
-        /// the delegate's signature.
+        /// delegate fails with `NOT_FOUND`. A multicast or sparse delegate calls the bound functions of all live objects, most recent
+        /// binding first, and returns no result. The buffer borrows its slots exclusively until the function returns; the slots match the
+        /// delegate's signature.
         game_thread("calling a delegate", unsafe)
         fn delegate_call(host; delegate: &RawLocation, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 

@@ -191,7 +191,7 @@ impl Body<'_> {
     }
 }
 
-/// Expands to the list of event names of a class, if the class declares events.
+/// Expands to the list of event names of a class. Returns `None` for a class without events.
 pub(crate) fn event_names(view: &Ident, names: &[TokenStream]) -> Option<TokenStream> {
     (!names.is_empty()).then(|| {
         quote! {

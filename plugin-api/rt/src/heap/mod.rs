@@ -16,7 +16,7 @@ use core::ptr::{NonNull, null_mut};
 use classes::{Placement, SLAB, placement};
 use memory::{Free, Pages};
 
-/// Allocator of a module. `module!` makes it the global allocator, unless `allocator: own` is specified. Callable on any thread.
+/// Allocator of a module. `module!` makes this type the global allocator, unless `allocator: own` is specified. Callable on any thread.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ModuleHeap;
 

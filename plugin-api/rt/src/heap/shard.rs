@@ -2,8 +2,8 @@
 //! The owner of the shard collects the list when the shard has no free blocks.
 //!
 //! The thread pointer identifies a thread. The pointer needs neither a thread-local nor a destructor. A destructor would pin the image for
-//! every thread that ever allocated. A later thread with an equal pointer becomes the shard's owner. Threads that find no free shard use a
-//! few shared shards under a lock.
+//! every thread that ever allocated. A later thread with an equal pointer becomes the shard's owner. If a thread finds no free shard, it
+//! uses a shared shard under a lock.
 #![expect(unsafe_code, reason = "frees blocks")]
 
 use core::cell::Cell;
@@ -30,7 +30,7 @@ pub(super) struct Shard {
     /// Thread pointer of the owner; zero without an owner. Also zero for a shared shard. A shared shard belongs to the thread that holds
     /// the lock.
     owner: AtomicUsize,
-    /// Number of bytes allocated minus bytes freed through this shard; may be negative.
+    /// Number of bytes allocated through this shard, minus the number of bytes freed through this shard; may be negative.
     live: AtomicI64,
     returned: Returned,
     /// For each class, the list of slabs that have free blocks; the active slab is first.

@@ -2,7 +2,7 @@
 //! module. If a lookup of a hooked name finds the platform's function, the hook returns the module's function instead. All other results
 //! are unchanged, for example a function of an unrelated library with an equal name.
 //!
-//! The meaning of `RTLD_NEXT` and `RTLD_DEFAULT` depends on the library that calls the loader. Code of the module calls the platform's
+//! The results for `RTLD_NEXT` and `RTLD_DEFAULT` depend on the library that calls the loader. Code of the module calls the platform's
 //! lookup function, with and without hooks. For the loader, the calling library is therefore always the module.
 
 use core::ffi::{CStr, c_void};

@@ -16,8 +16,8 @@ pub(super) use super::assembly::{dlsym, dlvsym};
 use super::tables::StreamFunctions;
 use crate::outside::hook_context;
 
-/// Handler that runs before or after a `fork`. If the library was passed at registration, the C library removes the handlers of
-/// this library when it is unmapped.
+/// Handler that runs before or after a `fork`. If a library was passed at registration, the C library removes the handler when this library
+/// is unmapped.
 pub type AtFork = Option<unsafe extern "C" fn()>;
 
 struct Address {

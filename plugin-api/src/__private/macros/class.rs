@@ -337,8 +337,8 @@ macro_rules! __alcedo_calls {
     };
 }
 
-/// Defines the method `$try_name`. The method calls a function of a C library. The method assigns no out parameter until all out parameters
-/// have been converted.
+/// Defines the method `$try_name`. The method calls a function of a C library. The method converts all out parameters before it assigns the
+/// first out parameter.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_c_call {

@@ -17,8 +17,8 @@ macro_rules! __alcedo_declare {
             $($field: $crate::__private::Stored<$field>,)*
         }
 
-        /// Representation in host memory with the author's field types. Because of this separate type, the compiler reports a
-        /// wrong field type only once.
+        /// Representation in host memory with the author's field types. With this separate type, the compiler reports a wrong field type
+        /// only once.
         #[repr(transparent)]
         pub struct AlcedoRaw(AlcedoTypes);
 
