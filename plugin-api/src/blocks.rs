@@ -1,5 +1,4 @@
-//! Access to the parameters and results of a call. They are stored in a parameter block with the layout of C, or in the caller's call
-//! slots.
+//! Access to the parameters and results of a call. A parameter block with the layout of C, or the caller's call slots, contain the values.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use core::marker::PhantomData;

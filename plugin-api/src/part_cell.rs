@@ -10,7 +10,8 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
 /// State of a borrow of a plugin part, and the name of the borrowing method. Each method has a static `Holder` for borrows of a free part.
-/// Such a borrow writes only one word of the cell. A borrow of a part that is already borrowed stores its `Holder` on the stack.
+/// A borrow with a static `Holder` writes only one word of the cell. A borrow of a part that is already borrowed stores its `Holder` on the
+/// stack.
 #[derive(Debug)]
 struct Holder {
     state: Borrows,

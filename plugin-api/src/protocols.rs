@@ -192,9 +192,9 @@ pub(crate) struct Function {
 }
 
 impl Answer {
-    /// Creates a result with a function. The function receives a tuple of parameters, and returns a value, `()`, or a `Result` of these.
-    /// Data owned by the function is dropped when the last cached call of the function is removed. At the end of the generation, all
-    /// remaining data is dropped before the exit hook.
+    /// Creates a result with a function. The function receives a tuple of parameters, and returns a value, `()`, or a `Result` of a value
+    /// or `()`. Data owned by the function is dropped when the last cached call of the function is removed. At the end of the generation,
+    /// all remaining data is dropped before the exit hook.
     ///
     /// # Examples
     /// ```
@@ -270,8 +270,8 @@ const fn has_no_out(types: &[ValueType]) -> bool {
 /// module ends. Each prefix has at most one owner. The next generation must register its protocol again.
 ///
 /// # Errors
-/// Fails if the prefix is registered or invalid, if the protocol panics, on threads except the game thread, and in a module outside the
-/// Master.
+/// Fails if the prefix is registered or invalid, or if the protocol panics. Also fails on threads except the game thread, and in a module
+/// outside the Master.
 ///
 /// # Examples
 /// ```

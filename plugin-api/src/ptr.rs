@@ -1,7 +1,8 @@
 //! Pointers to values in host memory. Creating a pointer is unsafe. Using a pointer is safe, because a pointer has the type of its value.
 //! Values are copied in or out as a whole. No Rust reference into host memory is created, because the host changes this memory.
 //!
-//! A pointer is valid until the next call of the host or of the author's code. Such a call may move or destroy values.
+//! A pointer is valid until the next call of the host or of the author's code. A call of the host or of the author's code may move or
+//! destroy values.
 #![expect(unsafe_code, reason = "follows addresses of values in host memory")]
 
 use core::marker::PhantomData;

@@ -36,8 +36,8 @@ pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
 }
 
 pub(crate) fn drop_one(number: u64) {
-    // Dropping the value runs code of the plugin author. This code may access the table. The borrow of the table therefore ends before the
-    // drop.
+    // Dropping the value runs code of the plugin author. The author's code may access the table. The borrow of the table therefore ends
+    // before the drop.
     let removed = ANY.get().then(|| TABLE.with_borrow_mut(|table| table.all.remove(&number)));
     drop(removed);
 }

@@ -98,7 +98,7 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     fn slot_back(awaited: &mut Self::Awaited) -> Slot;
 
-    /// Converts the slot and the data into the value of the out parameter. The callee has filled both.
+    /// Converts the slot and the data into the value of the out parameter. The callee has filled the slot and the data.
     ///
     /// # Safety
     /// `awaited()` returned `awaited`, and `slot_back` returned `slot` for `awaited`. A callee that returns this type has

@@ -137,7 +137,7 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     fn slot_out(out: &mut Self::Out) -> Slot;
 
-    /// Converts the slot and the data into the result. The callee has filled both.
+    /// Converts the slot and the data into the result. The callee has filled the slot and the data.
     ///
     /// # Safety
     /// `out()` returned `out`, and `slot_out` returned `slot` for `out`. A callee that returns this type has filled `out` and

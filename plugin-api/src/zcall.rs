@@ -236,7 +236,7 @@ pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
     // `out` and `out_parameters` do not move before the end of the call.
     unsafe {
         let call = |slots: &mut [Slot]| {
-            // The last slot is the slot of the result. This code moves it behind the out parameters.
+            // The last slot is the slot of the result. This code moves the result's slot behind the out parameters.
             let (end, mut buffer) = (slots.len() - 1, [Slot::EMPTY; MOST]);
             buffer[..end].copy_from_slice(&slots[..end]);
             let last = end + O::put_slots(&mut out_parameters, &mut buffer[end..]);
@@ -339,8 +339,8 @@ impl ObjectView<'_> {
 /// ```
 ///
 /// # Errors
-/// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for different parameters or a different result, or with `UNAVAILABLE` after
-/// the unload of the function's context has begun. Returns errors of the called function.
+/// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for different parameters or a different result. Fails with `UNAVAILABLE`
+/// after the unload of the function's context has begun. Returns errors of the called function.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
     if is_of_objects(name) {
         return Err(on_an_object(name));

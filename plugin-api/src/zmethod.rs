@@ -87,7 +87,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// Calls the function on an object.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` for an object of an unrelated class, or with `DEAD_HANDLE` or
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` for an object of an unrelated class. Fails with `DEAD_HANDLE` or
     /// `UNAVAILABLE` after the generation of the function has ended. Returns errors of the called function.
     ///
     /// # Examples

@@ -72,8 +72,8 @@ impl<T: Value> ZProperty<T> {
     /// Returns the value of an object's property.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` if its class does not have the property, or with `DEAD_HANDLE` or
-    /// `UNAVAILABLE` after the generation of the property's class has ended.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if the object's class does not have the property. Fails with
+    /// `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the property's class has ended.
     ///
     /// # Examples
     /// ```

@@ -45,8 +45,8 @@ impl Borrows {
     /// State without borrows.
     pub const FREE: Self = Self { borrowed: 0, top: Top::FREE };
 
-    /// Returns the borrows after `event`. Returns `None` if `event` begins a borrow that conflicts with a current borrow, or ends a borrow
-    /// that has not begun.
+    /// Returns the state of the borrows after `event`. Returns `None` if `event` begins a borrow that conflicts with a current borrow, or
+    /// ends a borrow that has not begun.
     #[inline]
     #[must_use]
     pub const fn step(self, event: Event) -> Option<Self> {

@@ -97,8 +97,8 @@ pub mod c_keys {
 }
 
 /// Metadata key of a function that converts values of an earlier declaration. The metadata value is the name of the converted property, or
-/// empty for a function that converts whole objects. Such a function is static and hidden from tools. The function receives the earlier
-/// value and returns the new value.
+/// empty for a function that converts whole objects. A conversion function is static and hidden from tools. The function receives the
+/// earlier value and returns the new value.
 pub const CONVERTS: &str = "AlcedoConverts";
 
 /// Description of a property, a struct field or a parameter.

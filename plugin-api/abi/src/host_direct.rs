@@ -88,8 +88,8 @@ pub struct EachCall {
     pub slots: *mut Slot,
     /// Number of slots.
     pub len: usize,
-    /// Buffer for the results, one word per object; the word is zero for a failed call. May be uninitialized. If the host reports that it
-    /// has made the calls, it has written all results.
+    /// Buffer for the results, one word per object; the word is zero for a failed call. May be uninitialized. The host writes all results
+    /// before it reports that the calls were made.
     pub results: *mut u64,
     /// First argument for each call of [`Self::failed`].
     pub failures: *mut (),

@@ -298,7 +298,7 @@ flags! {
         REPLICATED = 9, "replicated";
         /// Saved games contain the value.
         SAVE_GAME = 10, "save_game";
-        /// The field contains the base struct. Such a field is the first field of its struct, at offset zero.
+        /// The field contains the base struct. The base field is the first field of its struct, at offset zero.
         BASE = 11, "base";
         /// Scripts access the enum as a byte, regardless of its underlying type.
         ENUM_AS_BYTE = 12, "enum_as_byte";

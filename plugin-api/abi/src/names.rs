@@ -1,5 +1,5 @@
-//! Syntax of the names of modules and types, and of versions. These strings become file names, parts of ZCall names and text in logs. Each
-//! kind of string therefore has a grammar and a maximum length. The writer and the reader of the manifest section check these rules.
+//! Syntax of the names of modules and types, and of versions. Names and versions become file names, parts of ZCall names and text in logs.
+//! Each kind of string therefore has a grammar and a maximum length. The writer and the reader of the manifest section check these rules.
 
 use core::fmt;
 

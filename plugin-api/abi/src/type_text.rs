@@ -29,7 +29,7 @@ impl TypeText {
         text
     }
 
-    /// Formats a type with a kind and a path. The host uses this format, too.
+    /// Formats a type with a kind and a path. The host formats types in this format as well.
     #[must_use]
     pub const fn of(kind: PropertyKind, path: &str) -> Self {
         assert!(

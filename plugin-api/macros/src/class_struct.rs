@@ -287,7 +287,7 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
 /// Kept field, and the specifiers of its attribute.
 type Kept = (Ident, AttrArgs);
 
-/// Removes and returns the reflected fields. Also returns the kept fields, which remain in the struct.
+/// Removes and returns the reflected fields. Also returns the kept fields. The kept fields remain in the struct.
 fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
     let (mut properties, mut kept) = (Vec::new(), Vec::new());
     let named = match fields {

@@ -34,7 +34,7 @@ impl DefaultValue {
     }
 }
 
-/// Returns true for a literal that is certainly a value of the type. Such a literal needs no check.
+/// Returns true for a literal that is certainly a value of the type. A literal of the type needs no check.
 fn is_literal_of(value: &Expr, ty: &Type) -> bool {
     let (Expr::Lit(ExprLit { lit, .. }), Type::Path(path)) = (value, ty) else { return false };
     let Some(name) = path.path.get_ident().map(ToString::to_string) else { return false };

@@ -1,4 +1,4 @@
-//! Doc comments of types and members. The host stores them as documentation, and the generated items retain them.
+//! Doc comments of types and members. The host stores doc comments as documentation, and the generated items retain the comments.
 
 use crate::attr_args::name_of;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
@@ -16,7 +16,7 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
 }
 
 /// Returns the attributes that generated members copy from their source. Omits conditions. [`Conditions`](crate::conditions::Conditions)
-/// applies them.
+/// applies the conditions.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| ["doc", "deprecated"].contains(&name_of(attr).as_str())).cloned().collect()
 }

@@ -1,6 +1,6 @@
 //! The attributes of an Alcedo plugin. Each attribute parses the author's code, and rejects rule violations at the offending token. The
-//! attribute expands to calls of macros in `::alcedo_plugin_api::__private`. These macros implement the semantics. The expansion depends on
-//! no layout, and contains only paths of `__private`.
+//! attribute expands to calls of macros in `::alcedo_plugin_api::__private`. The macros in `__private` implement the semantics. The
+//! expansion depends on no layout, and contains only paths of `__private`.
 
 mod async_function;
 mod attr_args;
@@ -221,19 +221,19 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// modules, `suspend` runs in dependents before their dependencies, and `resume` in dependencies before their dependents. In both
 /// functions, the module may make and receive calls, and create permanent objects. In `suspend`, the host refuses jobs (`task::post`,
 /// timers). Kept fields are read after `suspend`. Between `suspend` and the next function in the table, no calls, tasks, timers or posted
-/// closures of the module run, but the module's threads continue. A `replace` of a Slim runs these functions in this order, too, on the
-/// thread that calls `replace`. Calls of the Slim on further threads continue, and the Slim accepts new calls.
+/// closures of the module run, but the module's threads continue. A `replace` of a Slim runs the functions in the order of the table, on
+/// the thread that calls `replace`. Calls of the Slim on further threads continue, and the Slim accepts new calls.
 ///
 /// The module allocates from a separate heap. The host frees this heap with the module's code. With `allocator: own`, the crate defines its
 /// own `#[global_allocator]`.
 ///
 /// Use the macro at the top level of the crate. The macro also defines hidden versions of C functions with lasting side effects
-/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), through which the host tracks these effects.
+/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others). Through these versions, the host tracks the effects.
 ///
 /// `unhooked: ["pthread_create"]` omits hooks of functions that C code in the library itself defines, for example in crash handlers and
 /// allocators. Without this key, the linker reports a duplicate symbol. Code inside the library calls the library's function instead of an
 /// omitted hook. If this function looks up the platform's function by `dlsym`, it receives the hook. The host does not record effects that
-/// bypass the hook, and reports the names of omitted hooks when it loads the module. For the C heap, omit all functions that the code
+/// bypass a hook. When the host loads the module, it reports the names of omitted hooks. For the C heap, omit all functions that the code
 /// defines, including `free`. Blocks that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to the
 /// library's own heap.
 ///

@@ -32,7 +32,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// Returns the host for the functions below. They are allowed while a slice of host memory is borrowed on this thread.
+/// Returns the host for the functions below. The functions below are allowed while a slice of host memory is borrowed on this thread.
 fn for_records() -> Option<Host<'static>> {
     // SAFETY: only the functions below are called. These functions change no value, and the host refuses changes by its own
     // subscribers.

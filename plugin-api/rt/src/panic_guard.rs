@@ -3,9 +3,9 @@
 //! panic payload inside the module.
 //!
 //! The module's own panic hook prints nothing. The hook captures no backtrace, because the symbol cache of a backtrace would outlive the
-//! image. The hook first reports message and location to the host. At this time, the stack is intact: the host can record the call stack,
-//! and resolve its symbols outside the module. The hook then stores message and location for the panic guard of this thread. An author's
-//! hook runs after the module's hook (`panic_hook.rs`).
+//! image. The hook first reports message and location to the host. During this report, the stack is intact: the host can record the call
+//! stack, and resolve the stack's symbols outside the module. The hook then stores message and location for the panic guard of this thread.
+//! An author's hook runs after the module's hook (`panic_hook.rs`).
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -156,8 +156,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Err(payload) => payload,
     };
     let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
-    // If code has resumed an older panic, the note may describe a different panic. In this case, the message or the payload type of the
-    // note differs.
+    // If code has resumed an older panic, the note may describe a different panic. The message or the payload type of such a note differs.
     let is_of_it = |note: &Note| match &message {
         Some(message) => note.message == *message,
         None => note.payload == payload_type,
@@ -218,7 +217,7 @@ pub fn keep_hook() {
     panic_hook::ensure(hook);
 }
 
-/// Messages of the standard library before it aborts because a panic must not unwind further. Such a panic is in a function that C code has
+/// Messages of the standard library before it aborts because a panic must not unwind further. The panic is in a function that C code has
 /// called, or in a destructor that runs because of an earlier panic.
 const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 

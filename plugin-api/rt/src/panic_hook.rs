@@ -3,7 +3,8 @@
 //! The module has its own copy of the standard library. The author's code can replace the module's hook with `set_hook`, for example
 //! through color-eyre or human-panic. Locations of panics would then be lost. However, `set_hook` releases the lock of std and then drops
 //! the replaced hook. The destructor of the module's hook therefore takes the new hook, and sets a link: a hook that records the panic and
-//! calls the new hook. Calls without panics have no additional cost, and the location of the first panic is recorded, too.
+//! calls the new hook. Calls without panics have no additional cost. The hook records the location of every panic, including the first
+//! panic.
 //!
 //! A hook that code takes with `take_hook` and stores is not dropped. The author's next hook usually calls the stored hook. If the next
 //! hook does not call the stored hook, [`ensure`] detects the missing link: after the main of the module, and after a panic without a
@@ -28,8 +29,8 @@ static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 /// Address and number of each existing link. A hook that `take_hook` returns is a link if this list contains the hook's address.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
-/// True while a thread checks the hook. A thread that requests a check during this time does not wait. The checking thread repeats the
-/// check instead.
+/// True while a thread checks the hook. A thread that requests a check during a running check does not wait. The checking thread repeats
+/// the check instead.
 static IS_CHECKING: AtomicBool = AtomicBool::new(false);
 
 /// True while a check is requested that no thread has begun.

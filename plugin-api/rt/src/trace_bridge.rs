@@ -14,7 +14,7 @@ use tracing_core::{Dispatch, Event, Interest, Level, LevelFilter, Metadata, Subs
 
 use crate::records;
 
-/// Number of a span that the host does not record. The host assigns ascending numbers. These numbers never reach this constant.
+/// Number of a span that the host does not record. The host assigns ascending numbers. The ascending numbers never reach this constant.
 const UNHEARD: u64 = u64::MAX;
 
 /// Number of handles to each open span in the plugin.

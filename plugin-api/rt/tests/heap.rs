@@ -192,7 +192,7 @@ fn more_threads_than_there_are_shards_still_find_memory() {
             for at in 0..100 {
                 let together = &together;
                 scope.spawn(move || {
-                    // All threads are alive at the same time. Their thread pointers therefore differ.
+                    // All threads are alive at the same time. The thread pointers of these threads therefore differ.
                     together.wait();
                     play(1000 * round + at, 500, None);
                     together.wait();

@@ -20,7 +20,7 @@ pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
     unsafe { Host::attached(action) }.ok_or_else(|| CallError::no_host(action))
 }
 
-/// Returns the host for the functions below. They are allowed while a slice of host memory is borrowed.
+/// Returns the host for the functions below. The functions below are allowed while a slice of host memory is borrowed.
 fn harmless() -> Option<Host<'static>> {
     // SAFETY: the functions up to `conjugate_state` look up numbers and copy data, or destroy one owned value of the module. No slice
     // of this value exists, since a slice borrows its value. These functions run no code outside this module.

@@ -1,6 +1,6 @@
 //! Writes kept fields of standard types as bytes without names. A build whose kept fields have equal names and types reads the bytes in one
-//! call. The bytes contain no address. They therefore remain valid after the writing module is unloaded. If a kept field of a class has a
-//! non-standard type, the fields of the class are saved by name.
+//! call. The bytes contain no address. The bytes therefore remain valid after the writing module is unloaded. If a kept field of a class
+//! has a non-standard type, the fields of the class are saved by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;

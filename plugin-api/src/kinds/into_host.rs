@@ -157,7 +157,7 @@ where
     let array = target.location(ObjectHandle::NONE)?;
     let len = count(values.len())?;
     verbs::array_splice(&array, 0, 0, len)?;
-    // The host has just inserted these `len` elements. No argument can be one of these elements.
+    // The host has just inserted these `len` elements. No argument can be one of the inserted elements.
     let elements = target.as_ptr().row();
     for (index, value) in values.enumerate() {
         let Some(at) = elements.get(index) else { break };
@@ -216,8 +216,8 @@ where
     G: IntoHost<M::Key> + ?Sized,
     H: IntoHost<M::Item> + ?Sized,
 {
-    // The arguments may be values of this map. They are therefore copied before any value moves. All steps that can fail precede the
-    // insertion.
+    // The arguments may be values of this map. The arguments are therefore copied before any value moves. All steps that can fail precede
+    // the insertion.
     let value = staged::<M::Item, H>(value)?;
     verbs::type_number::<M::Item>()?;
     let map = target.location(owner)?;

@@ -135,7 +135,7 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
 // Waker of a task. The data of a waker belongs to the host. A waker may therefore be cloned on any thread, and may outlive its task. A
-// waker calls the four functions below. They are code of the module, and the host therefore counts the holders of wakers.
+// waker calls the four functions below. The four functions are code of the module. The host therefore counts the holders of wakers.
 
 /// Wraps the host's waker for one step. A null pointer becomes a waker without effect.
 ///

@@ -5,8 +5,8 @@
 macro_rules! value_functions {
     ($callback:path) => { $callback! {
         /// Host functions for values. Unless the docs of a function state otherwise, the function may be called on the game thread only,
-        /// and fails with `WRONG_THREAD` on other threads. A write fails with `DURING_REBUILD` while the host refuses writes to the value's
-        /// owner.
+        /// and fails with `WRONG_THREAD` on all other threads. A write fails with `DURING_REBUILD` while the host refuses writes to the
+        /// value's owner.
         ///
         /// # Safety
         /// For all functions: `host` is the pointer from this module's [`crate::host::ModuleContext`]; references are valid during the

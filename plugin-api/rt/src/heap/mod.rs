@@ -1,5 +1,5 @@
-//! The module's heap. The host frees the pages of this heap with the image. Memory that the module leaks is therefore freed, too. No block
-//! belongs to the host's heap.
+//! The module's heap. The host frees the pages of this heap with the image. The end of the image therefore also frees memory that the
+//! module leaked. No block belongs to the host's heap.
 //!
 //! The heap needs no initialization. Initializers may therefore allocate while the module is being mapped, and the last finalizer of the
 //! library may also allocate. Blocks have no headers, because the caller of `dealloc` passes the layout.

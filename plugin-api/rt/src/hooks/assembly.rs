@@ -96,7 +96,7 @@ pub unsafe extern "C" fn vfork() -> c_int {
     )
 }
 
-/// Defines functions that jump to the platform's `dlsym` and `dlvsym`. In this module, the hooks have the unversioned names. These
+/// Defines functions that jump to the platform's `dlsym` and `dlvsym`. In this module, the hooks have the unversioned names. The defined
 /// functions therefore refer to the first symbol version. Every C library of the platform defines this version.
 macro_rules! versioned {
     ($($name:ident($($arg:ident: $ty:ty),*) is $symbol:literal, $x86_64:literal, $aarch64:literal;)*) => {$(

@@ -1,6 +1,6 @@
-//! Hooks of `dlsym` and `dlvsym`. Many libraries look up functions of the C library at run time. Such lookups would bypass the hooks of the
-//! module. If a lookup of a hooked name finds the platform's function, the hook returns the module's function instead. All other results
-//! are unchanged, for example a function of an unrelated library with an equal name.
+//! Hooks of `dlsym` and `dlvsym`. Many libraries look up functions of the C library at run time. Run-time lookups would bypass the hooks of
+//! the module. If a lookup of a hooked name finds the platform's function, the hook returns the module's function instead. All other
+//! results are unchanged, for example a function of an unrelated library with an equal name.
 //!
 //! The results for `RTLD_NEXT` and `RTLD_DEFAULT` depend on the library that calls the loader. Code of the module calls the platform's
 //! lookup function, with and without hooks. For the loader, the calling library is therefore always the module.

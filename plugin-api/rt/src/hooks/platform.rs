@@ -1,8 +1,8 @@
 //! The platform's functions, looked up by name at run time. Direct references would bind to the module's own hooks.
 //!
 //! The code of this file does not allocate in the module. A lookup takes the loader's lock. All lookups therefore happen while the module
-//! is being mapped. At this time, the mapping thread already holds the lock. Later calls of platform functions therefore never wait for a
-//! thread that is mapping a library.
+//! is being mapped. While a module is being mapped, the mapping thread already holds the lock. Later calls of platform functions therefore
+//! never wait for a thread that is mapping a library.
 #![expect(unsafe_code, reason = "calls C functions at addresses from the loader")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};

@@ -58,8 +58,8 @@ macro_rules! hooks {
     };
 }
 
-/// Defines hooks that run additional code around the platform's function. This code receives the platform's call as a closure, and may call
-/// the closure once.
+/// Defines hooks that run additional code around the platform's function. The additional code receives the platform's call as a closure,
+/// and may call the closure once.
 macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
@@ -140,7 +140,7 @@ macro_rules! readers {
         // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null, and the
         // function overwrites this address. The platform rejects a null `$line`.
         unsafe {
-            // If the block belongs to a different module, it still belongs to that module after the platform has moved it.
+            // A block of a different module still belongs to that module after the platform has moved the block.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
                 *line = $crate::hooks::blocks::borrowed(line.cast(), *room).cast();
             }
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
 }
 
 /// Hook of `setvbuf`. A stream may outlive the module, and the C library accesses the stream's buffer when the process exits. With a host,
-/// the stream therefore uses a buffer of the C library. In this case, `len` is only a hint to the C library.
+/// the stream therefore uses a buffer of the C library. For a buffer of the C library, `len` is only a hint.
 ///
 /// # Safety
 /// The caller fulfills the contract of the C function.

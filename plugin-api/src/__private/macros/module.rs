@@ -12,7 +12,7 @@ macro_rules! __alcedo_module {
         tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
-        // The hooks contain global assembly. They are therefore expanded at the top level, outside of the block below.
+        // The hooks contain global assembly. The hooks are therefore expanded at the top level, outside of the block below.
         #[cfg(not(test))]
         $crate::__private::hook_names!($unhooked);
         const _: () = {
@@ -27,7 +27,7 @@ macro_rules! __alcedo_module {
                 permissions: $permissions,
                 dependencies: $dependencies,
             };
-            // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains it.
+            // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains the static.
             #[used]
             #[unsafe(link_section = ".alcedo.manifest")]
             static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
@@ -100,7 +100,7 @@ macro_rules! __alcedo_heap {
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
-            // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains it.
+            // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains the static.
             #[used]
             #[unsafe(link_section = ".alcedo.types")]
             static ALCEDO_RECORD: [$crate::__private::core::primitive::u8;
