@@ -303,10 +303,10 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
 }
 
 impl ObjectView<'_> {
-    /// Calls a function by name like [`ObjectView::zcall`], but without static types. Plain values and objects are passed
-    /// directly; every other value is passed as an [`AnyConjugate`](crate::AnyConjugate). Conjugate arguments are copied. If
-    /// the result is a conjugate, this module owns it. To read a property, call `up:/…` with its object and `0_u8`. To write a
-    /// property, call `up:/…` with its object, `1_u8` and the value.
+    /// Calls a function by name like [`ObjectView::zcall`], but without static types. Plain values and objects are passed directly; every
+    /// other value is passed as an [`AnyConjugate`](crate::AnyConjugate). Conjugate arguments are copied. This module owns a result that is
+    /// a conjugate. To read a property, call `up:/…` with its object and `0_u8`. To write a property, call `up:/…` with its object, `1_u8`
+    /// and the value.
     ///
     /// # Errors
     /// Fails with `EXPIRED`, and reports kind and age, if a conjugate's value was destroyed. Fails with `BUFFER` if the arguments do not

@@ -349,7 +349,7 @@ mod tests {
             part.push(2);
             let borrowed = cell.reborrow(OBJECT, part, || {
                 read(2);
-                // Nested shared borrows exclude an exclusive borrow.
+                // No exclusive borrow can begin during nested shared borrows.
                 let refused = cell.share(OBJECT, READ, |outer| {
                     read(2);
                     let refused = cell.take(OBJECT, HELLO, |_part| ()).expect_err("it is shared");

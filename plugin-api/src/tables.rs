@@ -91,7 +91,7 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
         ZCallHandle(self.handle.load(Ordering::Relaxed))
     }
 
-    /// Calls the entry.
+    /// Calls the host function of the entry with `args`.
     ///
     /// # Errors
     /// Fails with `UNAVAILABLE` before the module's entry method and after the end of the host. In a module of the Master, fails with
@@ -370,8 +370,8 @@ pub fn not_filled(table: &str) -> ! {
 }
 
 /// Declares a table of functions that a host and a module exchange. `host struct` declares a table that the host implements, `module
-/// struct` a table that the module implements. Both sides include one declaration. The host expands the declaration by the macro
-/// `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and names.
+/// struct` a table that the module implements. Host and module include one common declaration. The host expands the declaration by the
+/// macro `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and names.
 ///
 /// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` has a `fn` pointer for each entry. The entry
 /// method of the module receives the `host struct` and returns the `module struct`. The entry method runs before the main, after the host

@@ -427,7 +427,7 @@ unsafe impl Value for String {
     }
 }
 
-/// Implements `Value` for a std type. Its values are copied in and out as a whole.
+/// Implements `Value` for a std type. Values of this type are copied in and out as a whole.
 macro_rules! copied {
     (
         $name:ty, [$($params:tt)*], raw: $raw:ty, kind: $kind:ident, path: $path:expr,

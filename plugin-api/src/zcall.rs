@@ -493,7 +493,7 @@ impl<'a, A, R> HotFunction<'a, A, R> {
 }
 
 impl<A: Params, R: ReturnValue> HotFunction<'_, A, R> {
-    /// Calls the leaf.
+    /// Calls the leaf with `args`.
     ///
     /// # Errors
     /// Fails if the leaf panics.

@@ -84,7 +84,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         &self.name
     }
 
-    /// Calls the function on an object.
+    /// Calls the function on `object` with `args`.
     ///
     /// # Errors
     /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` for an object of an unrelated class. Fails with `DEAD_HANDLE` or
@@ -127,7 +127,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     ///
     /// # Errors
     /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended, or with `BORROWED` while a slice is
-    /// borrowed. In these cases, no call was made.
+    /// borrowed. An error of `call_each` itself means that no call was made.
     ///
     /// # Examples
     /// ```

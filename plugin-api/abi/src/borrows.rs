@@ -27,13 +27,13 @@ pub struct Borrows {
 /// Event that begins or ends a borrow or a loan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A `&self` method starts.
+    /// A `&self` method starts, and begins a shared borrow.
     Share,
-    /// A `&self` method ends.
+    /// A `&self` method returns, which ends its shared borrow.
     EndShare,
-    /// A `&mut self` method starts.
+    /// A `&mut self` method starts, and begins an exclusive borrow.
     Take,
-    /// A `&mut self` method ends.
+    /// A `&mut self` method returns, which ends its exclusive borrow.
     EndTake,
     /// An exclusive borrow is lent.
     Reborrow,

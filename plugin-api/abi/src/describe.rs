@@ -73,7 +73,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Neither documentation nor metadata.
+    /// Value for a member without documentation and metadata.
     pub const NONE: Self = Self { doc: "", meta: &[] };
 }
 
@@ -409,7 +409,7 @@ pub struct EntryDesc {
     pub fingerprint: u64,
 }
 
-/// Description of a function table. Either the host implements the table and the module calls it, or the reverse.
+/// Description of a function table. Either the host implements the functions of the table and the module calls them, or the reverse.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct TableDesc {
@@ -433,6 +433,6 @@ pub struct EntryTables {
 }
 
 impl EntryTables {
-    /// Neither table.
+    /// Value for an entry method without tables.
     pub const NONE: Self = Self { host: ROption::RNone, module: ROption::RNone };
 }

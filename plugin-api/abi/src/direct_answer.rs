@@ -19,8 +19,8 @@ impl DirectStatus {
     pub const NOT_DONE: Self = Self(2);
 }
 
-/// Result of a direct call in two registers. Host functions and module functions both return this type. Their parameters differ: a module
-/// function also receives the object's memory, the plugin part and storage for a failure.
+/// Result of a direct call in two registers. Host functions and module functions both return this type. The parameters differ: unlike a
+/// host function, a module function also receives the object's memory, the plugin part and storage for a failure.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]

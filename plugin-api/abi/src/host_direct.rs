@@ -26,7 +26,7 @@ pub struct DirectCallee {
 }
 
 impl DirectCallee {
-    /// No function for direct calls.
+    /// Value for a function without direct calls.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
     /// Context of a leaf: a function in the host's image whose code uses no context. While code of the module runs, the module may call a

@@ -292,7 +292,7 @@ flags! {
         RETURN = 6, "return";
         /// The property is not saved to disk.
         TRANSIENT = 7, "transient";
-        /// Editors display the property but cannot change it.
+        /// Editors display the property, but cannot change its value.
         VISIBLE_ANYWHERE = 8, "visible_anywhere";
         /// The value is replicated to copies of the object on other machines.
         REPLICATED = 9, "replicated";

@@ -6,7 +6,7 @@ use crate::kinds::{KindForm, PropertyKind};
 /// Maximum length of a type's string form, in bytes.
 const ROOM: usize = 512;
 
-/// Replaces the end of a truncated string.
+/// Suffix of a truncated string, in place of the omitted part.
 pub const CUT: &str = " …";
 
 /// String computed at compile time.

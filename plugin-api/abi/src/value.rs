@@ -5,8 +5,8 @@ use abi_stable::StableAbi;
 
 use crate::handles::{Name, ObjectHandle};
 
-/// UTF-8 string whose memory belongs to the host. A plugin may read the string, but only the host changes it. Zero bytes represent the
-/// empty string.
+/// UTF-8 string whose memory belongs to the host. A plugin may read the string. Only the host may change the string. Zero bytes represent
+/// the empty string.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct TextRaw {

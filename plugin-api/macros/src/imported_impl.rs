@@ -65,8 +65,8 @@ fn declaration(
         ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
     };
     let callers = calls(view, &[method.callers(&method.name, &quote! { #cell }, &path, &docs::shared(&attrs))]);
-    // An implementable event is called like a function. Only scripts implement such an event; this block therefore supports no overrides of
-    // it.
+    // An implementable event is called like a function. Only scripts implement such an event. This block therefore supports no overrides of
+    // implementable events.
     let event =
         attr_args.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
     if event.is_some() {

@@ -93,8 +93,8 @@ fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_ma
 }
 
 /// A reflected struct: `#[ustruct(package = "Game")]`. The struct's fields may have any type of the host, and are stored in host memory.
-/// The struct's name is the type of an owned value. Properties, parameters and `this.open(&value)` return a view with the accessors of the
-/// fields.
+/// The struct's name is the type of an owned value. For properties and parameters, and from `this.open(&value)`, code receives a view with
+/// the accessors of the fields.
 ///
 /// With `#[uproperty(default = …)]` on a field, every new value starts with this default: in an object, a container, a parameter, and
 /// in Rust code.
@@ -201,9 +201,9 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `main` is `fn(&[&str])` or `fn()`, and `exit` is `fn()`. `main`, `exit` and `dependencies` are optional.
 ///
-/// `entry: exchange` is the entry method. The entry method exchanges tables of functions with the host immediately before `main`. Its type
-/// is `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`. `H` is a `host struct` of `entry_table!`, and `M` is a `module struct`. A
-/// host with a different definition of `H` or `M` refuses the module before its code runs.
+/// `entry: exchange` is the entry method. The entry method exchanges tables of functions with the host immediately before `main`. The type
+/// of the entry method is `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`. `H` is a `host struct` of `entry_table!`, and `M` is a
+/// `module struct`. A host with a different definition of `H` or `M` refuses the module before its code runs.
 ///
 /// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the main of the
 /// new generation runs *before* the exit hook of the old generation: if the new generation fails, the old generation continues. `suspend`
@@ -244,7 +244,7 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The host installs the logger of `log` and the subscriber of `tracing` in the library, and receives all records. A main may set its own
 /// logger and subscriber by `env_logger`, `fern`, `tracing_subscriber` or manually. For such a main, the host installs its logger and its
-/// subscriber after main, unless main has set them. Records of `log` are dropped until main has set its logger. The host detects such a
+/// subscriber after main, unless main has set its own. Records of `log` are dropped until main has set its logger. The host detects such a
 /// main from function names in the file. `logger: own` declares such a main for a file without names, or for a main that calls
 /// `log::set_logger` directly.
 #[proc_macro]

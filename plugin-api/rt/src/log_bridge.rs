@@ -12,7 +12,7 @@ struct Bridge;
 pub(crate) fn install(level: LogLevel) -> bool {
     let is_set = log::set_logger(&Bridge).is_ok();
     if is_set {
-        // The ABI assigns the level numbers of `log`.
+        // `log` and the ABI assign equal numbers to the levels.
         log::set_max_level(LevelFilter::iter().nth(usize::from(level.0)).unwrap_or(LevelFilter::Trace));
     }
     is_set

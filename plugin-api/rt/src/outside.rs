@@ -57,7 +57,7 @@ pub(crate) fn sleep_on(_word: &AtomicU32, limit: Duration) {
     std::thread::sleep(limit);
 }
 
-/// State before the module is attached. In this state, the context is not initialized.
+/// State before the module is attached. The context is not initialized.
 const ALONE: u8 = 0;
 const ATTACHING: u8 = 1;
 /// State while the module is attached; the context is written.

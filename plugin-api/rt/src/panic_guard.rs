@@ -207,12 +207,12 @@ fn keep_note(note: Note) {
     slot.set(Some(note));
 }
 
-/// Installs the hook that records panics of this module and does not print them.
+/// Installs the hook that records panics of this module. The hook prints nothing.
 pub(crate) fn install_hook() {
     panic_hook::install(hook);
 }
 
-/// Reinstalls the hook if the author's code has replaced it. Called after main.
+/// Reinstalls the hook of the module if the author's code has replaced this hook. Called after main.
 pub fn keep_hook() {
     panic_hook::ensure(hook);
 }

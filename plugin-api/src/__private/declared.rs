@@ -194,7 +194,7 @@ pub const fn function<M: Method>(
     Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
 }
 
-/// Describes a reflected function with the body `body`. Its names are at position `AT` in `B::NAMES`.
+/// Describes a reflected function with the body `body`. The names of the function are at position `AT` in `B::NAMES`.
 #[must_use]
 pub const fn method<B, const AT: usize, K, A, R, X, F>(
     flags: u64,
@@ -219,7 +219,7 @@ where
     function::<MethodOf<B, AT, K, A, X, F>>(B::NAMES[AT].0, flags, overrides, block, cell, metadata)
 }
 
-/// Describes a reflected static function with the body `body`. Its names are at position `AT` in `B::NAMES`.
+/// Describes a reflected static function with the body `body`. The names of the function are at position `AT` in `B::NAMES`.
 #[must_use]
 pub const fn static_method<B, const AT: usize, A, R, X, F>(
     flags: u64,

@@ -65,7 +65,7 @@ impl Limited {
         if self.rest == 0 { self.header() } else { Ok(()) }
     }
 
-    /// Counts the item whose header is complete.
+    /// Counts an item after its header is complete.
     fn header(&mut self) -> Result<()> {
         match self.head >> 5 {
             // A tag belongs to the item that follows.

@@ -155,8 +155,8 @@ impl<T: Packed> Packing<T> {
     }
 }
 
-/// Kept field whose type is not [`Packed`]. The functions exist only because the expansion refers to them. The host does not call the
-/// functions, because the fingerprint is zero.
+/// Kept field whose type is not [`Packed`]. The functions exist only because the macro expansion contains calls of these functions. The
+/// host does not call the functions, because the fingerprint is zero.
 pub trait SavedByName {
     /// Type of the field.
     type Value;

@@ -158,7 +158,8 @@ impl AnyConjugate {
     /// Returns the type of the value as a string: `Map(Name, Array(f64))`.
     ///
     /// # Errors
-    /// Fails with `EXPIRED` (the error contains kind and age), with `NOT_FOUND` for an unknown number, or with `WRONG_THREAD`.
+    /// Fails with `EXPIRED` if the value no longer exists; the error contains kind and age. Fails with `NOT_FOUND` for an unknown number,
+    /// or with `WRONG_THREAD` on threads except the game thread.
     ///
     /// # Examples
     /// ```
@@ -175,7 +176,8 @@ impl AnyConjugate {
     /// Returns an owned copy of the value.
     ///
     /// # Errors
-    /// Fails with `EXPIRED` (the error contains kind and age), with `NOT_FOUND` for an unknown number, or with `WRONG_THREAD`.
+    /// Fails with `EXPIRED` if the value no longer exists; the error contains kind and age. Fails with `NOT_FOUND` for an unknown number,
+    /// or with `WRONG_THREAD` on threads except the game thread.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! Arrays of values of any type.
+//! The kind `Array`: arrays in host memory.
 
 use alcedo_abi::value::ArrayRaw;
 use alcedo_rt::{CallError, fail};
@@ -92,13 +92,13 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         self.item(index)
     }
 
-    /// Returns the first value.
+    /// Returns the first value, or `None` for an empty array.
     #[must_use]
     pub fn first(&self) -> Option<T::Seen<'f>> {
         self.get(0)
     }
 
-    /// Returns the last value.
+    /// Returns the last value, or `None` for an empty array.
     #[must_use]
     pub fn last(&self) -> Option<T::Seen<'f>> {
         self.len().checked_sub(1).and_then(|last| self.get(last))
@@ -112,7 +112,8 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Overwrites the value at `index`.
     ///
     /// # Errors
-    /// Fails with `OTHER` if `index` is past the end, with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `OTHER` if `index` is past the end, with `EXPIRED` if the array no longer exists, or with `DURING_REBUILD` while the host
+    /// refuses writes to its owner.
     ///
     /// # Examples
     /// ```
@@ -138,7 +139,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Appends a value.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `EXPIRED` if the array no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
     pub fn try_push(&self, value: impl IntoHost<T>) -> Result<(), CallError> {
         self.try_insert(self.row()?.len, value)
     }
@@ -162,7 +163,8 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Inserts a value at `index`.
     ///
     /// # Errors
-    /// Fails with `OTHER` if `index` is greater than the length, with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `OTHER` if `index` is greater than the length, with `EXPIRED` if the array no longer exists, or with `DURING_REBUILD`
+    /// while the host refuses writes to its owner.
     pub fn try_insert(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
         // The argument can be an element of this array. The argument is therefore copied before elements move.
         let value = super::into_host::staged::<T, _>(&value)?;
@@ -177,7 +179,8 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Removes and returns the value at `index`.
     ///
     /// # Errors
-    /// Fails with `OTHER` if `index` is past the end, with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `OTHER` if `index` is past the end, with `EXPIRED` if the array no longer exists, or with `DURING_REBUILD` while the host
+    /// refuses writes to its owner.
     pub fn try_remove(&self, index: usize) -> Result<T, CallError> {
         let row = self.row()?;
         let value = T::load(row.get(index).ok_or_else(|| nothing_at(index, row.len))?.as_ptr());
@@ -213,7 +216,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         self.truncate(0);
     }
 
-    /// Reserves capacity for `more` additional values.
+    /// Reserves capacity for at least `more` additional values.
     pub fn reserve(&self, more: usize) {
         let reserved = self.location().and_then(|array| verbs::array_reserve(&array, count(more)?));
         reserved.unwrap_or_else(|error| fail(error));
@@ -237,7 +240,8 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Appends all values. The array is unchanged if an error occurs.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with the error of a rejected value.
+    /// Fails with `EXPIRED` if the array no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with the
+    /// error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
         // The iterator may change this array. All values are converted to host form before the first insertion. A rejected value therefore
         // leaves the array unchanged.

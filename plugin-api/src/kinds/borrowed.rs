@@ -295,7 +295,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// Overwrites the value with an owned value, a view, or an equivalent of the standard library.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, `DURING_REBUILD`, or an error of the kind.
+    /// Fails with `EXPIRED` if this value no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with an
+    /// error of the kind.
     ///
     /// # Examples
     /// ```
@@ -355,7 +356,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// Returns a hash of the value. Equal values have equal hashes within one process.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, and `OTHER` for kinds without a hash.
+    /// Fails with `EXPIRED` if the value no longer exists, or with `OTHER` for kinds without a hash.
     ///
     /// # Examples
     /// ```

@@ -81,7 +81,8 @@ macro_rules! classes {
             ///
             /// # Errors
             /// Fails with `NOT_FOUND` for an unknown class of a `SubclassOf`, or with `WRONG_CLASS` if the class is neither `C` nor a
-            /// subclass. Fails with `EXPIRED` if the reference no longer exists, or with `DURING_REBUILD`.
+            /// subclass. Fails with `EXPIRED` if the reference no longer exists, or with `DURING_REBUILD` while the host refuses writes to
+            /// its owner.
             ///
             /// # Examples
             /// ```

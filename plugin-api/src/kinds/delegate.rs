@@ -84,7 +84,8 @@ macro_rules! delegates {
             ///
             /// # Errors
             /// Fails with `NOT_FOUND` if the object does not have the function, or with `SIGNATURE` if the signatures differ. Fails with
-            /// `STALE` if the object was destroyed, with `EXPIRED`, or with `DURING_REBUILD`.
+            /// `STALE` if the object was destroyed, with `EXPIRED` if the delegate no longer exists, or with `DURING_REBUILD` while the
+            /// host refuses writes to its owner.
             ///
             /// # Examples
             /// ```
@@ -118,7 +119,7 @@ delegates! {
 }
 
 impl<F: Signature> Borrowed<'_, Delegate<F>> {
-    /// Calls the bound function.
+    /// Calls the bound function with `args`.
     ///
     /// # Errors
     /// Fails with `NOT_FOUND` if no function is bound. Returns errors of the callee.

@@ -63,7 +63,8 @@ impl Borrowed<'_, FieldPath> {
     /// Sets the path. An empty string refers to no property.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` if the property does not exist, with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `NOT_FOUND` if the property does not exist, with `EXPIRED` if the field path no longer exists, or with `DURING_REBUILD`
+    /// while the host refuses writes to its owner.
     pub fn try_set(&self, path: &str) -> Result<(), CallError> {
         verbs::field_assign(&self.location()?, path)
     }
@@ -98,7 +99,7 @@ impl Borrowed<'_, FieldPath> {
     /// Writes the property of an object.
     ///
     /// # Errors
-    /// See [`Self::read`]. Also fails with `DURING_REBUILD`.
+    /// See [`Self::read`]. Also fails with `DURING_REBUILD` while the host refuses writes to the object.
     ///
     /// # Examples
     /// ```

@@ -69,7 +69,7 @@ pub unsafe trait Kind: Value {
     fn slot_of(from: Ptr<'_, Self>, slot_data: &Self::SlotData) -> Slot;
 }
 
-/// View of built-in types. Their methods are defined on [`Borrowed`](crate::Borrowed) itself.
+/// View of built-in types. The methods of built-in types are defined on [`Borrowed`](crate::Borrowed) itself.
 #[derive(Debug)]
 pub struct Bare;
 

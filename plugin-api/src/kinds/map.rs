@@ -1,4 +1,4 @@
-//! Maps from keys to values.
+//! The kind `Map`: maps in host memory.
 
 use core::hash::Hash;
 use std::collections::{BTreeMap, HashMap};
@@ -127,7 +127,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
     /// Inserts or overwrites the value of a key. Returns `true` if the key is new.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `EXPIRED` if the map no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
     pub fn try_insert(&self, key: impl IntoHost<K>, value: impl IntoHost<V>) -> Result<bool, CallError> {
         put_entry(self.token().owner(), &self.ptr_mut()?, &key, &value)
     }
@@ -175,7 +175,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
     /// Removes a key and returns the key's value. Returns `None` if the key is missing.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `EXPIRED` if the map no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
     pub fn try_remove(&self, key: impl IntoHost<K>) -> Result<Option<V>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
         let value = self.ptr()?.values().get(at as usize).map(|value| V::load(value.as_ptr()));
@@ -196,7 +196,8 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
     /// Inserts all entries. The map is unchanged if an error occurs.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with the error of a rejected key or value.
+    /// Fails with `EXPIRED` if the map no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with the
+    /// error of a rejected key or value.
     pub fn try_extend<G: IntoHost<K>, H: IntoHost<V>>(
         &self,
         values: impl IntoIterator<Item = (G, H)>,

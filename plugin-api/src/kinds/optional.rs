@@ -86,7 +86,7 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
     /// Sets the value.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `EXPIRED` if the optional no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
     pub fn try_set(&self, value: impl IntoHost<T>) -> Result<(), CallError> {
         put_optional(Some(&value), self.ptr_mut()?)
     }
@@ -107,7 +107,7 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
         value
     }
 
-    /// Removes the value.
+    /// Removes the value. The optional is then unset.
     pub fn clear(&self) {
         self.assign(None::<T>);
     }

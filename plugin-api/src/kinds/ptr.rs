@@ -248,7 +248,7 @@ impl<T: Value> Temp<T> {
         temp
     }
 
-    /// Creates a value that consists of zero bytes.
+    /// Creates a value whose bytes are all zero.
     #[must_use]
     pub fn zeroed() -> Self {
         Self { raw: MaybeUninit::zeroed() }

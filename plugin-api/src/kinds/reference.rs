@@ -148,7 +148,7 @@ macro_rules! references {
             ///
             /// # Errors
             /// Fails with `WRONG_CLASS` if the reference does not accept the object's class, with `STALE` if the object was destroyed, with
-            /// `EXPIRED`, or with `DURING_REBUILD`.
+            /// `EXPIRED` if the reference no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
             pub fn try_set(&self, object: Obj<$target>) -> Result<(), CallError> {
                 verbs::reference_assign(&self.location()?, object.handle())
             }

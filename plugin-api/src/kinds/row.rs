@@ -236,7 +236,7 @@ impl<'a, A: Value> Ptr<'a, A> {
     /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// Fails with `BORROWED` during `with_slice_mut`.
+    /// Fails with `BORROWED` inside a closure of `with_slice_mut`.
     pub(crate) fn with_slice<R>(self, code: impl FnOnce(&[A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,
@@ -258,7 +258,7 @@ impl<A: Value> PtrMut<'_, A> {
     /// Passes the values of an array to `code` as a mutable slice.
     ///
     /// # Errors
-    /// Fails with `BORROWED` during a surrounding `with_slice` or `with_slice_mut`.
+    /// Fails with `BORROWED` inside a closure of `with_slice` or `with_slice_mut`.
     pub(crate) fn with_slice_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,

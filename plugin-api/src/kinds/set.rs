@@ -1,4 +1,4 @@
-//! Sets of distinct values.
+//! The kind `Set`: sets of distinct values in host memory.
 
 use core::hash::Hash;
 use std::collections::{BTreeSet, HashSet};
@@ -93,7 +93,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     /// Adds a value. Returns `true` if the set did not contain the value.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `EXPIRED` if the set no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
     pub fn try_insert(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         with_ptr::<T, _, _>(&value, |key| verbs::map_insert(&self.location()?, key).map(|(_at, is_new)| is_new))
     }
@@ -115,7 +115,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     /// Removes a value. Returns `true` if the set contained the value.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
+    /// Fails with `EXPIRED` if the set no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
     pub fn try_remove(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         let Some(at) = self.find(&value)? else { return Ok(false) };
         verbs::map_remove(&self.location()?, at)?;
@@ -135,7 +135,8 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     /// Adds all values. The set is unchanged if an error occurs.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with the error of a rejected value.
+    /// Fails with `EXPIRED` if the set no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with the
+    /// error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;

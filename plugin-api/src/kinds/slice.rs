@@ -32,7 +32,7 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, or with `BORROWED` during `with_slice_mut`.
+    /// Fails with `EXPIRED` if the array no longer exists, or with `BORROWED` inside a closure of `with_slice_mut`.
     pub fn try_with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> Result<R, CallError>
     where
         T: Plain,
@@ -65,7 +65,8 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a mutable slice.
     ///
     /// # Errors
-    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with `BORROWED` inside a surrounding closure that holds a slice.
+    /// Fails with `EXPIRED` if the array no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with
+    /// `BORROWED` inside a surrounding closure that holds a slice.
     pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError>
     where
         T: Plain,

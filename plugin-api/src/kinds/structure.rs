@@ -57,7 +57,7 @@ pub fn field<'f, K: Kind, T: Value>(of: &Borrowed<'f, K>, field: &Field<K, T>) -
 /// Overwrites a field with `value`, in place.
 ///
 /// # Errors
-/// Fails with `EXPIRED`, or with `DURING_REBUILD`.
+/// Fails with `EXPIRED` if the struct no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner.
 #[inline]
 pub fn set_field<K: Kind, T: Value>(
     of: &Borrowed<'_, K>,

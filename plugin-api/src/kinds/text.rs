@@ -201,7 +201,8 @@ macro_rules! texts {
             /// Overwrites the string.
             ///
             /// # Errors
-            /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with `OTHER` for a character that this kind cannot hold.
+            /// Fails with `EXPIRED` if the value no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or
+            /// with `OTHER` for a character that this kind cannot contain.
             ///
             /// # Examples
             /// ```
@@ -251,7 +252,7 @@ macro_rules! appends {
                 self.set(&(self.text() + more));
             }
 
-            /// Returns the length in bytes.
+            /// Returns the length of the string in bytes.
             #[must_use]
             pub fn len(&self) -> usize {
                 self.ptr().unwrap_or_else(|error| fail(error)).view().len

@@ -37,7 +37,8 @@ macro_rules! host_functions {
             fn object_resolve(
                 host; object: ObjectHandle, class: ClassId; returns out: *mut u8 = core::ptr::null_mut(); or failure
             ) -> Status;
-            /// Returns the object's plugin part for `class` if the calling module created the part; none if a different module created it.
+            /// Returns the object's plugin part for `class` if the calling module created the part; none if a different module created the
+            /// part.
             game_thread("reaching a plugin part")
             fn object_part(
                 host, module; object: ObjectHandle, class: ClassId; returns out: PartPtr = PartPtr::NONE; or failure

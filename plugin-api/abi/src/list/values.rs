@@ -32,7 +32,7 @@ macro_rules! value_functions {
         any_thread("dropping a black conjugate")
         fn black_drop(host; black: BlackHandle);
 
-        /// Overwrites the value at `to` with a copy of the value at `from`. Both values have one type.
+        /// Overwrites the value at `to` with a copy of the value at `from`. Both values have the type in `to`.
         game_thread("overwriting a value", unsafe)
         fn copy(host; to: &RawLocation, from: *const u8; or failure) -> Status;
         /// Returns one if two values of a type are equal, otherwise zero.

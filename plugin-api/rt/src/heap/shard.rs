@@ -49,7 +49,7 @@ static SHARDS: [Shard; OWNED] = [const { Shard::new() }; OWNED];
 static SHARED_SHARDS: [SharedShard; SHARED] =
     [const { SharedShard { shard: Shard::new(), lock: Mutex::new(()) } }; SHARED];
 
-/// Shard and the right to use it.
+/// Shard that the calling thread may use.
 enum Access {
     Owned(&'static Shard),
     /// Shared shard, locked until the guard is dropped.

@@ -70,7 +70,7 @@ around! {
 pub(super) enum FcntlEffect {
     MakesOne,
     Signals,
-    /// No report.
+    /// The command needs no report.
     Nothing,
 }
 

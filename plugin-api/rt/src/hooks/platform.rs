@@ -169,7 +169,7 @@ platform! {
     fn initstate(seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char, without: null_mut();
     fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut();
 
-    // Functions of signals.
+    // Functions for signals and timers.
     fn sigaltstack(new: *const c_void, old: *mut c_void) -> c_int, without: missing();
     fn setitimer(which: c_int, new: *const c_void, old: *mut c_void) -> c_int, without: missing();
     fn alarm(seconds: c_uint) -> c_uint, without: 0;
@@ -226,7 +226,7 @@ platform! {
     fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int, without: missing();
     fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize);
 
-    // Functions of signals.
+    // Functions for signals and jumps.
     fn ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, without: missing();
     fn mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *mut c_void) -> c_int, without: missing();
     fn mq_close(queue: c_int) -> c_int, without: missing();
