@@ -290,7 +290,7 @@ fn of_type(
         Err(error) => return error.into_compile_error().into(),
     };
     let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
-    // A host may use `imported` on an `impl` block to call functions of a class that a different crate of the host declares.
+    // A host may use `imported` on an `impl` block to call functions of another host's class.
     let imported = attr_args.get("imported").filter(|_| !matches!(item, AnyItem::Impl(_)));
     let expanded = match imported {
         Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),
