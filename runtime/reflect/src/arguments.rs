@@ -1,5 +1,5 @@
-//! Access to the arguments of a call. A parameter block contains the arguments in the function's layout. Alternatively, a calling script
-//! evaluates the arguments one by one.
+//! Reads and writes the arguments of a call. The arguments are stored in a parameter block with the function's layout, or a calling script
+//! evaluates them one by one.
 #![expect(unsafe_code, reason = "the arguments of a call are values at addresses that its caller vouches for")]
 
 use std::fmt;
@@ -25,19 +25,19 @@ pub struct Argument<'a> {
     at: *mut u8,
 }
 
-/// Parameter that a frame has stepped to. The index is kept for later access, and is valid only for that frame.
+/// Index of a parameter whose argument a frame has already evaluated. The index is valid only for that frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param(pub(crate) usize);
 
 /// Caller that evaluates its arguments lazily.
 ///
 /// # Safety
-/// If a parameter is an out parameter, its address must not overlap the addresses of other parameters. No address may overlap the address
-/// from `result`. `step` returns equal addresses for repeated calls with one parameter, if no value changed between the calls. An argument
-/// for which `borrow_counter` returns a counter is valid until a change that [`BorrowedSlices::allow_change`] guards. All other arguments
-/// are valid until the call returns.
+/// The memory of an out parameter must not overlap the memory of other parameters. No argument may overlap the location from `result`.
+/// Repeated calls of `step` for one parameter return equal addresses if no value changed between the calls. If `borrow_counter` returns a
+/// counter for an argument, the argument is valid until a change that [`BorrowedSlices::allow_change`] guards. All other arguments are
+/// valid until the call returns.
 pub unsafe trait Steps<'a> {
-    /// Evaluates the argument with number `at`.
+    /// Evaluates the argument of the parameter with index `at`.
     ///
     /// # Errors
     /// Returns the error of the evaluation.
@@ -195,7 +195,7 @@ expected_types! {
 }
 
 impl<'a> Argument<'a> {
-    /// Creates an argument from the value at `at`, whose type is that of `property`.
+    /// Creates an argument from the value at address `at`. The value has the type of `property`.
     ///
     /// # Safety
     /// The caller fulfills the conditions of [`PtrMut::new`] as long as [`Steps`] requires, or until the call with this argument returns.
@@ -233,7 +233,7 @@ impl<'a> Argument<'a> {
         self.ptr_mut().write(value).map_err(|error| error.in_call(self.name()))
     }
 
-    /// Overwrites the value from its Rust type.
+    /// Overwrites the argument with a value of the matching Rust type.
     #[inline]
     pub(crate) fn store<T: FrameValue>(self, value: T) -> Result<(), CallError> {
         match self.ptr_mut().set(value) {
@@ -282,7 +282,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns a parameter or the result, if the arguments are in a block and the function has no custom thunk.
+    /// Returns the argument of a parameter or of the result. Returns `None` if a script evaluates the arguments, or if the function has a
+    /// custom thunk.
     #[inline]
     pub(crate) fn plain_argument(&self, function: &Function, param: &'a Property) -> Option<Argument<'a>> {
         match self {
@@ -342,7 +343,7 @@ impl Ptr<'_> {
 }
 
 impl PtrMut<'_> {
-    /// Overwrites the value from a Rust type. Returns false if the argument has a different type.
+    /// Overwrites the argument with a Rust value. Returns `false` if the argument has a different type.
     #[inline]
     pub fn set<T: FrameValue>(self, value: T) -> bool {
         let target = if T::matches(self.as_ptr().ty()) { self.to() } else { None };

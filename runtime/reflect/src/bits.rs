@@ -1,4 +1,4 @@
-//! Bit sets with one bit per slot of the store. The sets are small enough to stay in the processor cache during a mark.
+//! Bit sets with one bit per slot of the object store. The sets are small enough to stay in the processor cache during a mark phase.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl Bits {
         self.words[at] = word;
     }
 
-    /// Sets the bit and returns `true` if it was clear. Returns false for a bit outside the reserved range.
+    /// Sets a bit. Returns `true` if the bit was clear, and `false` if the bit was set or is outside the reserved range.
     #[inline]
     pub(super) fn take(&mut self, index: u32) -> bool {
         let Some(word) = self.words.get_mut(index as usize / 64) else { return false };
@@ -59,7 +59,7 @@ impl Bits {
         self.without_in(other, 0..self.words.len())
     }
 
-    /// Variant of [`Bits::without`] that scans only these blocks of 64 indices.
+    /// Variant of [`Bits::without`] that scans only the given blocks. A block has 64 indices.
     pub(super) fn without_in(&self, other: &Self, blocks: Range<usize>) -> impl Iterator<Item = u32> {
         let word = |words: &[u64], at: usize| words.get(at).copied().unwrap_or(0);
         blocks.flat_map(move |at| ones(at, word(&self.words, at) & !word(&other.words, at)))

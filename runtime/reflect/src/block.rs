@@ -1,17 +1,17 @@
-//! Memory for single values: objects of the host, and values passed by address. Tests count the allocations of this memory to detect leaks.
+//! Allocates memory for single values: objects of the host, and values passed by address. Tests count these allocations to detect leaks.
 
-/// Owned, aligned, zero-initialized allocation. The drop frees the memory but not the memory that the values own: the owner destroys the
-/// values first.
+/// Owned, aligned, zero-initialized allocation. Dropping the block frees its memory but does not destroy the values in it. The owner
+/// destroys the values first.
 #[derive(Debug)]
 pub(crate) struct Block {
     /// Owns the allocation. Accessed only through `start`.
     _words: Vec<u64>,
-    /// Address of the first byte in the words. The address is stable.
+    /// Address of the first byte in `_words`. The address does not change.
     start: *mut u8,
 }
 
 impl Block {
-    /// Allocates `size` zero bytes, aligned to `align`. Empty blocks also have an address.
+    /// Allocates `size` zero bytes, aligned to `align`. A block of size zero also has an address.
     ///
     /// # Panics
     /// Panics if `align` is not a power of two or the size overflows.

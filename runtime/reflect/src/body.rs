@@ -1,5 +1,5 @@
-//! Bodies of objects. The store has one body per object. During a reload, it also keeps the old body of each object whose body was
-//! replaced.
+//! Bodies of objects. The object store has one body per object. If a reload replaces a body, the store keeps the old body until the reload
+//! ends.
 
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ pub struct Body {
     pub removed: Option<Box<RemovedValues>>,
 }
 
-// Each object has a body.
+// Limits the size of a body, because the store has one body per object.
 const _: () = assert!(size_of::<Body>() <= 32);
 
 impl SchemaOwner for Rc<Class> {
@@ -29,7 +29,7 @@ impl SchemaOwner for Rc<Class> {
 }
 
 impl Body {
-    /// Exchanges the class of the body with a class of the same layout. The values stay in place.
+    /// Swaps the class of the body with `class`, which has an equal layout. The values remain at their addresses.
     ///
     /// # Panics
     /// Panics if the layouts differ.
@@ -37,7 +37,7 @@ impl Body {
         self.storage.swap_owner(class);
     }
 
-    /// Checks that the body keeps values outside its memory.
+    /// Checks that the body has values outside its memory: dormant values or removed values.
     #[inline]
     pub(super) fn has_more(&self) -> bool {
         self.dormant.is_some() || self.removed.is_some()

@@ -1,4 +1,4 @@
-//! Classes: base classes, property layout and functions. A table maps each event to the function that implements it.
+//! Classes: base classes, property layout and functions. Each class has a table that maps events to the functions that implement them.
 
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, ObjectHandle};
@@ -22,7 +22,7 @@ pub struct Subobject {
     pub property: Rc<Property>,
     /// Name within the owner.
     pub name: Rc<str>,
-    /// Path of the class, unless a derived class overrides it.
+    /// Path of the subobject's class. A class derived from the owner's class may override the path.
     pub class_path: Rc<str>,
     /// Role in the owner.
     pub role: SubobjectRole,
@@ -45,7 +45,7 @@ impl Subobject {
     }
 }
 
-/// Class. Only the CDO changes after the declaration.
+/// Class of the object model. After the declaration, only the CDO field changes.
 pub struct Class {
     /// Id, never reused for another class.
     pub id: ClassId,
@@ -63,21 +63,22 @@ pub struct Class {
     pub flags: u64,
     /// Doc comment.
     pub doc: Rc<str>,
-    /// Own properties, in order.
+    /// Properties that the class itself declares, in order of declaration.
     pub own_properties: Vec<Rc<Property>>,
-    /// All properties, the properties of the base first.
+    /// All properties, including inherited properties. The properties of the base are first.
     pub properties: Vec<Rc<Property>>,
-    /// Own functions, in order.
+    /// Functions that the class itself declares, in order of declaration.
     pub own_functions: Vec<Rc<Function>>,
     /// Function that each event resolves to, indexed by the event's slot.
     pub vtable: Vec<Rc<Function>>,
-    /// Own subobjects, in order.
+    /// Subobjects that the class itself declares, in order of declaration.
     pub subobjects: Vec<Subobject>,
-    /// Overridden classes of inherited subobjects: subobject name, class path.
+    /// Overridden classes of inherited subobjects. Each entry has the subobject name and the class path.
     pub subobject_overrides: Vec<(Rc<str>, Rc<str>)>,
-    /// Overridden defaults of inherited properties or of subobjects: dotted path of names, and value as text.
+    /// Overridden defaults of inherited properties and of subobject properties. Each entry has the dotted path of the property and the
+    /// value as text.
     pub default_overrides: Vec<(Rc<str>, Rc<str>)>,
-    /// Hook of a script class. Completes the class default object after the copy of the values of the base's CDO.
+    /// Hook of a script class. The hook sets values in the class default object (CDO), after the values of the base's CDO have been copied.
     pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces that the class itself implements.
     pub interfaces: Vec<Rc<str>>,
@@ -85,18 +86,19 @@ pub struct Class {
     pub native_constructor: Option<NativeHook>,
     /// PostInitProperties of a native class.
     pub native_post_init: Option<NativeHook>,
-    /// Hook that runs before an object of a native class is destroyed, or after a reload has moved the object to another native class.
+    /// Hook of a native class. The hook runs before an object of the class is destroyed, or after a reload has moved the object out of the
+    /// class.
     pub begin_destroy: Option<EndHook>,
-    /// Hook that reports additional references of objects of a native class.
+    /// Hook of a native class. The hook reports references of an object to the garbage collector, in addition to its properties.
     pub add_references: Option<AddReferences>,
-    /// Opaque number that higher layers map to the module of the class and its hooks.
+    /// Opaque number for higher layers. They map the number to the module of the class and to its hooks.
     pub tag: u64,
     /// Class default object, or none.
     pub cdo: Cell<ObjectHandle>,
     pub(super) members: Members,
 }
 
-/// Construction hooks of a class chain. The hooks do not change after the classes were declared.
+/// Summary of the construction hooks in a class chain. The hooks do not change after the declaration of the classes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConstructionPlan {
     /// True if any class of the chain has a constructor. A constructor can read the object before the copy of the template's values.
@@ -105,13 +107,14 @@ pub(super) struct ConstructionPlan {
     pub(super) dynamic: u64,
 }
 
-/// Plan for the construction of an object with subobjects from the CDO of its class. The plan is computed once per epoch of the types.
-/// Classes are stored by id: the plan keeps no class alive.
+/// Plan for the construction of an object with subobjects from the CDO of its class. The plan is computed once per epoch of the types. The
+/// plan stores the ids of classes, so that it keeps no class alive.
 #[derive(Debug)]
 pub(super) struct PartsPlan {
     /// Epoch of the types and CDO for which the plan was computed.
     pub(super) key: (u64, ObjectHandle),
-    /// The object, then its direct and indirect subobjects in order of creation. Empty if construction uses the general path.
+    /// The constructed object, followed by its direct and indirect subobjects in order of creation. Empty if construction uses the slow
+    /// path.
     pub(super) members: Box<[Member]>,
     pub(super) steps: Box<[PartStep]>,
     /// Indices of the members whose PostInitProperties is called, in the order of the calls.
@@ -124,7 +127,7 @@ pub(super) struct PartsPlan {
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) class: ClassId,
-    /// Object of this class. Its values are copied to the member.
+    /// Object whose values are copied to the member. It has the class of the member.
     pub(super) template: ObjectHandle,
     /// Location in the owner. `None` for the first member.
     pub(super) part: Option<PartLocation>,
@@ -149,12 +152,13 @@ pub(super) struct PartLocation {
     pub(super) offset: u32,
 }
 
-/// Step before the final copy of all values. A plan contains a step only if later code can observe its effect.
+/// Step of a plan before the final copy of all values. A plan contains a step only if later code can observe the effect of the step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PartStep {
     /// Allocates a member and builds its plugin part.
     Begin(usize),
-    /// Sets the defaults of a class of the member's chain, and runs its constructor. `turn` counts the classes from the root.
+    /// Sets the defaults of one class in the member's chain, and runs the constructor of that class. `turn` is the index of the class,
+    /// counted from the root.
     Turn { member: usize, turn: usize, sets_defaults: bool, constructs: bool },
     /// Copies the values of the member and of its subobjects from their templates, and sets the owner's reference.
     End(usize),
@@ -163,7 +167,7 @@ pub(super) enum PartStep {
 /// Lookup tables of a class, computed at its declaration.
 pub(super) struct Members {
     pub(super) schema: Rc<Schema>,
-    /// End of the last property in bytes. Properties of a derived class start at this offset.
+    /// Offset of the end of the last property, in bytes. The properties of a derived class start at this offset.
     pub(super) end: usize,
     pub(super) chain: Vec<ClassId>,
     /// Base classes, from the root to the direct base.
@@ -179,7 +183,7 @@ pub(super) struct Members {
     pub(super) construction: Cell<Option<ConstructionPlan>>,
     /// Plan of constructions with subobjects, computed when the first object is constructed.
     pub(super) parts: RefCell<Option<Rc<PartsPlan>>>,
-    /// True while the CDO is being created, to detect a CDO whose construction requires the CDO itself.
+    /// True while the CDO is being created. Used to detect a construction of the CDO that requires the CDO itself.
     pub(super) cdo_in_making: Cell<bool>,
 }
 
@@ -245,7 +249,7 @@ impl Class {
         chain.any(|class| class.interfaces.iter().any(|path| **path == *interface))
     }
 
-    /// Checks that objects of the class have a plugin part: the class or a base is dynamic.
+    /// Checks that objects of the class have a plugin part. They have one if the class or a base is dynamic.
     #[inline]
     pub fn has_plugin_part(&self) -> bool {
         self.members.has_plugin_part
@@ -297,14 +301,15 @@ impl Class {
         self.members.functions.get(name)
     }
 
-    /// Returns the function that a call of `function` on an object of this class runs. For an event, returns the most derived override;
-    /// otherwise, returns `function` itself.
+    /// Returns the function that a call of `function` on an object of this class runs. For an event, returns the most derived override. For
+    /// other functions, returns `function` itself.
     #[inline]
     pub fn dispatch<'a>(&'a self, function: &'a Rc<Function>) -> &'a Rc<Function> {
         function.vslot.and_then(|slot| self.vtable.get(slot as usize)).unwrap_or(function)
     }
 
-    /// Returns the class path of the subobject in objects of this class. The override in the most derived class has precedence.
+    /// Returns the path of the subobject's class in objects of this class. If several classes of the chain override the path, the most
+    /// derived override applies.
     #[inline]
     pub fn subobject_class(&self, subobject: &Subobject) -> Rc<str> {
         let mut classes = std::iter::successors(Some(self), |class| class.base.as_deref());

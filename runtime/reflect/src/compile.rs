@@ -1,5 +1,5 @@
-//! Compiles declarations to types. Compilation of a batch leaves the registry unchanged, even after an error. The registry adds the
-//! compiled types afterwards, in a step that always succeeds.
+//! Compiles declarations to types. The compilation of a batch never changes the registry. The registry adds the compiled types in a later
+//! step that always succeeds.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -44,26 +44,27 @@ pub struct Declared {
     pub classes: Vec<Rc<Class>>,
 }
 
-/// A batch during compilation: the known types, and the types compiled so far.
+/// State of the compilation of a batch: the types declared before the batch, and the types compiled so far.
 pub(super) struct Compiler<'a> {
     pub(super) names: &'a Names,
     /// Types declared before the batch.
     pub(super) known: &'a Registry,
     compiled: Paths,
-    /// By path of the delegate: its kind, and the text inside the parentheses of its type.
+    /// Maps the path of each delegate to its kind and to the text inside the parentheses of its type.
     delegates: HashMap<String, (PropertyKind, Rc<str>)>,
-    /// Paths of all classes of the batch, compiled or not: references may name them.
+    /// Paths of all classes of the batch. A reference may name a class that is not compiled yet.
     class_paths: HashSet<String>,
-    /// Paths of all structs of the batch, compiled or not: delegates may name them.
+    /// Paths of all structs of the batch. A delegate may name a struct that is not compiled yet.
     struct_paths: HashSet<String>,
-    /// Paths of all interfaces of the batch, compiled or not: references may name them.
+    /// Paths of all interfaces of the batch. A reference may name an interface that is not compiled yet.
     interface_paths: HashSet<String>,
 }
 
-/// Maximum size of a type in bytes. Offsets are 32 bits wide. Large data in a property would be part of every object.
+/// Maximum size of a type in bytes. Offsets have 32 bits. A large property would increase the size of every object.
 const MAX_STRUCT_SIZE: usize = 1 << 20;
 
-/// Compiles a batch. `first` is the id of the batch's first class; later classes have consecutive ids. Returns the types also by path.
+/// Compiles a batch. `first` is the id of the batch's first class. Later classes receive consecutive ids. Returns the types in order, and
+/// by path.
 pub(super) fn compile(
     names: &Names,
     known: &Registry,
@@ -132,8 +133,8 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
     let structs = batch.structs.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
-    // The prefix is reserved for names of class default objects. Generated names begin with the class name, so a class name with the prefix
-    // could conflict.
+    // The prefix is reserved for names of class default objects. The generated name of an object begins with the name of its class. A class
+    // name with the prefix could therefore cause a conflict.
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
         return Err(DeclareError::DefaultName { path: decl.path() });
     }
@@ -153,7 +154,7 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(StructDecl::path).collect();
     let numbers = numbers(&paths);
-    // A struct must not contain itself, even in a container: its type would be infinite, and recursion over values follows the types.
+    // A struct must not contain itself, even in a container. Recursion over the values follows the types, and would not end.
     let needs = |index: usize| {
         let mut held = Vec::new();
         let mut hold = |inner: &str| held.extend(numbers.get(inner).copied());
@@ -267,7 +268,8 @@ impl Compiler<'_> {
         Ok(structure)
     }
 
-    /// Lays out the properties of an owner as a C struct. `start` is the size and the alignment of the bytes before the properties.
+    /// Assigns offsets to the properties of an owner, with the layout rules of a C struct. `start` is the size and the alignment of the
+    /// bytes before the properties.
     pub(super) fn properties(
         &self,
         owner: &Rc<str>,
@@ -277,7 +279,7 @@ impl Compiler<'_> {
         self.placed_properties(owner, decls, |things| place(start.0, start.1, things))
     }
 
-    /// Lays out the properties of an owner; `place` receives their sizes and alignments.
+    /// Assigns offsets to the properties of an owner. `place` computes the offsets from the sizes and alignments.
     pub(super) fn placed_properties(
         &self,
         owner: &Rc<str>,
@@ -290,7 +292,7 @@ impl Compiler<'_> {
             check_member(&mut seen, &decl.name, owner)?;
             types.push(self.property_type(decl, || format!("{owner}:{}", decl.name))?);
         }
-        // Checks the size before any default is computed: default values of nested structs may need excessive memory.
+        // Checks the size before any default is computed. Default values of nested structs may need excessive memory.
         let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
         let placed = place(&things);
         if placed.size > MAX_STRUCT_SIZE {
@@ -353,7 +355,8 @@ impl Compiler<'_> {
         })
     }
 
-    /// Checks the subobjects of a class. Runs last: the batch may list a subobject's class after the class that names it.
+    /// Checks the subobjects of a class. Runs after the compilation of all classes, because the batch may list a subobject's class after
+    /// its owner's class.
     fn check_subobjects(&self, class: &Rc<Class>) -> Result<(), DeclareError> {
         let own = class.subobjects.iter().map(|subobject| (subobject, subobject.class_path.clone()));
         let inherited = class.subobject_overrides.iter().filter_map(|(name, requested)| {
@@ -386,7 +389,7 @@ fn describe_layout(structure: &StructType) -> String {
     format!("{base}{}; {} bytes, aligned to {}", fields.join(", "), structure.size(), structure.align())
 }
 
-/// Returns true if the property itself declares a subobject.
+/// Checks that the declaration of the property is the declaration of a subobject.
 pub(super) fn declares_subobject(property: &Property) -> bool {
     property.flags & property_flags::DEFAULT_SUBOBJECT != 0
 }

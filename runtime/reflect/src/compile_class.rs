@@ -1,4 +1,4 @@
-//! Compiles one class, after its base: members, overrides, subobjects.
+//! Compiles one class, after its base. The result contains the members, overrides and subobjects.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -55,7 +55,8 @@ impl Compiler<'_> {
         let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let schema = Schema::new(placed.size, placed.align, fields);
-        // A reload can keep the bodies of the hidden class in place if both classes have equal layouts.
+        // Shares the memory pool of the hidden class. If both classes have equal layouts, a reload can keep the bodies of the objects at
+        // their addresses.
         let schema = match self.known.hidden_class(&path) {
             Some(hidden) => schema.with_pool_of(hidden.schema()),
             None => schema,
@@ -187,8 +188,8 @@ impl Compiler<'_> {
         Ok(function)
     }
 
-    /// Returns the event that a function overrides. Searches the class named in the function's declaration, or the base if no class is
-    /// named.
+    /// Returns the event that a function overrides. Searches the class that the function's declaration names. If the declaration names no
+    /// class, searches the base.
     fn event(
         &self,
         decl: &FunctionDecl,
@@ -294,8 +295,8 @@ fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
     }
 }
 
-/// Checks that members have unique names in the class and hide no inherited members. A function may replace an inherited
-/// function if it is declared as an override.
+/// Checks that members have unique names in the class and hide no inherited members. A function that is declared as an override may replace
+/// an inherited function.
 fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(), DeclareError> {
     let hides = |name: &str, hidden: String| Err(DeclareError::Hides { member: format!("{path}:{name}"), hidden });
     let mut seen = HashSet::new();

@@ -1,5 +1,5 @@
-//! Compiles delegate declarations. Fields and parameters may name delegates from later in the batch, and delegates may name structs that
-//! contain these delegates. The text of each delegate type is therefore computed before the types of the parameters.
+//! Compiles delegate declarations. A field or parameter may name a delegate that the batch declares later. A delegate may name a struct
+//! that contains the delegate. The text of each delegate type is therefore computed before the types of the parameters.
 
 use std::rc::Rc;
 
@@ -58,7 +58,7 @@ mod tests {
         PropertyDecl::new("points", PropertyKind::I32)
     }
 
-    /// Declares the delegates, and a class `Cube` with properties of these types.
+    /// Declares the delegates, and a class `Cube` with a property for each entry of `properties`.
     fn declared(world: &World, delegates: &[DelegateDecl], properties: &[(PropertyKind, &str)]) -> Result<(), String> {
         let property =
             |(at, (kind, path)): (usize, &(_, &str))| PropertyDecl::new(&format!("p{at}"), *kind).of_type(path);

@@ -1,5 +1,5 @@
-//! Compiles interfaces, and compares each class with the interfaces it implements. Errors contain both signatures, because the interface
-//! and the class may be in different modules.
+//! Compiles interfaces, and compares each class with the interfaces that the class implements. Errors contain both signatures, because the
+//! interface and the class may be declared in different modules.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -35,7 +35,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// Checks that a class with these functions implements an interface.
+    /// Checks that a class with the functions `functions` implements an interface.
     pub(super) fn check_implements(
         &self,
         class: &str,

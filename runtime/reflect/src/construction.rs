@@ -1,12 +1,14 @@
 //! Construction and destruction of objects. This file defines the order of the steps, and destroys an object whose construction fails.
 //! Higher layers run the plugin steps through [`ConstructionHooks`].
 //!
-//! Construction runs in this order: memory; the plugin part; class by class from the root: subobjects, defaults, constructor; copy of the
-//! archetype's values; PostInitProperties of the plugin, then of the host. All steps of a subobject except PostInitProperties run during
-//! the step of the class that declares the subobject. PostInitProperties of a subobject runs after the copy of the owner's archetype, so
-//! that the copy does not overwrite its changes.
+//! Construction first allocates the memory and builds the plugin part. It then processes the classes of the chain from the root. For each
+//! class, it creates the subobjects, sets the defaults and runs the constructor. It then copies the archetype's values. Finally, it runs
+//! PostInitProperties of the plugin, then of the host. All steps of a subobject except PostInitProperties run during the step of the class
+//! that declares the subobject. PostInitProperties of a subobject runs after the copy of the owner's archetype. The copy therefore does not
+//! overwrite changes that PostInitProperties makes.
 //!
-//! A CDO copies the values of its base's CDO before its own class runs. The class constructor can therefore change inherited properties.
+//! A class default object (CDO) copies the values of its base's CDO before the steps of its own class run. The class constructor can
+//! therefore change inherited properties.
 
 use std::rc::Rc;
 
@@ -38,7 +40,7 @@ pub use living::{add_subobject, reconstruct};
 /// Steps of construction and destruction that higher layers implement. While a step runs, no store of objects or types is
 /// borrowed.
 pub trait ConstructionHooks {
-    /// Builds the plugin part of an object: runs the red constructors of the dynamic classes, base first.
+    /// Builds the plugin part of an object. Runs the red constructors of the dynamic classes, base first.
     ///
     /// # Errors
     /// Fails if the red constructor of a class fails. The error names that class.
@@ -56,13 +58,13 @@ pub trait ConstructionHooks {
     /// Checks that this dynamic class has its own PostInitProperties.
     fn has_post_init(&self, class: &Rc<Class>) -> bool;
 
-    /// Calls the plugin's PostInitProperties once: the override in the most derived class. `class` is the class of the object.
+    /// Calls the plugin's PostInitProperties. Only the override in the most derived class runs. `class` is the class of the object.
     ///
     /// # Errors
     /// Fails if PostInitProperties fails.
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// Destroys the object's conjugate, if there is one. The hook is also called after a failed construction.
+    /// Destroys the object's conjugate, if the object has one. The hook is also called after a failed construction.
     fn end_conjugate(&self, object: ObjectHandle);
 }
 
@@ -153,7 +155,7 @@ fn refused_without_context(class: &Class, outer: ObjectHandle) -> Option<&'stati
     (is_contextual && outer.is_none()).then_some("it is contextual: say which object it is made inside of, its outer")
 }
 
-/// Returns the CDO of `class`. Constructs a missing CDO, after the CDO of the base. Game thread only.
+/// Returns the CDO of `class`. If the CDO does not exist, constructs it after the CDO of the base. Game thread only.
 ///
 /// # Errors
 /// [`ConstructionFailed`] if a step fails or panics, or if the construction of the CDO requires this CDO.
@@ -179,7 +181,7 @@ pub fn make_cdo(
     Ok(cdo)
 }
 
-/// Runs the class constructor of one dynamic class in an object's chain, and increments a counter. All class constructors run through this
+/// Runs the class constructor of one dynamic class in an object's chain, and increments a counter. All calls of class constructors use this
 /// function.
 ///
 /// # Errors
@@ -194,8 +196,8 @@ pub fn run_class_constructor(
     catch_panics_as(|| hooks.class_constructor(object, class))
 }
 
-/// Runs the hook of a native class. The new object is held during the hook: no reference to the object exists yet, and the hook may run a
-/// collection.
+/// Runs the hook of a native class. The hook may run a garbage collection, and no reference to the new object exists yet. The stack
+/// therefore holds the object during the hook.
 fn run_native(world: &World, object: ObjectHandle, (name, hook): (&'static str, &NativeHook)) -> Result<(), StepError> {
     let _held = world.stack.hold([object]);
     let _running = world.stack.enter_hook(name, object);
@@ -214,11 +216,11 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
     }
 }
 
-/// Destroys an object. Runs `begin_destroy` of its native classes, destroys its subobjects in reverse order of creation, then destroys its
-/// conjugate and makes its handle stale. Does nothing if the destruction is already in progress. The memory of the object remains allocated
-/// until the graveyard is freed. Game thread only.
+/// Destroys an object. First runs `begin_destroy` of its native classes. Then destroys its subobjects in reverse order of creation. Finally
+/// destroys its conjugate and makes its handle stale. Has no effect if the destruction of the object is already in progress. The memory of
+/// the object remains allocated until the graveyard is freed. Game thread only.
 pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
-    // Uses a loop instead of recursion: the nesting depth of subobjects has no limit.
+    // The loop replaces recursion, because the nesting depth of subobjects has no limit.
     enum Step {
         Begin(ObjectHandle),
         End(ObjectHandle, Option<Rc<Class>>),
@@ -233,7 +235,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
                 let class = world.objects.class(object);
                 notify_end(world, object, class.iter().flat_map(|class| class.lineage().rev()));
                 steps.push(Step::End(object, class));
-                // The last step is popped first: the subobject that was created last is destroyed first.
+                // The last step is popped first. The subobject that was created last is therefore destroyed first.
                 steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
             }
             Step::Begin(_) => {}
@@ -258,9 +260,9 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
     world.counters.deaths.bump();
 }
 
-/// Ends the native state of the objects that a reload has constructed again: runs `begin_destroy` of the native classes that an object has
-/// left. For an object that one of these hooks destroys, the destruction runs the hooks. Called immediately after the commit, or in a
-/// rollback. Game thread only.
+/// For each object that a reload has constructed again, runs `begin_destroy` of the native classes that the object has left. If one of
+/// these hooks destroys a listed object, the destruction runs the remaining hooks of that object. Called immediately after the commit, or
+/// in a rollback. Game thread only.
 pub fn leave_classes(world: &World) {
     while let Some((object, left)) = world.objects.next_left() {
         leave(world, object, &left);
@@ -290,14 +292,14 @@ fn notify_end<'c>(world: &World, object: ObjectHandle, classes: impl Iterator<It
     }
 }
 
-/// Returns the own properties of a class that have a default, without properties of subobjects.
+/// Returns the properties that a class itself declares and that have a default. Excludes properties that refer to subobjects.
 fn defaults_of(turn: &Class) -> impl Iterator<Item = (&Property, &Value)> {
     let is_part = |property: &Property| turn.subobjects.iter().any(|own| own.property.text == property.text);
     let defaults = turn.own_properties.iter().filter_map(|property| Some((&**property, property.default.as_ref()?)));
     defaults.filter(move |(property, _)| !is_part(property))
 }
 
-/// Checks that the class has defaults that apply to instances, not only to CDOs.
+/// Checks that the class itself declares a property with a default.
 fn has_defaults(turn: &Class) -> bool {
     defaults_of(turn).next().is_some()
 }
@@ -328,27 +330,27 @@ struct NewObject {
     parts: Vec<NewObject>,
 }
 
-/// Origin of a subobject's template. The copy of the owner's template overwrites the values only for a `Requested` template.
+/// Origin of a subobject's template. The copy of the owner's template overwrites the subobject's values only if the origin is `Requested`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplateOrigin {
-    /// Requested archetype, or the subobject of the owner's template.
+    /// Archetype that the caller requested, or the subobject in the owner's template.
     Requested,
-    /// CDO of the object's own class, because the owner's template lacks the subobject.
+    /// CDO of the subobject's own class. Used if the owner's template lacks the subobject.
     OwnClass,
 }
 
 /// Time at which the template's values are copied to the object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Copying {
-    /// Values are copied before the object's own class runs. Used for CDOs.
+    /// Before the steps of the object's own class. Used for CDOs.
     BeforeOwnClass,
-    /// Values are copied after all classes have run. Used for subobjects, so that the owner's constructor finds complete subobjects.
+    /// After the steps of all classes. Used for subobjects, so that the owner's constructor finds complete subobjects.
     AfterClasses,
     /// The caller copies the values after it has created all subobjects.
     Later,
 }
 
-/// Objects of the template, each with its counterpart in the new object. Used to replace references in copied values.
+/// Pairs of a template's object and its counterpart in the new object. Used to replace references in copied values.
 type Pairs = Vec<(ObjectHandle, ObjectHandle)>;
 
 impl Constructor<'_> {
@@ -363,7 +365,7 @@ impl Constructor<'_> {
         Ok(new_object.object)
     }
 
-    /// Returns the CDO of a class that the construction needs. Errors name the class that the caller requested.
+    /// Returns the CDO of a class that the construction needs. An error contains the class that the caller requested.
     fn cdo_of(&self, class: &Rc<Class>) -> Result<ObjectHandle, ConstructionFailed> {
         make_cdo(self.world, self.hooks, class)
             .map_err(|failed| ConstructionFailed { class: self.requested.path.to_string(), ..failed })
@@ -379,7 +381,7 @@ impl Constructor<'_> {
         Err(self.failed(&archetype.to_string(), step, StepError::new(problem)))
     }
 
-    /// Allocates the object, builds its plugin part and runs all its classes.
+    /// Allocates the object, builds its plugin part and runs the steps of all classes in its chain.
     fn begin(&self, order: &Order<'_>, copying: Copying, pairs: &mut Pairs) -> Result<NewObject, ConstructionFailed> {
         let Order { class, name, outer, part, flags, template } = *order;
         let objects = &self.world.objects;
@@ -433,7 +435,7 @@ impl Constructor<'_> {
     }
 
     /// Creates one default subobject. The owner's most derived class specifies the class of the subobject. Returns `None` if the owner
-    /// already has the subobject; this happens during a reconstruction.
+    /// already has the subobject, for example during a reconstruction.
     fn part(
         &self,
         owner: &NewObject,
@@ -479,8 +481,8 @@ impl Constructor<'_> {
                 let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
                 part.origin = TemplateOrigin::OwnClass;
                 if let Some(template) = of_template {
-                    // The subobject of the owner's template has a different class. The values of that subobject overwrite the values of the
-                    // CDO.
+                    // The subobject in the owner's template has a different class. The values of that subobject overwrite the values from
+                    // the CDO.
                     (part.template, part.origin) = (Some(template), TemplateOrigin::Requested);
                     pairs.push((template, part.object));
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
@@ -525,7 +527,7 @@ impl Constructor<'_> {
 
     fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), ConstructionFailed> {
         let path = || turn.path.to_string();
-        // Most classes have no constructor. Counts the class as constructed without the overhead of a step.
+        // Most classes have no constructor. For these classes, increments the counter without the overhead of a step.
         if turn.origin == Origin::Dynamic && !self.hooks.has_class_constructor(turn) {
             count_class_constructor(self.world, object, turn);
             return Ok(());
@@ -561,8 +563,8 @@ impl Constructor<'_> {
         requested.into_iter().try_for_each(|part| self.copy_values(part, pairs))
     }
 
-    /// Runs PostInitProperties of the subobjects, then of the object. For each object, runs the plugin's PostInitProperties first, then
-    /// PostInitProperties of the native classes, root first.
+    /// Runs PostInitProperties of the subobjects, then of the object. For each object, runs the plugin's PostInitProperties first. Then
+    /// runs PostInitProperties of the native classes, root first.
     fn post_init(&self, new_object: &NewObject) -> Result<(), ConstructionFailed> {
         new_object.parts.iter().try_for_each(|part| self.post_init(part))?;
         self.init(new_object.object, &new_object.class)
@@ -592,7 +594,7 @@ impl Constructor<'_> {
         new_object.parts.iter().for_each(|part| self.count(part));
     }
 
-    /// Runs one step. Fails if the step destroyed the object.
+    /// Runs one construction step. Fails if the step fails or destroys the object.
     fn step(
         &self,
         object: ObjectHandle,

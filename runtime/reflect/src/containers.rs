@@ -1,6 +1,6 @@
-//! Rows of arrays, sets, maps and delegate lists. The rows of a container are contiguous in a separate allocation. All kinds of values
-//! allow a move as bytes. The pointer to a container carries the types of its values. Each move or destruction of a row increments an
-//! epoch. The epoch detects stale addresses, and saturates.
+//! Rows of arrays, sets, maps and delegate lists. A row holds one element, or a key with its value. The rows of a container are contiguous
+//! in a separate allocation. Values of all kinds can be moved as bytes. The pointer to a container carries the types of its values. Each
+//! move or destruction of a row increments the container's epoch. Callers compare epochs to detect stale addresses. The epoch saturates.
 #![expect(unsafe_code, reason = "the rows of containers are raw memory that plugins read too")]
 
 mod error;
@@ -27,7 +27,7 @@ use crate::values::{InMemory, Kind};
 pub use error::ContainerError;
 pub use maps::{keyed, keyed_mut};
 
-/// Kind whose values begin with an [`ArrayRaw`].
+/// Kind of property whose values begin with an [`ArrayRaw`].
 pub(crate) trait Rowed: Kind<Raw: Begins<ArrayRaw>> {
     /// Returns the layout of a row. Unsafe code relies on this layout.
     fn row(of: &Self::Of) -> Row<'_>;
@@ -79,8 +79,8 @@ pub struct RowsMut<'a> {
     row: Row<'a>,
 }
 
-/// Maps the hash of a key to the row of the key. The table stores the hashes and never reads keys during growth: keys may have changed in
-/// place.
+/// Maps the hash of a key to the row of the key. The table stores the hashes. It never reads keys when it grows, because keys may have
+/// changed in place.
 type Index = HashTable<Found>;
 
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +159,7 @@ pub fn array_ref(value: Ptr<'_>) -> Option<Rows<'_>> {
     value.to::<Array>().map(Ref::rows)
 }
 
-/// Sets the epoch of a container. Returns false if the value is not a container. For tests of epoch saturation.
+/// Sets the epoch of a container, to test epoch saturation. Returns `false` if the value is not a container.
 pub(crate) fn age(container: PtrMut<'_>, epoch: u64) -> bool {
     let array = container.try_to::<Array>().map(Mut::rows);
     let rows = array.or_else(|at| at.try_to::<Set>().map(Mut::rows)).or_else(|at| at.try_to::<Map>().map(Mut::rows));
@@ -195,14 +195,14 @@ impl<'a> Rows<'a> {
         self.raw().len
     }
 
-    /// Returns the value of an array or set in row `at`, or the key of a map. Returns `None` if the row does not exist.
+    /// Returns the element in row `at` of an array or set, or the key in row `at` of a map. Returns `None` if the row does not exist.
     #[inline]
     pub fn get(self, at: u32) -> Option<Ptr<'a>> {
         self.span().get(at).map(RowPtr::key)
     }
 
-    /// Returns the sum of a numeric `field` over all rows of an array of structs. An enum counts as its number. Returns `None` if the field
-    /// is not numeric, or if `field` is not a member of the struct type; members are compared by address.
+    /// Returns the sum of a numeric `field` over all rows of an array of structs. The value of an enum is its number. Returns `None` if the
+    /// field is not numeric, or if `field` is not a member of the struct type. Members are compared by address.
     pub fn sum(self, field: &Property) -> Option<f64> {
         let PropertyType::Struct(of) = self.row.key else { return None };
         if !of.fields().iter().any(|known| std::ptr::eq(known, field)) {
@@ -260,8 +260,8 @@ impl<'a> Rows<'a> {
         self.all_of(true)
     }
 
-    /// Iterates over all keys or all values. Returns `None` if they are not of kind `K`, or if values are requested and the
-    /// container is not a map.
+    /// Iterates over all values if `are_values` is true, otherwise over all keys. Returns `None` if the values or keys are not of kind `K`.
+    /// Also returns `None` if values are requested and the container is not a map.
     #[inline]
     fn all_of<K: InMemory>(self, are_values: bool) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         let (ty, at) = if are_values { self.row.value? } else { (self.row.key, 0) };
@@ -282,7 +282,7 @@ impl RowsMut<'_> {
         self.as_rows().raw()
     }
 
-    /// Writes the header of the rows. Later accesses rely on this header.
+    /// Writes the header of the rows. Later accesses of the rows rely on the header.
     #[inline]
     fn set_raw(&mut self, raw: ArrayRaw) {
         // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type. `Begins` promises that
@@ -290,7 +290,7 @@ impl RowsMut<'_> {
         unsafe { self.at.write(raw) };
     }
 
-    /// Replaces the `remove` rows from `at` on by `insert` zeroed rows.
+    /// Removes `remove` rows, starting at row `at`. Inserts `insert` zeroed rows at this position.
     ///
     /// # Errors
     /// Fails if the range is out of bounds or memory is exhausted. The container is then unchanged.
@@ -359,7 +359,7 @@ impl RowsMut<'_> {
 
     /// Destroys all rows and keeps the capacity.
     pub(crate) fn clear(&mut self) {
-        // This call cannot fail: the range is in bounds and no row is added.
+        // This call cannot fail, because the range is in bounds and no row is added.
         let _done = self.splice(0, self.raw().len, 0);
     }
 
@@ -421,7 +421,7 @@ impl RowsMut<'_> {
         Some(self.as_rows().span().iter().map(move |row| unsafe { Mut::new(row.at, of) }))
     }
 
-    /// Returns the mark that identifies a delegate list during a call. If the list has no mark, assigns the result of `fresh`.
+    /// Returns the mark that identifies a delegate list during a call. If the list has no mark, assigns the result of `fresh` as its mark.
     pub(crate) fn mark(&mut self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         let raw = self.raw();
         NonZeroU32::new(raw.reserved).or_else(|| {
@@ -431,7 +431,7 @@ impl RowsMut<'_> {
         })
     }
 
-    /// Destroys the rows `removed`. This frees the memory that their values own.
+    /// Destroys the rows in the range `removed`. Their values free the memory that they own.
     fn end(&mut self, removed: Range<u32>) {
         if !removed.is_empty() && owns_memory(self.row) {
             let rows = self.as_rows().span();
@@ -459,7 +459,7 @@ impl RowsMut<'_> {
         Ok(())
     }
 
-    /// Allocates exactly `count` rows if the capacity is lower. The container must be empty.
+    /// Allocates memory for exactly `count` rows if the capacity is lower. The container must be empty.
     fn make_exactly(&mut self, count: u32) {
         let old = self.raw();
         if count <= old.capacity {
@@ -471,7 +471,7 @@ impl RowsMut<'_> {
         self.set_raw(ArrayRaw { data, len: 0, capacity: count, epoch: old.epoch.saturating_add(1), ..old });
     }
 
-    /// Frees the memory of rows that were destroyed or moved. Keeps the epoch.
+    /// Frees the memory of the rows. All rows must be destroyed or moved before. Keeps the epoch.
     fn free(&mut self) {
         let old = self.raw();
         self.set_raw(ArrayRaw { epoch: old.epoch, reserved: old.reserved, ..ArrayRaw::EMPTY });
@@ -537,7 +537,7 @@ impl<'a, K: Kind<Raw = SparseRaw>> Ref<'a, K> {
 }
 
 impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
-    /// Returns the list; allocates it if needed.
+    /// Returns the list. Allocates the list if it does not exist.
     pub(crate) fn list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(&self) -> Mut<'_, L> {
         let mut list = self.raw().list;
         if list.is_null() {
@@ -628,7 +628,8 @@ impl<'a> RowPtr<'a> {
         }
     }
 
-    /// Moves the row over the destroyed row `ended`. The two rows must not overlap. The caller must not use the old location again.
+    /// Moves the row to the location of the destroyed row `ended`. The two rows must not overlap. The caller must not use the old location
+    /// again.
     fn move_to(self, ended: RowPtr<'_>) {
         // SAFETY: both are rows of one container and do not overlap.
         unsafe { ended.at.copy_from_nonoverlapping(self.at, self.row.size) };
@@ -639,14 +640,13 @@ fn owns_memory(row: Row<'_>) -> bool {
     row.key.owns_memory() || row.value.is_some_and(|(value, _)| value.owns_memory())
 }
 
-/// Returns the layout of `count` rows. The size is at least one byte, because rows of size zero (structs without fields) also need an
-/// address.
+/// Returns the layout of `count` rows. The size is at least one byte. Rows of size zero (structs without fields) also need an address.
 fn layout(row: Row<'_>, count: u32) -> Option<Layout> {
     Layout::from_size_align(row.size.checked_mul(count as usize)?.max(1), row.align).ok()
 }
 
-/// Allocates uninitialized memory for `count` rows. Returns the layout as the error if memory is exhausted, and `None` if
-/// the layout would be too large.
+/// Allocates uninitialized memory for `count` rows. Returns the layout as the error if memory is exhausted. Returns `None` if the layout
+/// would be too large.
 fn take(row: Row<'_>, count: u32) -> Option<Result<NonNull<u8>, Layout>> {
     let layout = layout(row, count)?;
     // SAFETY: `layout` never returns a layout of size zero.

@@ -15,28 +15,29 @@ use crate::property::{Property, PropertyType};
 use crate::structs::StructType;
 use crate::value::{Value, names_object};
 
-/// Resolves references to paths and paths to objects. Also returns the names of members.
+/// Resolves references to paths, and paths to objects. Also returns the current and earlier names of members.
 pub trait Paths {
     /// Returns the path of an existing object.
     fn path_of(&self, object: ObjectHandle) -> Option<String>;
     /// Returns the object at a path.
     fn object_at(&self, path: &str) -> Option<ObjectHandle>;
-    /// Returns the current and earlier names of the member `name`. `name` is first. `owners` are the paths of a type and its bases.
+    /// Returns the current and earlier names of the member `name`. The first name is `name` itself. `owners` are the paths of the member's
+    /// type and its bases.
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
-/// Converts `value` to `target`, if the conversion is lossless. Numbers convert if the result is equal. Strings and names convert if they
-/// have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1, and back. Structs convert if
-/// every field has a matching field; new fields receive their defaults. Containers convert by element; elements must remain distinct in
-/// sets and as keys. A value converts to an optional value, and a present optional value converts back. References convert to any kind of
-/// reference, by handle or by path, if `paths` can resolve them. The caller checks the class of the object.
+/// Converts `value` to `target`, if the conversion is lossless. Numbers convert if the result is equal. Strings, names and texts convert if
+/// they have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1, and back. Structs convert
+/// if every field has a matching field. New fields receive their defaults. Containers convert by element. Elements of sets and keys of maps
+/// must remain distinct. A value converts to an optional value, and a present optional value converts back. References convert to other
+/// kinds of references, by handle or by path, if `paths` can resolve them. The caller checks the class of the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }
         .convert(value, target)
 }
 
-/// Converts a value as [`convert`] does, and also accepts structs with fields that have no counterpart. Adjusts fixed arrays to the length
-/// of the property. In a longer fixed array, the new elements are copied from `default`.
+/// Converts a value by the rules of [`convert`]. Also accepts a struct if some of its fields have no counterpart. Adjusts fixed arrays to
+/// the length of the property. In a longer fixed array, the new elements are copied from `default`.
 pub fn convert_in_part(
     value: &Value,
     property: &Property,
@@ -52,13 +53,13 @@ pub fn convert_in_part(
     Some((converted, extent.get()))
 }
 
-/// Combines `now`, the current value of the property, with `earlier`, a value that the property could hold only in part. The result
-/// contains all fields and elements of `earlier` that the property could not hold. Elements that only filled a fixed array are removed.
-/// Values written to `now` since `earlier` was saved are kept. A property that can hold no part of `earlier` has the value `default`.
-/// Returns `None` if no part of `now` can come from `earlier`.
+/// Combines `now`, the current value of the property, with `earlier`, a saved value that the property could hold only in part. The result
+/// contains the fields and elements of `earlier` that the property could not hold. Elements that were added to fill a fixed array are
+/// removed. The result also keeps all changes that were made to `now` since `earlier` was saved. A property that can hold no part of
+/// `earlier` has the value `default`. Returns `None` if no part of `now` can come from `earlier`.
 ///
-/// The property may have held some fields or elements in another form. For these, `value` contains the original form and `instead` contains
-/// the current form.
+/// The property may have held some fields or elements in a converted form. For these fields and elements, `value` contains the original
+/// form, and `instead` contains the converted form.
 pub fn rejoin(
     now: &Value,
     earlier: &Aside,
@@ -79,25 +80,25 @@ pub fn rejoin(
     Some(Aside { value, instead, ty, before: earlier.before.clone(), redo: earlier.redo.clone() })
 }
 
-/// Checks if the reverse conversion may return a value that differs from `from`. This is possible for enums: the numbers and names of
-/// entries may change before the undo.
+/// Checks that the reverse conversion may return a value that differs from `from`. Enums have such conversions, because the numbers and
+/// names of entries may change before the undo.
 fn is_one_way(from: &Value, to: &Value) -> bool {
     match (from, to) {
         (Value::Enum(from), Value::Enum(to)) => from.text != to.text,
-        // The contained value is checked when it is converted itself.
+        // The value inside the optional value is checked when that value is converted.
         (_, Value::Optional(_)) => false,
         _ => matches!(from, Value::Enum(_)) || matches!(to, Value::Enum(_)),
     }
 }
 
-/// Checks if `aside` is a reference that was saved without its object, and `now` refers to an object.
+/// Checks that `aside` is a reference that was saved without its object, and that `now` refers to an object.
 fn lacks_object(aside: &Value, now: &Value) -> bool {
     let mut is_reference = false;
     aside.visit_objects(&mut |_, _| is_reference = true);
     is_reference && !names_object(aside) && names_object(now)
 }
 
-/// Saved earlier value of a property or of one of its fields or elements, with the value that replaced it.
+/// Earlier value of a property, or of one of its fields or elements. Also has the value that replaced the earlier value.
 #[derive(Clone, Copy)]
 struct Earlier<'v> {
     value: &'v Value,
@@ -105,7 +106,7 @@ struct Earlier<'v> {
 }
 
 impl<'v> Earlier<'v> {
-    /// Returns a field or element of the value, with its counterpart in `instead`.
+    /// Returns a field or element of the earlier value. `counterpart` returns its counterpart in `instead`.
     fn part(self, value: &'v Value, counterpart: impl FnOnce(&'v Value) -> Option<&'v Value>) -> Self {
         Self { value, instead: self.instead.and_then(counterpart) }
     }
@@ -118,7 +119,7 @@ impl<'v> Earlier<'v> {
         })
     }
 
-    /// Returns the key and the value of an entry of a map.
+    /// Returns the key and the value of entry `at` of a map.
     fn entry(self, at: usize, (key, value): &'v (Value, Value)) -> (Self, Self) {
         let entry = match self.instead {
             Some(Value::Map(entries)) => entries.get(at),
@@ -127,7 +128,7 @@ impl<'v> Earlier<'v> {
         (self.part(key, |_| entry.map(|entry| &entry.0)), self.part(value, |_| entry.map(|entry| &entry.1)))
     }
 
-    /// Returns a field; `name` is the name of its counterpart in `instead`.
+    /// Returns a field of a struct. `name` is the name of its counterpart in `instead`.
     fn field(self, name: &str, value: &'v Value) -> Self {
         self.part(value, |instead| match instead {
             Value::Struct(fields) => fields.iter().find(|(known, _)| **known == *name).map(|(_, value)| value),
@@ -143,9 +144,10 @@ type MemberNames = RefCell<HashMap<(*const StructType, String), Rc<[String]>>>;
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
-    /// Extent of the converted value so far. If `None`, the conversion fails at the first field or element without a counterpart.
+    /// Records that a part of the value was lost. If `None`, the conversion fails at the first field or element without a counterpart.
     extent: Option<&'a Cell<Extent>>,
-    /// In joined values, some fields and elements have two forms. If true, they keep their current form, otherwise their earlier form.
+    /// In a joined value, some fields and elements have an earlier and a current form. If true, the conversion keeps the current form,
+    /// otherwise the earlier form.
     keeps_now: bool,
     /// Cached names of fields. Reused for later elements of an array of structs.
     known: &'a MemberNames,
@@ -168,7 +170,8 @@ impl Conversion<'_> {
         }
     }
 
-    /// Records that a field or element has no counterpart. Returns `None` if the conversion must be complete; `None` fails the conversion.
+    /// Records that a field or element has no counterpart. Returns `None` if the conversion must be complete. The caller then returns
+    /// `None` and the conversion fails.
     pub(crate) fn mark_lossy(&self) -> Option<()> {
         self.extent.map(|extent| extent.set(Extent::Part))
     }
@@ -215,7 +218,7 @@ impl Conversion<'_> {
         if let (Value::Struct(now), Value::Struct(fields), PropertyType::Struct(of)) = (now, earlier.value, ty) {
             return self.rejoin_fields(now, (earlier, fields), of, default.filter(|_| current.is_none()));
         }
-        // If `earlier` (or one of its elements) is not convertible, no part of `earlier` can be in `now`.
+        // If `earlier` or one of its elements does not convert, `now` contains no part of `earlier`.
         let current = current?;
         Some(match (now, earlier.value, ty) {
             (Value::Array(now), Value::Array(values), PropertyType::Array(of)) => {
@@ -250,8 +253,8 @@ impl Conversion<'_> {
         })
     }
 
-    /// Restores the fields of an earlier struct. `default` is the initial value of `now`. If `now` was initialized with the converted
-    /// fields of `earlier`, `default` is `None`.
+    /// Restores the fields of an earlier struct in `now`. `default` is the initial value of `now`. If `now` was initialized with the
+    /// converted fields of `earlier`, `default` is `None`.
     fn rejoin_fields(
         &self,
         now: &[(Arc<str>, Value)],
@@ -278,7 +281,8 @@ impl Conversion<'_> {
             let is_held = self.in_part(value, &field.ty).is_some();
             let part = earlier.field(&field.text, value);
             let part = Earlier { instead: part.instead.filter(|instead| is_held || **instead != default), ..part };
-            // A field that could not hold the earlier value has its default, unless code wrote the field since then.
+            // A field that could not hold the earlier value received its default. If the field still has the default, no code has written
+            // the field.
             if *held == default && !is_held {
                 *held = value.clone();
             } else if let Some(both) = self.rejoin_property(held, part, field, Some(&default)) {
@@ -288,8 +292,8 @@ impl Conversion<'_> {
         is_related.then_some(Value::Struct(joined))
     }
 
-    /// Combines each element with its earlier value: an earlier element that converts to an equal element, preferably at an equal index. If
-    /// no earlier element converts to an equal element, and both containers have equal lengths, uses the earlier element at this index.
+    /// Combines each element with its earlier element. The earlier element of an element converts to an equal element, preferably at an
+    /// equal index. If there is no such element and both containers have equal lengths, uses the earlier element at this index.
     fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
         let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
         let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();
@@ -319,14 +323,14 @@ impl Conversion<'_> {
         now.iter().zip(origins).enumerate().map(join).collect()
     }
 
-    /// Returns the field with that name, or else a field that has that name as an earlier or later name. After an undo, a field has its
-    /// earlier name again.
+    /// Returns the field with that name. Otherwise returns a field that has that name as an earlier or later name. After an undo, a field
+    /// has its earlier name again.
     pub(crate) fn current_field<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
         of.field(name).or_else(|| self.names_of_field(of, name).iter().find_map(|name| of.field(name)))
     }
 
-    /// Checks that `field` is restored from the entry `name` of `values`. A field prefers an entry with its own name, then an entry with
-    /// the nearest of its other names.
+    /// Checks that the value of `field` is restored from the entry `name` of `values`. An entry with the field's own name has precedence.
+    /// Next is the entry with the nearest of its other names.
     pub(crate) fn is_source(
         &self,
         of: &StructType,
@@ -359,7 +363,7 @@ impl Conversion<'_> {
     }
 }
 
-/// Returns true if no two values are equal.
+/// Checks that all values are different.
 pub(crate) fn differ<'v>(mut keys: impl Iterator<Item = &'v Value>) -> bool {
     let mut seen = HashSet::new();
     keys.all(|key| seen.insert(key))
@@ -458,7 +462,7 @@ mod tests {
         check(Value::Struct(vec![field("y", Value::I32(300))]), &ty, None);
     }
 
-    /// Resolves the object `#1.1` at `/World/door`.
+    /// Resolver that has only the object `#1.1`, at the path `/World/door`.
     struct Door;
 
     impl Paths for Door {
@@ -475,7 +479,7 @@ mod tests {
         }
     }
 
-    /// Converts each value. Compares the result with the expected result and with the prediction from the types.
+    /// Converts the value of each row. Compares the result with the expected result, and with the prediction from the types.
     fn table(rows: &[(&str, &str, &str, &str)]) {
         let names = Names::new();
         for (from, text, to, expected) in rows {
@@ -491,7 +495,7 @@ mod tests {
         }
     }
 
-    /// Compares the predictions for numbers with the conversions of the minimum and maximum of each kind.
+    /// Compares the predictions for numbers with actual conversions of the minimum and maximum of each kind.
     #[test]
     fn the_prediction_for_numbers_agrees_with_the_conversion_of_their_limits() {
         let limits = [

@@ -1,5 +1,5 @@
-//! Predicts from two types if the values of a property survive a change of its type. With the prediction, tools compare two builds of a
-//! module without values. The tests of `convert` compare each conversion with its prediction.
+//! Predicts from two types if the values of a property convert from the first type to the second. Tools use the prediction to compare two
+//! builds of a module, for which no values exist. The tests of `convert` compare each conversion with its prediction.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -59,7 +59,7 @@ fn all(from: &[TypeText], to: &[TypeText]) -> Convertible {
     each.max().unwrap_or(Convertible::Always)
 }
 
-/// Predicts the conversion between two kinds that differ and have no parentheses.
+/// Predicts the conversion between two different kinds whose types have no parentheses.
 fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
     let is_always = match (range(from), range(to)) {
         (Some(from), Some(to)) => to.contains(from.start()) && to.contains(from.end()),
@@ -77,7 +77,7 @@ fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
         (None, None) => match (from, to) {
             (PropertyKind::F32, PropertyKind::F64) => true,
             (PropertyKind::F64, PropertyKind::F32) => false,
-            // A text may have a translation. Strings and names cannot hold a translation.
+            // A value of the kind `TEXT` may have a translation. Strings and names cannot hold a translation.
             (from, to) if is_text(from) && is_text(to) => from != PropertyKind::TEXT && to != PropertyKind::ANSI_STRING,
             _ => return Convertible::Never,
         },
@@ -96,7 +96,7 @@ fn is_text(kind: PropertyKind) -> bool {
     )
 }
 
-/// Returns the group of a kind of reference. Values convert only to kinds of the same group.
+/// Returns the group of a reference kind. Reference values convert only within their group.
 fn group(kind: PropertyKind) -> PropertyKind {
     match kind {
         PropertyKind::SUBCLASS_OF | PropertyKind::SOFT_CLASS => PropertyKind::SUBCLASS_OF,

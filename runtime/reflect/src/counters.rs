@@ -15,9 +15,9 @@ pub struct Counters {
     pub cdos: Counter,
     /// Destroyed objects.
     pub deaths: Counter,
-    /// Class constructors run on instances.
+    /// Runs of class constructors on instances.
     pub class_constructors_on_instances: Counter,
-    /// Class constructors run on CDOs and their subobjects.
+    /// Runs of class constructors on CDOs and their subobjects.
     pub class_constructors_on_cdos: Counter,
     /// Repeated runs of a class constructor on one object. The counter is zero in a correct host.
     pub class_constructors_rerun: Counter,

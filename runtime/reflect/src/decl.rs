@@ -1,5 +1,5 @@
-//! Declarations: types as plain data, before compilation. The macro for native classes creates declarations, and so does the emission of a
-//! module's classes. Equal declarations produce equal metadata.
+//! Declarations: types as plain data, before compilation. The macro for native classes and the emission of a module's classes create
+//! declarations. Equal declarations produce equal metadata.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -39,7 +39,7 @@ pub struct PropertyDecl {
     pub type_path: String,
     /// Bits of [`alcedo_abi::kinds::property_flags`].
     pub flags: u64,
-    /// The default value in the syntax of [`Value::parse`](crate::value::Value::parse); empty means zero.
+    /// Default value in the syntax of [`Value::parse`](crate::value::Value::parse). If empty, the default is zero.
     pub default: String,
     /// The doc comment.
     pub doc: String,
@@ -56,7 +56,7 @@ pub struct FunctionDecl {
     pub flags: u64,
     /// Path of the class whose event the function overrides. Empty if the function overrides no event.
     pub overrides: String,
-    /// Parameters in order; the result last, with the `RETURN` flag.
+    /// Parameters in order. The result is last and has the `RETURN` flag.
     pub params: Vec<PropertyDecl>,
     /// Fingerprint of the signature that the body was compiled for. Zero disables the comparison.
     pub fingerprint: u64,
@@ -83,7 +83,7 @@ pub struct EnumDecl {
     pub origin: Origin,
     /// Underlying type: one of the eight integer kinds.
     pub underlying: PropertyKind,
-    /// True if the enum is a bit set: each entry is a bit.
+    /// True if the enum is a bit set. Each entry is then one bit.
     pub is_flags: bool,
     /// Entries in order.
     pub entries: Vec<EnumEntry>,
@@ -125,9 +125,9 @@ pub struct StructDecl {
     pub origin: Origin,
     /// Path of the base struct; empty for none.
     pub base: String,
-    /// Size in bytes of a value in the declaring code, or zero if unknown. This size is not compared.
+    /// Size in bytes of a value in the declaring code, or zero if unknown. Compilation ignores this size.
     pub size: u32,
-    /// Alignment in bytes of a value in the declaring code, or zero if unknown. This alignment is not compared.
+    /// Alignment in bytes of a value in the declaring code, or zero if unknown. Compilation ignores this alignment.
     pub align: u32,
     /// Own fields in order.
     pub fields: Vec<PropertyDecl>,
@@ -161,17 +161,18 @@ pub struct ClassDecl {
     pub origin: Origin,
     /// Bits of [`alcedo_abi::kinds::class_flags`].
     pub flags: u64,
-    /// Own properties. A property with the `DEFAULT_SUBOBJECT` flag declares a subobject of its class.
+    /// Properties that the class itself declares. A property with the `DEFAULT_SUBOBJECT` flag declares a subobject. The class of the
+    /// subobject is the class in the property's type.
     pub properties: Vec<PropertyDecl>,
     /// Own functions.
     pub functions: Vec<FunctionDecl>,
-    /// Overridden classes of subobjects: the name of an own or inherited property, and the path of the class. Own properties with the
-    /// `DEFAULT_SUBOBJECT` flag are not listed: their declarations contain the class.
+    /// Overridden classes of subobjects. Each entry has the name of an own or inherited property, and the path of the class. Own properties
+    /// with the `DEFAULT_SUBOBJECT` flag need no entry, because their declarations contain the class.
     pub subobjects: Vec<(String, String)>,
     /// Overrides of inherited defaults and of defaults in subobjects. Each entry has the path to the property, with names separated by
     /// dots, and the value as text.
     pub default_overrides: Vec<(String, String)>,
-    /// Hook of a script class. Changes its class default object after the copy of the base's values.
+    /// Hook of a script class. The hook sets values in the class default object, after the values of the base's CDO have been copied.
     pub script_defaults: Option<NativeHook>,
     /// Paths of the implemented interfaces.
     pub interfaces: Vec<String>,
@@ -204,7 +205,7 @@ pub struct InterfaceDecl {
     pub doc: String,
 }
 
-/// Types that are declared together. If one declaration fails, no type of the batch is declared.
+/// Types that are declared together. If one declaration is rejected, no type of the batch is declared.
 #[derive(Clone, Default)]
 pub struct Batch {
     /// Interfaces, in any order.
@@ -217,13 +218,13 @@ pub struct Batch {
     pub structs: Vec<StructDecl>,
     /// Classes, in any order.
     pub classes: Vec<ClassDecl>,
-    /// Earlier names of types and members of the batch: current path, earlier names separated by commas. As an alternative, metadata of
-    /// fields, properties and functions lists earlier names under `was`.
+    /// Earlier names of types and members of the batch. Each entry has the current path, and the earlier names separated by commas. Fields,
+    /// properties and functions may instead list their earlier names in their metadata, under the key `was`.
     pub earlier_names: Vec<(String, String)>,
 }
 
 impl PropertyDecl {
-    /// Creates a property without type path, flags, default or doc.
+    /// Creates a property without type path, flags, default or doc comment.
     pub fn new(name: &str, kind: PropertyKind) -> Self {
         let (type_path, default, doc, meta) = Default::default();
         Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc, meta }
@@ -339,10 +340,10 @@ impl StructDecl {
         Self { package: package.to_owned(), name: name.to_owned(), origin, base, size, align, fields, fingerprint, doc }
     }
 
-    /// Returns the declaration of a native struct that the host defined with [`plain_struct!`](crate::plain_struct).
+    /// Returns the declaration of a native struct. The host defines the struct with [`plain_struct!`](crate::plain_struct).
     ///
     /// # Errors
-    /// Fails if the path in its definition is malformed.
+    /// Fails if the path in the definition of the struct is malformed.
     ///
     /// # Examples
     /// ```
@@ -374,7 +375,7 @@ impl StructDecl {
 }
 
 impl InterfaceDecl {
-    /// Creates an interface without functions and doc comment.
+    /// Creates an interface without functions or doc comment.
     pub fn new(package: &str, name: &str, origin: Origin) -> Self {
         let (functions, doc) = Default::default();
         Self { package: package.to_owned(), name: name.to_owned(), origin, functions, doc }

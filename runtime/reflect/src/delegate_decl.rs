@@ -47,7 +47,8 @@ pub(super) fn delegate_type_text(decl: &DelegateDecl) -> Result<(PropertyKind, R
     Ok((decl.kind, format_named(&path, &signature.to_string()).into()))
 }
 
-/// Checks that the owner class of each delegate is in the batch, and has no member with the delegate's name.
+/// Checks the owner class of each delegate. The batch must declare the class, and the class must not have a member with the delegate's
+/// name.
 pub(super) fn check_classes(batch: &Batch) -> Result<(), DeclareError> {
     if batch.delegates.iter().all(|decl| decl.class.is_empty()) {
         return Ok(());

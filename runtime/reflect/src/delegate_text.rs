@@ -5,12 +5,13 @@ pub(super) fn format_named(path: &str, signature: &str) -> String {
     format!("{path}({signature})")
 }
 
-/// Splits the text of a delegate type. Returns the path of a named delegate (`None` for an unnamed delegate) and the signature.
+/// Splits the text of a delegate type into path and signature. The path is `None` for an unnamed delegate.
 pub(super) fn split(text: &str) -> (Option<&str>, &str) {
     let end = text.find([',', '(', ')', ' ']).unwrap_or(text.len());
     let (path, rest) = text.split_at(end);
     match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        // The text of other types, such as `Object(/Script/A.B)`, begins with the name of a kind and not with a slash.
+        // Only the path of a named delegate begins with a slash. The text of a parameter type, such as `Object(/Script/A.B)`, begins with
+        // the name of a kind.
         Some(signature) if path.starts_with('/') => (Some(path), signature),
         _ => (None, text),
     }

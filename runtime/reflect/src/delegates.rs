@@ -1,5 +1,5 @@
-//! Named delegates: path, kind and signature. The type of a property names the delegate and contains the delegate's complete signature. A
-//! change of the signature therefore changes the type of the property.
+//! Named delegates: path, kind and signature. The type of a delegate property contains the path and the complete signature of the delegate.
+//! A change of the signature therefore changes the type of the property.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::function::is_result;
 use crate::origin::Origin;
 use crate::property::Property;
 
-/// Delegate type. Does not change after its declaration.
+/// Named delegate type. Immutable after its declaration.
 #[derive(Debug)]
 pub struct DelegateType {
     /// `/Script/Package.Name`, or `/Script/Package.Class:Name` for a delegate of a class.
@@ -48,12 +48,13 @@ impl DelegateType {
         split(&self.words).1
     }
 
-    /// Returns the content of the parentheses of a type of this delegate: its path, and its signature in parentheses.
+    /// Returns the text inside the parentheses of the delegate's type. The text is the path, followed by the signature in parentheses.
     pub fn type_text(&self) -> &str {
         &self.words
     }
 
-    /// Returns the fingerprint of kind, path and signature, as a module computes it at compile time. Parameter names are not included.
+    /// Returns the fingerprint of kind, path and signature. A module computes an equal fingerprint at compile time. Parameter names are not
+    /// included.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

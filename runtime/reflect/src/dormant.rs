@@ -1,6 +1,6 @@
-//! Values that an object keeps outside its memory. If its class is missing, an object is dormant: an instance of the nearest available
-//! base, without a plugin part. A dormant object keeps the values of its missing class by name until the class is declared again. If a
-//! property was removed, the object keeps the value until a property with that name is declared again.
+//! Values that an object keeps outside its memory. An object is dormant while its class is missing. A dormant object is an instance of the
+//! nearest available base, without a plugin part. It keeps the values of its missing class by name until the class is declared again. If a
+//! reload removes a property, the object keeps the property's value until a property with that name is declared again.
 
 use std::rc::Rc;
 
@@ -10,14 +10,14 @@ use alcedo_base::handles::ObjectHandle;
 use crate::property::PropertyType;
 use crate::value::{Value, with_objects};
 
-/// State that a dormant object keeps of its missing class.
+/// State that a dormant object keeps for its missing class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dormant {
     /// Path of the object's own class.
     pub class: Rc<str>,
     /// Paths of the dynamic bases of the missing class, base first.
     pub bases: Vec<Rc<str>>,
-    /// Values of properties that the current body lacks.
+    /// Values of the properties that the object's current class lacks.
     pub values: Vec<(Rc<str>, KeptValue)>,
     /// Kept fields of the plugin part.
     pub fields: Vec<KeptField>,
@@ -29,11 +29,11 @@ pub enum KeptValue {
     /// Value that differs from the default of the missing class.
     Own(Value),
     /// Value equal to the default of the missing class. When the class is declared again, the property receives the default of the new
-    /// class.
+    /// declaration.
     Default,
 }
 
-/// Field of a plugin part that is kept across a reload.
+/// Saved field of a plugin part. The field is kept across a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptField {
     /// Path of the declaring class. Shared by the kept fields of all objects.
@@ -50,15 +50,16 @@ pub struct Aside {
     /// Original value.
     pub value: Value,
     /// Value that replaced the original value in the property, if any. An undo restores the original value only if the property still has
-    /// this replacement.
+    /// the replacement.
     pub instead: Option<Value>,
     /// Fingerprint of the type of the original value; zero if unknown.
     pub ty: u64,
-    /// Earlier value of a different type. The original value is a converted form of the earlier value, or the result of a plugin author's
+    /// Earlier value of a different type. The original value was computed from the earlier value, by a conversion or by a plugin author's
     /// function. Kept until the property is written.
     pub before: Option<Box<Self>>,
-    /// Values that an undo replaced by the original value, latest first. A redo restores them. Each entry has the fingerprint of the type
-    /// that the property had. There is at most one entry per type. The entries are kept until the property is written.
+    /// Values that an undo replaced by the original value, latest first. A redo restores these values. Each entry has the fingerprint of
+    /// the type that the property had before the undo. There is at most one entry per type. The entries are kept until the property is
+    /// written.
     pub redo: Vec<(u64, Self)>,
 }
 
@@ -70,11 +71,11 @@ const MAX_REDO: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedValues {
     values: Vec<(Rc<str>, Aside)>,
-    /// Kept fields that the plugin part rejected.
+    /// Kept fields that the object's plugin part rejected.
     pub fields: Vec<FieldAside>,
 }
 
-/// Kept field that the plugin part rejected.
+/// Kept field that the object's plugin part rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldAside {
     /// Rejected field.
@@ -84,7 +85,7 @@ pub struct FieldAside {
 }
 
 impl KeptField {
-    /// Checks that both entries belong to the same field of the same class.
+    /// Checks that class and name of both fields are equal.
     pub fn is_same(&self, other: &Self) -> bool {
         self.class == other.class && self.name == other.name
     }
@@ -103,15 +104,14 @@ impl Aside {
         if self.ty == 0 { self.retyped(ty) } else { self }
     }
 
-    /// Records the type of the property that had the original value.
+    /// Records `ty` as the type of the original value.
     #[must_use]
     pub fn retyped(self, ty: &PropertyType) -> Self {
         Self { ty: fingerprint(ty), ..self }
     }
 
-    /// Returns the value that an undo restores in a property. `ty` is the type of the property. If the property held the replacement in
-    /// `instead`, returns the replacement, with this value as its earlier value.
-    /// `ty`. If the form is known, the result is the form, with this value as its earlier value.
+    /// Returns the value that a property of type `ty` held. If the replacement of this value is known, returns the replacement, with this
+    /// value as its earlier value.
     #[must_use]
     pub fn held_as(mut self, ty: &PropertyType) -> Self {
         match self.instead.take() {
@@ -123,8 +123,7 @@ impl Aside {
         }
     }
 
-    /// Returns the earlier value of type `ty` from which functions of plugin authors computed this value. If no earlier value has this
-    /// type, returns this value.
+    /// Returns the latest earlier value of type `ty`. If no earlier value has this type, returns this value.
     #[must_use]
     pub fn undone(self, ty: &PropertyType) -> Self {
         let found = self.with_earlier().skip(1).find(|earlier| earlier.is_of(ty)).cloned();
@@ -146,17 +145,18 @@ impl Aside {
         Some(Self { before, ..self })
     }
 
-    /// Returns the value, then the earlier values from which functions of plugin authors computed it, latest first.
+    /// Iterates over this value and its earlier values, latest first.
     fn with_earlier(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |aside| aside.before.as_deref())
     }
 
-    /// Checks that the original value has that type. The enums and structs inside the type must have equal entries and fields.
+    /// Checks that the original value has the type `ty`. The enums and structs inside both types must have equal entries and fields.
     pub fn is_of(&self, ty: &PropertyType) -> bool {
         self.ty != 0 && self.ty == fingerprint(ty)
     }
 
-    /// Moves the redo values from `replaced` to this value. Adds `replaced` itself if the type `ty` that the property had is known.
+    /// Replaces the redo values of this value by the redo values of `replaced`. `ty` is the type that the property had. If `ty` is known,
+    /// also adds `replaced` itself.
     #[must_use]
     pub fn with_redo(self, mut replaced: Self, ty: Option<&PropertyType>) -> Self {
         let mut redo = std::mem::take(&mut replaced.redo);
@@ -176,8 +176,8 @@ impl Aside {
         Some(Self { redo: self.redo.clone(), ..found.clone() })
     }
 
-    /// Discards the values that depend on the current value of the property, after the property was written. Returns `false` if this value
-    /// can also be discarded: it equals the overwritten value, and was kept only for a redo.
+    /// Discards the earlier value and the redo values. Called after a write to the property. Returns `false` if the caller can also discard
+    /// this value, because the value equals its replacement and was kept only for a redo.
     pub fn discard_derived(&mut self) -> bool {
         let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
         let is_whole = || self.instead.as_ref().is_some_and(|instead| without(instead) == without(&self.value));
@@ -187,7 +187,7 @@ impl Aside {
         is_needed
     }
 
-    /// Returns all values that are not in the property.
+    /// Iterates over all values that are stored outside the property.
     fn values(&self) -> impl Iterator<Item = &Value> {
         let redo = self.redo.iter().map(|(_, aside)| aside);
         let forms = redo.clone().filter_map(|aside| aside.instead.as_ref());
@@ -213,7 +213,7 @@ impl RemovedValues {
         Some(self.values.remove(at).1)
     }
 
-    /// Removes the kept value with that name. Returns the kept value if `now` replaced it in the property. Otherwise, returns `now`.
+    /// Removes the kept value with that name. Returns the kept value if `now` is its replacement. Otherwise, returns `now`.
     pub fn take_original(&mut self, name: &str, now: &Value) -> Aside {
         let original = self.take(name).filter(|aside| aside.instead.as_ref() == Some(now));
         original.unwrap_or_else(|| now.clone().into())

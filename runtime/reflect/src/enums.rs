@@ -1,5 +1,5 @@
-//! Enums: named numbers. In memory, a value is a number of the underlying type, as in plugins. Elsewhere, the name of its entry identifies
-//! a value. A change of an entry's number therefore preserves the value.
+//! Enums: named numbers. In memory, a value is a number of the underlying type, as in plugins. Outside memory, a value is identified by the
+//! name of its entry. If a new build changes the number of an entry, values of the entry are therefore preserved.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::property::PropertyType;
 
 pub use crate::value::EnumValue;
 
-/// Enum type. Does not change after its declaration.
+/// Enum type. Immutable after its declaration.
 #[derive(Debug)]
 pub struct EnumType {
     /// Path, such as `/Script/Package.Name`.
@@ -25,7 +25,7 @@ pub struct EnumType {
     pub origin: Origin,
     /// The doc comment.
     pub doc: Rc<str>,
-    /// True if the enum is a bit set: each entry is a bit.
+    /// True if the enum is a bit set. Each entry is then one bit.
     pub is_flags: bool,
     pub(super) entries: Vec<EnumEntry>,
     pub(super) underlying: PropertyType,
@@ -39,7 +39,7 @@ pub struct EnumEntry {
     pub name: Arc<str>,
     /// Number, unique in its enum.
     pub number: i128,
-    /// Display name; empty if derived from the name.
+    /// Display name. If empty, editors derive the display name from `name`.
     pub display: Arc<str>,
     /// True if editors hide the entry.
     pub is_hidden: bool,
@@ -74,8 +74,8 @@ impl EnumType {
         self.entries.iter().find(|entry| &*entry.name == name)
     }
 
-    /// Returns true if a number is a valid value. For flags, every number of the underlying type is valid; for other enums, only the
-    /// numbers of entries.
+    /// Checks that a number is a valid value. For flags, every number of the underlying type is valid. For other enums, only the numbers of
+    /// entries are valid.
     pub fn has(&self, number: i128) -> bool {
         range(self.underlying.kind()).is_some_and(|range| range.contains(&number))
             && (self.is_flags || self.entries.iter().any(|entry| entry.number == number))
@@ -102,17 +102,17 @@ impl EnumType {
         text.split('|').map(str::trim).filter(|part| !part.is_empty()).try_fold(0, |all, part| Some(all | one(part)?))
     }
 
-    /// Returns the zero value; every enum has an entry with this number.
+    /// Returns the zero value. Every enum that is not a bit set has an entry with this number.
     pub fn zero(&self) -> EnumValue {
         self.value(0)
     }
 
-    /// Returns the names of all entries, for errors.
+    /// Returns the names of all entries, separated by commas, for error messages.
     pub fn names(&self) -> String {
         self.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns true if both enums have equal paths, numbers and names.
+    /// Checks that both enums have equal paths, numbers and names.
     pub(super) fn same_numbers(&self, other: &Self) -> bool {
         self.path == other.path && self.fingerprint == other.fingerprint
     }
@@ -120,7 +120,7 @@ impl EnumType {
     fn format_flags(&self, number: i128) -> String {
         let (mut names, mut rest) = (Vec::new(), number);
         for entry in &self.entries {
-            // Omits an entry if earlier entries already cover all its bits.
+            // Omits an entry if earlier entries cover all bits of the entry.
             if number & entry.number == entry.number && rest & entry.number != 0 {
                 names.push(entry.name.to_string());
                 rest &= !entry.number;
@@ -133,7 +133,7 @@ impl EnumType {
     }
 }
 
-/// Returns the fingerprint of an enum, as a module computes it at compile time.
+/// Returns the fingerprint of an enum. A module computes an equal fingerprint at compile time.
 pub(super) fn fingerprint(underlying: PropertyKind, is_flags: bool, entries: &[EnumEntry]) -> u64 {
     let start = Fingerprint::START.number(underlying.0.into()).number(is_flags.into());
     let add = |print: Fingerprint, entry: &EnumEntry| print.text(&entry.name).number(entry.number as u64);

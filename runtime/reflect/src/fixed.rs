@@ -1,5 +1,5 @@
-//! Fixed arrays: ordinary arrays whose length is in the metadata of the property. This module adjusts values from other sources to that
-//! length.
+//! Fixed arrays. A fixed array is an ordinary array whose length is specified in the metadata of its property. This module adjusts
+//! converted values to that length.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ pub const ARRAY_DIM: &str = "array_dim";
 pub enum Extent {
     /// The converted value has all fields and elements.
     Whole,
-    /// The converted value has all fields and elements, but the reverse conversion may not return the original value. Either a fixed array
+    /// The converted value has all fields and elements, but the reverse conversion may return a different value. Either a fixed array
     /// received additional elements, or the original or converted value is an entry of an enum.
     OneWay,
     /// The converted value lacks some fields or elements.
@@ -26,9 +26,9 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Returns the value to save for an undo of the conversion to `instead`. Returns `None` if the conversion is reversible, no function of
-    /// a plugin author computed the value, and no value is kept for a redo. If `instead` has all fields and elements, the saved value
-    /// contains no objects. It therefore neither keeps objects alive nor restores them.
+    /// Returns the value to save for an undo of the conversion to `instead`. Returns `None` if the conversion is reversible, and the
+    /// original value has neither an earlier value nor redo values. If `instead` has all fields and elements, the saved value contains no
+    /// objects. The saved value therefore does not keep objects alive.
     pub fn aside(self, original: impl Into<Aside>, instead: &Value) -> Option<Aside> {
         let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
         let original = original.into();
@@ -49,14 +49,14 @@ pub(crate) fn dim(property: &Property) -> Option<usize> {
     len.parse().ok()
 }
 
-/// Checks that the property, or a type nested in its type, has a fixed length.
+/// Checks that the property is a fixed array, or that its type contains a struct with a fixed array.
 pub fn has_fixed(property: &Property) -> bool {
     let in_struct = |ty: &PropertyType| matches!(ty, PropertyType::Struct(of) if of.fields().iter().any(|field| dim(field).is_some()));
     dim(property).is_some() || property.ty.any(&in_struct)
 }
 
-/// Truncates the value to the fixed length of the property, or extends it with elements of the default. Raises `extent` if it adds or
-/// removes elements.
+/// Truncates or extends the value to the fixed length of the property. Additional elements are copied from the default. Raises `extent` if
+/// elements are added or removed.
 pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Value>, extent: &Cell<Extent>) -> Value {
     let value = inside(&property.ty, value, extent);
     match (dim(property), value, &property.ty) {
@@ -77,13 +77,13 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     }
 }
 
-/// Checks that all elements from `len` on equal the elements that [`at_length`] adds to an array of length `len`.
+/// Checks the elements at index `len` and above. Each must equal the element that [`at_length`] would add at its index.
 pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Value>, ty: &PropertyType) -> bool {
     values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))
 }
 
-/// Returns the element that [`at_length`] adds at an index: the default's element at that index. If the default has no such element,
-/// returns the initial value.
+/// Returns the element that [`at_length`] adds at an index. This is the default's element at that index. If the default is shorter, returns
+/// the initial value of the element type.
 fn added(default: Option<&Value>, at: usize, ty: &PropertyType) -> Value {
     let default = match default {
         Some(Value::Array(default)) => default.get(at).cloned(),
@@ -92,7 +92,7 @@ fn added(default: Option<&Value>, at: usize, ty: &PropertyType) -> Value {
     default.unwrap_or_else(|| Value::initial(ty))
 }
 
-/// Applies [`at_length`] to all nested values.
+/// Applies [`at_length`] to all values nested in `value`.
 pub(crate) fn inside(ty: &PropertyType, value: Value, extent: &Cell<Extent>) -> Value {
     match (ty, value) {
         (PropertyType::Struct(of), Value::Struct(mut fields)) => {

@@ -13,7 +13,7 @@ use crate::property::Property;
 use crate::storage::Schema;
 use crate::thunk::Thunk;
 
-/// Reflected function. Does not change after its declaration.
+/// Reflected function. Immutable after its declaration.
 pub struct Function {
     /// Interned name.
     pub name: Name,
@@ -23,11 +23,11 @@ pub struct Function {
     pub path: Rc<str>,
     /// Declaring class.
     pub owner: ClassId,
-    /// Path of the interface, for a function of an interface. Such a function has no body.
+    /// Path of the interface that declares the function. A function of an interface has no body. `None` for a function of a class.
     pub interface: Option<Rc<str>>,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
-    /// Parameters in order, the result last, with their offsets in the parameter block.
+    /// Parameters in order, with their offsets in the parameter block. The result is last.
     pub params: Vec<Property>,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
@@ -67,7 +67,7 @@ impl Function {
         self.params.last().filter(|last| is_result(last))
     }
 
-    /// Returns the size of the parameter block in bytes, padded at the end.
+    /// Returns the size of the parameter block in bytes, including the padding at the end.
     #[inline]
     pub fn params_size(&self) -> usize {
         self.schema.size()
@@ -79,8 +79,8 @@ impl Function {
         self.schema.align()
     }
 
-    /// Returns true if a parameter, or the result, accepts values of any type. A function with wildcards needs a custom thunk, and its
-    /// metadata lists the wildcards.
+    /// Checks that a parameter or the result is a wildcard, and therefore accepts values of several types. A function with wildcards needs
+    /// a custom thunk. Its metadata lists the wildcards.
     #[inline]
     pub fn is_wildcard(&self, param: &Property) -> bool {
         self.flags & function_flags::CUSTOM_THUNK != 0 && self.names_wildcard(&param.text)
@@ -98,7 +98,7 @@ impl Function {
         self.words.to_string()
     }
 
-    /// Returns the stored signature text. A delegate compares its own signature with this text at every call.
+    /// Returns the stored signature text. Each call of a delegate compares the signature of the delegate with this text.
     #[inline]
     pub fn signature_text(&self) -> &str {
         &self.words
@@ -117,15 +117,15 @@ impl fmt::Debug for Function {
     }
 }
 
-/// Metadata keys of wildcard parameters: the caller determines their types. The value of each key lists parameters, separated by commas.
-/// The first key lists parameters of any struct type (or any type), the second key lists parameters of any array type. Parameters of the
-/// third key have the type of the key's first parameter.
+/// Metadata keys that list wildcard parameters. The caller determines the types of these parameters. The value of each key lists
+/// parameters, separated by commas. Parameters of the first key accept any struct type (or any type). Parameters of the second key accept
+/// any array type. Parameters of the third key have the type of the key's first parameter.
 pub const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
 /// Separator before the result in a fingerprint. Distinguishes `f(a) -> b` from `f(a, b)`.
 pub(super) const RESULT: u64 = 0xfeed;
 
-/// Returns the fingerprint of a signature. A module computes the same fingerprint at compile time.
+/// Returns the fingerprint of a signature. A module computes an equal fingerprint at compile time.
 pub(super) fn fingerprint(params: &[Property]) -> u64 {
     let add = |print: Fingerprint, param: &Property| {
         let print = if is_result(param) { print.number(RESULT) } else { print };

@@ -1,5 +1,5 @@
-//! Number of heap bytes that the values of a thread own. Includes rows of containers, bytes of strings, and interned names; names are never
-//! freed. This number limits the memory of scripts.
+//! Counts the heap bytes that the values of a thread own. The count includes rows of containers, bytes of strings, and interned names.
+//! Interned names are never freed. The runtime uses this count to limit the memory of scripts.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
-//! Hooks of native classes. Classes and functions store hooks, in modules below the world. A hook therefore receives an opaque context:
-//! only the world can create and read this context.
+//! Hooks of native classes. Classes and functions store the hooks. Their modules do not depend on the module of the world. A hook therefore
+//! receives an opaque context that only the world can create and read.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
-/// Context of a hook call. Refers to a world; [`World::of`](crate::World::of) returns that world.
+/// Context of a hook call. Refers to a world. [`World::of`](crate::World::of) returns that world.
 #[derive(Clone, Copy, Debug)]
 pub struct HookContext<'a> {
     world: NonNull<()>,
@@ -30,14 +30,14 @@ impl<'a> HookContext<'a> {
     }
 }
 
-/// Step of the construction of a native object, run by the host. An error fails the construction.
+/// Hook that runs a step in the construction of a native object. An error fails the construction.
 pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<(), String>>;
 
-/// Runs before a native object is destroyed. The object is still complete.
+/// Hook that runs before a native object is destroyed. The object is still complete during the hook.
 pub(crate) type EndHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle)>;
 
-/// Reports references of a native class's objects outside their properties. No store is borrowed during the call. A mark
-/// tracks the hook's writes, new objects and new roots as if they happened between two slices. An error means that some
+/// Hook that reports the references of an object of a native class, except the references in properties. No store is borrowed during the
+/// call. A mark phase tracks the writes, new objects and new roots of the hook, as it does between two slices. An error means that some
 /// references are unknown.
 pub(crate) type AddReferences =
     Rc<dyn Fn(HookContext<'_>, ObjectHandle, &mut dyn FnMut(ObjectHandle)) -> Result<(), CallError>>;

@@ -1,5 +1,5 @@
-//! Rust structs of a host that represent structs of modules with fields of any type. Values are copied field by field. Structs that contain
-//! only numbers and names use `plain_struct!` instead: their values are copied as a whole.
+//! Rust structs of a host. Each represents a struct that a module declares, with fields of any type. Values are copied field by field.
+//! Structs that contain only numbers and names use `plain_struct!` instead. The values of plain structs are copied as a whole.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ const MATCHES: &str = "a matching type is of the kind";
 /// Rust struct of the host that represents a reflected struct. [`host_struct!`](crate::host_struct) and `#[ustruct]` of a
 /// host implement this trait.
 ///
-/// A wrong implementation never accesses a field as a different type. Instead, the running call panics.
+/// If an implementation is wrong, the running call panics. Fields are never accessed as a different type.
 pub trait HostStructure: Sized + 'static {
     /// Path of the struct type.
     const PATH: &'static str;
@@ -39,7 +39,7 @@ pub struct HostField {
 }
 
 impl HostField {
-    /// Describes a field with that name and Rust type `T`.
+    /// Describes a field with the name `name` and the Rust type `T`.
     #[must_use]
     pub const fn of<T: HostValue>(name: &'static str) -> Self {
         Self { name, matches: <T::Raw as OfKind>::matches, describe: <T::Raw as OfKind>::describe }
@@ -53,7 +53,7 @@ impl FieldsToRead<'_> {
     /// Reads the next field.
     ///
     /// # Panics
-    /// Panics if all fields were read, or the next field has a different type. Both happen only if the implementation differs from
+    /// Panics if all fields were read, or if the next field has a different type. A panic occurs only if the implementation differs from
     /// [`HostStructure::FIELDS`].
     pub fn take<T: HostValue>(&mut self) -> T {
         T::from_raw(<T::Raw as OfKind>::load(self.0.next().and_then(Ptr::to).expect(MATCHES)))
@@ -73,7 +73,7 @@ impl FieldsToWrite<'_> {
     }
 }
 
-/// Wrapper for values of a struct property that `T` represents.
+/// Wrapper for the values of a struct property. `T` represents the struct.
 #[derive(Debug)]
 pub struct StructOf<T>(pub T);
 
@@ -107,7 +107,7 @@ impl<T: HostStructure> OfKind for StructOf<T> {
 
 /// Defines a Rust struct of the host for a struct that a module declares. The fields may have any
 /// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. `Default` of the Rust
-/// struct yields the zero value of each field. The defaults that the module declares are ignored. `alcedo glue --for-host` generates calls
+/// struct returns the zero value of each field and ignores the defaults that the module declares. `alcedo glue --for-host` generates calls
 /// of this macro.
 ///
 /// # Examples

@@ -1,5 +1,6 @@
 //! Rust types with which a host reads and writes values. Native declarations accept only types that implement
-//! [`NativeValue`](crate::native_value::NativeValue). For example, the declaration of a soft reference also needs a class.
+//! [`NativeValue`](crate::native_value::NativeValue). Declarations need more information than accesses. For example, the declaration of a
+//! soft reference needs a class.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

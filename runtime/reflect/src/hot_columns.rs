@@ -1,6 +1,6 @@
 //! Cached columns with the most frequently read fields of the object store. Each column has one entry per slot. Plugins read the first
-//! column directly. Its memory is therefore separate, and no Rust reference to it exists. The host may read the columns during a borrow of
-//! the other fields of the store.
+//! column directly. The column therefore has separate memory, and no Rust reference to this memory exists. The host may read the columns
+//! during a borrow of the other fields of the store.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,29 +10,30 @@ use alcedo_base::handles::{ClassId, ObjectHandle};
 
 use crate::row::Row;
 
-/// Data of higher layers about an object's plugin part. The store does not interpret this data. All zero means no plugin part.
+/// Record of an object's plugin part, for higher layers. The store does not interpret the record. All fields are zero if the object has no
+/// plugin part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PluginPart {
     /// Conjugate number; zero means none.
     pub word: u64,
     /// Plugin part of the most derived class.
     part: *mut (),
-    /// Id of the most derived class. The id is as wide as the other fields, so that the struct has no padding. A copy of padding directly
-    /// after a write stalls the processor.
+    /// Id of the most derived class. The id is as wide as the other fields, so that the struct has no padding. A struct copy that includes
+    /// padding would stall the processor directly after a write.
     class: u64,
 }
 
 impl PluginPart {
-    /// No conjugate.
+    /// Record of an object without a conjugate.
     pub const NONE: Self = Self { word: 0, part: std::ptr::null_mut(), class: 0 };
 
-    /// Returns a conjugate without a cached plugin part.
+    /// Returns the record of a conjugate without a cached plugin part.
     #[inline]
     pub fn of(word: u64) -> Self {
         Self { word, ..Self::NONE }
     }
 
-    /// Returns the conjugate with its plugin part for `class`.
+    /// Adds the plugin part for `class` to the record.
     #[inline]
     pub fn with_part(self, part: *mut (), class: ClassId) -> Self {
         Self { part, class: class.0.into(), ..self }
@@ -47,8 +48,8 @@ struct PartEntry {
     part: *mut (),
 }
 
-/// Serial number of an object, and class id of its cached plugin part. Both are in one machine word, because they are read together. The
-/// serial is zero for an empty slot.
+/// Serial number of an object, and class id of its cached plugin part. Both numbers share one machine word, because they are read together.
+/// The serial is zero for an empty slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 struct PartOf(u64);
@@ -65,10 +66,10 @@ impl PartOf {
     }
 }
 
-// Each object has an entry in each column.
+// Limits the memory of the columns, because each object has an entry in each column.
 const _: () = assert!(size_of::<DirectoryEntry>() + size_of::<PartEntry>() + size_of::<u64>() <= 40);
 
-/// Cached columns, and a head. Plugins find the first column through the head.
+/// Cached columns and their head. The head contains the address of the first column, for plugins.
 #[derive(Debug)]
 pub struct HotColumns {
     entries: Row<DirectoryEntry>,
@@ -79,11 +80,11 @@ pub struct HotColumns {
     head: Rc<Cell<Directory>>,
     /// Number of writes to the columns.
     changes: Cell<u64>,
-    /// Slots of the latest writes, indexed by the number of the write.
+    /// Slots of the latest writes, indexed by the number of the write modulo `REMEMBERED`.
     recent: Box<[Cell<u32>; REMEMBERED]>,
 }
 
-/// Number of writes whose slots are remembered. A construction makes three writes, a destruction makes one.
+/// Number of writes whose slots are stored in `recent`. A construction makes three writes. A destruction makes one write.
 const REMEMBERED: usize = 256;
 
 /// Entry of an empty slot. All bytes are zero.
@@ -149,14 +150,14 @@ impl HotColumns {
     pub fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
         // The none handle and empty slots both have serial zero.
         let entry = self.entries.get(object.index())?;
-        // Every call runs this code. It compiles to a comparison and a register test.
+        // Every call runs this condition. The condition compiles to a comparison and a register test.
         if entry.serial == object.serial() && !object.is_none() { Some(entry) } else { None }
     }
 
     /// Returns the cached plugin part of an object if its handle is valid and the plugin part is for `class`.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
-        // Entries without a plugin part have class zero. A lookup with class zero would find such an entry.
+        // Entries without a plugin part have class zero. A lookup with class zero would return an entry without a plugin part.
         debug_assert_ne!(class, ClassId::NONE);
         let entry = self.parts.get(object.index())?;
         (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)
@@ -168,7 +169,7 @@ impl HotColumns {
         self.find(object).and_then(|_| self.words.get(object.index())).unwrap_or_default()
     }
 
-    /// Returns the plugin part of the object in a slot, even of an object under construction.
+    /// Returns the plugin part of the object in a slot. The object may be under construction.
     pub(super) fn plugin_part(&self, index: u32) -> PluginPart {
         let PartEntry { of, part } = self.parts.get(index).unwrap_or(NO_PART);
         PluginPart { word: self.words.get(index).unwrap_or_default(), part, class: of.class() }
@@ -224,7 +225,7 @@ impl HotColumns {
         self.changes.set(changes + 1);
     }
 
-    /// Invalidates the addresses in objects that plugins have cached.
+    /// Invalidates all addresses of object memory that plugins have cached.
     pub(super) fn count_end(&self) {
         self.with_head(|head| Directory { ends: head.ends.wrapping_add(1), ..head });
     }

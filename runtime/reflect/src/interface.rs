@@ -1,12 +1,12 @@
 //! Interfaces: sets of functions that classes implement. A host or a module declares an interface. A reference of interface type refers to
-//! an object of any implementing class. A call runs that class's function of the same name.
+//! an object of any implementing class. A call through the reference runs the function with that name in the object's class.
 
 use std::rc::Rc;
 
 use crate::function::Function;
 use crate::origin::Origin;
 
-/// Interface. Does not change after its declaration.
+/// Interface. Immutable after its declaration.
 #[derive(Debug)]
 pub struct Interface {
     /// Path, such as `/Script/Package.Name`.

@@ -1,4 +1,4 @@
-//! Calls of reflected functions: permission checks, and the objects held during a call.
+//! Calls reflected functions. Checks that each call is allowed, and holds the objects of the call until it returns.
 
 use alcedo_abi::kinds::function_flags;
 use alcedo_base::boundary::{CallError, mismatch};
@@ -15,8 +15,8 @@ impl Function {
     /// # Errors
     /// Returns the error of the thunk. Returns [`CallError::Signature`] for a block of another function, [`CallError::DuringRebuild`] if
     /// the call is not allowed before the commit, [`CallError::Borrowed`] while plugin code holds a slice, and [`CallError::TooDeep`] if
-    /// the stack is almost exhausted. Returns [`CallError::Other`] if a custom thunk did not take all parameters or did not store the
-    /// result.
+    /// the stack is almost exhausted. Returns [`CallError::Other`] if a custom thunk did not take all parameters, did not call `finish`, or
+    /// did not store the result.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
         if !std::ptr::eq(self, block.function()) {
             return Err(mismatch(&self.path, &self.signature(), &block.function().signature()));
@@ -32,7 +32,7 @@ impl Function {
         }
     }
 
-    /// Checks that a thunk followed the calling convention of this function. Called after the thunk returned successfully.
+    /// Checks that a thunk followed the calling convention of this function. Called after the successful return of the thunk.
     ///
     /// # Errors
     /// [`CallError::Other`] if the thunk has not taken all parameters, has not called `finish`, or has not stored the result.
@@ -58,7 +58,7 @@ impl Function {
         world.mode.may_call(&self.path, || self.reach(world, object))
     }
 
-    /// Returns the code that a call on `object` runs.
+    /// Returns the category of the code that a call on `object` runs.
     fn reach(&self, world: &World, object: ObjectHandle) -> Reach {
         match ModuleId(self.tag) {
             _ if self.flags & function_flags::PURE != 0 => Reach::Pure,

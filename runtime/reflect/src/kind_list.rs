@@ -1,10 +1,10 @@
-//! List of all kinds. The enums [`PropertyType`](crate::property::PropertyType) and [`Value`](crate::value::Value) and all matches on kinds
-//! are generated from this list. The compiler builds a jump table for each match. The code of a kind is therefore called directly and can
-//! be inlined.
+//! List of all kinds of properties. The enums [`PropertyType`](crate::property::PropertyType) and [`Value`](crate::value::Value) and all
+//! matches on kinds are generated from this list. The compiler builds a jump table for each match. The code of a kind is therefore called
+//! directly and can be inlined.
 //!
 //! Fields of an entry: doc of the type, variant in `PropertyType`, data and field name of that variant, variant in `Value` with its
 //! content, and implementor of [`Kind`](crate::values::Kind). An entry with `word` at the end also generates a type in
-//! [`typed_values`](crate::typed_values). That type has the name and the content of the variant in `Value`.
+//! [`typed_values`](crate::typed_values). The type has the name and the content of the entry's variant in `Value`.
 
 /// Calls the macro `$then` with `$arguments` and the list.
 macro_rules! each_kind {
@@ -45,23 +45,23 @@ macro_rules! each_kind {
             Struct [(Rc<StructType>)] (0) => Struct(Vec<(Arc<str>, Value)>), structure::Struct;
             /// Entry of an enum.
             Enum [(Rc<EnumType>)] (0) => Enum(EnumValue), enumeration::Enum;
-            /// UTF-8 string of a separate kind, because some code distinguishes `Utf8String` from `String`.
+            /// UTF-8 string of a separate kind, for code that distinguishes `Utf8String` from `String`.
             Utf8Text [] () => Utf8(String), text::Utf8Text;
             /// String with one byte per character, ISO 8859-1.
             AnsiText [] () => Ansi(String), ansi_text::AnsiText;
             /// Localized text with its translation key.
             LocalText [] () => LocalText(LocalText), local_text::LocalTextKind;
-            /// Reference to a class, stored as the name of the class path. Refers to the class at this path or to a derived class.
+            /// Reference to a class, stored as the name of the class path. Refers to the class at the type's path or to a derived class.
             SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf, word;
             /// Variant of `SubclassOf` that may refer to an undeclared class.
             SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass, word;
-            /// Reference to an object of the class with this path, stored as the name of the object's path.
+            /// Reference to an object of the class at the type's path, stored as the name of the object's path.
             SoftObject [(Rc<str>)] (0) => SoftObject(Name), soft_object::SoftObject, word;
-            /// Reference to an object of the class with this path, stored as a permanent unique id.
+            /// Reference to an object of the class at the type's path, stored as a permanent unique id.
             LazyObject [(Rc<str>)] (0) => LazyObject(LazyRaw), lazy_object::LazyObject, word;
-            /// Weak reference to an object of the class with this path.
+            /// Weak reference to an object of the class at the type's path.
             WeakObject [(Rc<str>)] (0) => WeakObject(ObjectHandle), references::WeakObject, word;
-            /// Strong reference to an object that implements the interface with this path.
+            /// Strong reference to an object that implements the interface at the type's path.
             ScriptInterface [(Rc<str>)] (0) => ScriptInterface(ObjectHandle), references::ScriptInterface, word;
             /// Array of values.
             Array [(Rc<ElementType>)] (0) => Array(Vec<Value>), array::Array;
@@ -118,7 +118,7 @@ macro_rules! of_type_arms {
 }
 pub(crate) use of_type_arms;
 
-/// Binds the data of a type without data.
+/// Binds `$of` to `()` for a type without data.
 macro_rules! nothing_in {
     ([] $of:ident) => {
         let $of = &();
@@ -157,7 +157,7 @@ macro_rules! of_value_arms {
 }
 pub(crate) use of_value_arms;
 
-/// Defines `PropertyType`; `value_enum` defines `Value`.
+/// Defines `PropertyType`. The macro `value_enum` defines `Value`.
 macro_rules! type_enum {
     (
         ($(#[$meta:meta])* $name:ident)

@@ -1,5 +1,5 @@
-//! Layout of properties. Structs and function parameters have C struct layout: host and modules compute this layout independently. Class
-//! properties are packed, because the host alone lays out objects and passes the offsets to modules.
+//! Layout of properties. Structs and function parameters have C struct layout, because host and modules compute their layouts
+//! independently. Class properties are packed. Only the host computes the layouts of objects, and passes the offsets to modules.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -11,14 +11,14 @@ pub(crate) struct Placed {
     pub offsets: Vec<usize>,
     /// End of the last field in bytes, without padding. Properties of a derived class start at this offset.
     pub end: usize,
-    /// Size in bytes, padded as an array element.
+    /// Size in bytes, padded to a multiple of the alignment.
     pub size: usize,
     /// Alignment in bytes.
     pub align: usize,
 }
 
-/// Lays out fields with the given sizes and alignments in order, after the first `base_size` bytes. Alignments are powers of
-/// two.
+/// Assigns offsets to fields in order, after the first `base_size` bytes. `things` contains the size and alignment of each field.
+/// Alignments are powers of two.
 pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let (mut end, mut align) = (base_size, base_align.max(1));
     let mut offsets = Vec::with_capacity(things.len());
@@ -32,8 +32,8 @@ pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize
 }
 
 /// Variant of [`place`] that reorders the fields to reduce gaps. Repeatedly selects the field with the lowest possible offset. Of several
-/// such fields, selects the field with the largest alignment. Small fields are therefore last, next to the fields of a derived class. Keeps
-/// the input order if that layout is shorter. The returned offsets are in input order.
+/// such fields, selects the field with the largest alignment. Small fields are therefore last, next to the fields of a derived class. If
+/// the layout in input order is shorter, returns that layout. The returned offsets are in input order.
 pub(crate) fn place_closely(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let mut waiting: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
     for (at, (_, align)) in things.iter().enumerate() {

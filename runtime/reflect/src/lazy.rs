@@ -1,6 +1,6 @@
-//! Lazy ids. They identify objects permanently, even in other processes. The first lazy reference to an object creates the object's id. A
-//! saved world contains the ids, so that lazy references resolve again after loading. Copies of an object do not inherit its id, because
-//! ids are stored here and not in object memory.
+//! Lazy ids, the permanent ids of objects. A lazy id identifies its object even in another process. The first lazy reference to an object
+//! creates the object's id. A saved world contains the ids, so that lazy references resolve again after loading. Ids are stored outside
+//! object memory. A copy of an object therefore does not inherit the object's id.
 
 use alcedo_abi::value::LazyRaw;
 use alcedo_base::boundary::CallError;
@@ -14,8 +14,7 @@ pub struct LazyIds {
     table: RefCell<Table>,
 }
 
-/// Map between ids and objects. The destruction of an object does not change the map: the entry contains a stale handle until a sweep
-/// removes it.
+/// Map between ids and objects. The destruction of an object does not change the map. A sweep later removes the entries with stale handles.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     objects: FxHashMap<LazyRaw, ObjectHandle>,
@@ -24,7 +23,7 @@ pub struct Table {
     kept: usize,
 }
 
-/// Minimum number of entries for a sweep.
+/// Minimum number of entries before a sweep runs.
 const MIN_SWEPT: usize = 64;
 
 impl LazyIds {
@@ -69,7 +68,8 @@ impl LazyIds {
         }
     }
 
-    /// Removes destroyed objects if the table has doubled since the last sweep. Must not be called while a rollback may restore objects.
+    /// If the table has doubled since the last sweep, removes the entries of destroyed objects. Must not be called while a rollback may
+    /// restore objects.
     pub(crate) fn sweep(&self, is_alive: impl Fn(ObjectHandle) -> bool) {
         let mut table = self.table.borrow_mut();
         let Table { objects, ids, kept } = &mut *table;

@@ -1,5 +1,5 @@
-//! Creates and resolves references, class references and field paths. Each access resolves the value again, by name or by id. Unlike
-//! handles, these values therefore survive reloads and saving.
+//! Creates and resolves references, class references and field paths. Soft references, lazy references, class references and field paths
+//! are stored as names or ids, and each access resolves them again. Unlike handles, these values therefore survive reloads and saving.
 
 use std::rc::Rc;
 
@@ -46,13 +46,13 @@ impl World {
         self.refer(ty, object)
     }
 
-    /// Returns the value of a reference of type `ty` to `object`. Does not check the class of `object`. Only references by path and by id
-    /// require a live object.
+    /// Returns a value of the reference type `ty` that refers to `object`. Does not check the class of `object`. Only references by path
+    /// and by id require a live object.
     ///
     /// # Errors
-    /// Returns [`CallError::Stale`] or [`CallError::NotFound`] for an object without the path or id that the reference needs. Returns
-    /// [`CallError::Signature`] if the type is not a reference type. Returns the error of the random number generator if a new id cannot
-    /// be generated.
+    /// Returns [`CallError::Stale`] or [`CallError::NotFound`] if the reference needs a path or id that the object does not have. Returns
+    /// [`CallError::Signature`] if the type is not a reference type. Returns the error of the random number generator if a new id cannot be
+    /// generated.
     pub fn refer(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
         of_type!(ty, K, _of => K::refer(object, self).map(|found| found.map(K::wrap)))
             .unwrap_or_else(|| Err(no_such("a reference to an object", ty)))
@@ -103,8 +103,8 @@ impl World {
         Ok(make(self.names.intern(path)))
     }
 
-    /// Returns the class that a class reference currently resolves to, even after a rename. Returns `None` if the class does not exist, or
-    /// does not derive from the class of the type.
+    /// Returns the class that a class reference currently resolves to. Also resolves the earlier path of a renamed class. Returns `None` if
+    /// the class does not exist, or does not derive from the class of the type.
     pub fn resolve_class(&self, ty: &PropertyType, value: &Value) -> Option<Rc<Class>> {
         let (base, path) = match (ty, value) {
             (PropertyType::SubclassOf(base), Value::SubclassOf(path))
@@ -115,15 +115,15 @@ impl World {
         self.is_below(&class, base).then_some(class)
     }
 
-    /// Returns the property that a field path currently resolves to, even after a rename.
+    /// Returns the property that a field path currently resolves to. Also resolves the earlier path of a renamed property.
     pub fn resolve_field(&self, value: &Value) -> Option<Rc<Property>> {
         let Value::FieldPath(path) = value else { return None };
         self.types.property_by_path(&self.names.text(*path))
     }
 
-    /// Returns true if the class is the class at the path `base` or derives from it.
+    /// Checks that the class is the class at the path `base` or derives from that class.
     pub(super) fn is_below(&self, class: &Class, base: &str) -> bool {
-        // No other class ever has the path of a native class, so a native class in the chain needs no lookup.
+        // Only one class ever has the path of a native class. A native class in the chain therefore needs no lookup.
         let is_it = |of: &Class| of.origin == Origin::Native && *of.path == *base;
         std::iter::successors(Some(class), |class| class.base.as_deref()).any(is_it)
             || self.types.class_by_path(base).is_some_and(|base| class.is_a(&base))
@@ -183,8 +183,8 @@ mod tests {
     const BIRD: &str = "/Script/Game.Bird";
     const SINGS: &str = "/Script/Engine.Sings";
 
-    /// Creates a world with a node, a leaf and a bird. The leaf's class derives from the node's class. The bird implements the singing
-    /// interface.
+    /// Creates a world with a node, a leaf and a bird. The leaf's class derives from the node's class. The bird's class implements the
+    /// singing interface.
     fn forest() -> (World, [ObjectHandle; 3]) {
         let world = world();
         let bird = dynamic("Bird", "/Script/Engine.Object", &[]);
@@ -203,7 +203,7 @@ mod tests {
         (world, objects)
     }
 
-    /// Returns every kind of reference to a leaf. The last reference is of the interface type.
+    /// Returns the types of all kinds of references to a leaf. The last type is the interface type.
     fn references() -> Vec<PropertyType> {
         let of = |kind: &PropertyKind| {
             let path = if *kind == PropertyKind::SCRIPT_INTERFACE { SINGS } else { LEAF };

@@ -1,5 +1,5 @@
-//! Marker of the mark phase. Memory latency dominates the cost of a mark. The marker therefore processes objects in batches and prefetches
-//! the next objects. The marker is not recursive; per object, it allocates only queue entries.
+//! Marker of the garbage collector's mark phase (short: mark). Memory latency dominates the cost of a mark. The marker therefore processes
+//! objects in batches and prefetches the next objects. The marker is not recursive. Per object, it allocates only queue entries.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
 use std::cmp::Reverse;
@@ -29,11 +29,11 @@ const HOOK_BATCH: usize = if cfg!(test) { 1 } else { 64 };
 /// Number of blocks of 64 slots that a sweep scans between two checks of the time limit.
 const BLOCKS_PER_CHECK: usize = if cfg!(test) { 1 } else { 4 };
 
-/// Maximum number of objects that hooks create between two resets of the counter. Without this limit, a hook that creates an object with
-/// the same hook would prevent the mark from completing.
+/// Maximum number of objects that hooks create between two resets of the counter. A hook may create objects that have the same hook.
+/// Without this limit, the mark would then never complete.
 const MAX_CREATED_IN_HOOKS: u32 = 1 << 16;
 
-/// Holder of objects outside the store.
+/// Source of roots: code that holds objects outside the store.
 pub trait RootSource {
     /// Calls `visit` at least once for each held object.
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle));
@@ -50,32 +50,33 @@ impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
 pub enum Sweep {
     /// The time limit was reached, or the mark was aborted.
     More,
-    /// An unreachable object that the caller must destroy. The object may already be destroyed, for example together with its owner.
+    /// An unreachable object. The caller must destroy the object, unless the object was already destroyed, for example together with its
+    /// owner.
     Dead(ObjectHandle),
-    /// All unreachable objects were returned.
+    /// The sweep has returned all unreachable objects.
     Done,
 }
 
 /// Mark in progress.
 #[derive(Debug)]
 pub(crate) struct Marker {
-    /// Slots of reached objects: scanned, or queued in `open`.
+    /// Slots of reached objects. A reached object is scanned or queued in `open`.
     marked: Bits,
     open: Vec<u32>,
-    /// Objects to scan again: created, written to, or added to the root set.
+    /// Objects to scan again, because they were created, written to, or added to the root set.
     again: Vec<ObjectHandle>,
-    /// First slot that the search for roots has not visited.
+    /// First slot that the scan of the root set has not visited.
     next_root: u32,
-    /// Set once the mark is complete.
+    /// Sweep in progress. `None` until the mark is complete.
     sweeping: Option<Sweeping>,
     /// Native objects whose `add_references` hooks are still to be called.
     hook_queue: Vec<(Rc<MarkClass>, ObjectHandle)>,
     /// Slots of objects whose hooks were called.
     hooked: Vec<u32>,
-    /// Slots whose hooks were queued or called in the current phase of the mark. A write by a hook queues the written object again. This
-    /// set limits each hook to one run per phase. The final slice begins a new phase.
+    /// Slots of objects whose hooks were queued or called in the current phase of the mark. A hook may write to its object, and each write
+    /// queues the object again. This set limits each hook to one run per phase. The final slice begins a new phase.
     hook_queued: Bits,
-    /// True while a hook runs; number of objects that hooks have created.
+    /// True while a hook runs, and the number of objects that hooks have created.
     created_in_hooks: (bool, u32),
     classes: IdTable<Rc<MarkClass>>,
     /// References found in the current batch, to be queued in `open`.
@@ -99,7 +100,8 @@ pub(super) struct MarkClass {
 }
 
 impl Marker {
-    /// Creates a mark without reached objects. A class outside `classes` is added when an object of the class is found.
+    /// Creates a mark without reached objects. `classes` are the known classes. Other classes are added when the mark finds an object of
+    /// the class.
     pub(super) fn new(classes: &[Rc<Class>]) -> Self {
         let mut marker = Self {
             marked: Bits::default(),
@@ -118,16 +120,16 @@ impl Marker {
         marker
     }
 
-    /// Queues a new object unconditionally: the object that refers to it may already have been scanned.
+    /// Queues a new object unconditionally. The object that refers to the new object may already have been scanned.
     pub(crate) fn add_created(&mut self, object: ObjectHandle) {
-        // The previous object of the slot may have been reached.
+        // The previous object in the slot may have been reached.
         self.marked.put(object.index(), false);
         self.hook_queued.put(object.index(), false);
         self.created_in_hooks.1 += u32::from(self.created_in_hooks.0);
         self.again.push(object);
     }
 
-    /// Queues an object that was added to the root set. The search for roots may already have passed its slot.
+    /// Queues an object that was added to the root set. The scan of the root set may already have passed the object's slot.
     pub(crate) fn add_root(&mut self, object: ObjectHandle) {
         self.again.push(object);
     }
@@ -147,14 +149,14 @@ impl Marker {
         !self.open.is_empty()
     }
 
-    /// Queues all native objects again. Changes of the references that they report are not tracked.
+    /// Queues all native objects whose hooks were called. Changes of the references that these hooks report are not tracked.
     pub(super) fn requeue_natives(&mut self) {
         self.hook_queued = Bits::default();
         self.created_in_hooks.1 = 0;
         self.open.append(&mut self.hooked);
     }
 
-    /// Marks the next objects of the root set. Returns false if the queue is empty and all roots are marked.
+    /// Marks the next objects of the root set. Returns `false` if the queue is empty and all roots are marked.
     fn shade_next_roots(&mut self, slots: &Slots, roots: &Bits) -> bool {
         for _ in 0..BATCH {
             let Some(index) = roots.first_from(self.next_root) else {
@@ -202,17 +204,17 @@ impl Marker {
         dead.into_iter().map(|(_, object)| object).collect()
     }
 
-    /// Checks that any object is queued for a scan or a call of its hooks.
+    /// Checks that at least one object is queued for a scan or for a call of its hooks.
     pub(super) fn has_queued(&self) -> bool {
         !(self.again.is_empty() && self.open.is_empty() && self.hook_queue.is_empty())
     }
 
-    /// Checks that the mark was completed and a sweep has begun.
+    /// Checks that the mark is complete and a sweep has begun.
     pub(super) fn is_sweeping(&self) -> bool {
         self.sweeping.is_some()
     }
 
-    /// Returns the next unreached object in order of creation. The queue must be empty, because queued objects are not marked yet.
+    /// Returns the next unreached object in order of creation. All queues must be empty, because queued objects are not marked yet.
     pub(super) fn next_dead(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> Sweep {
         let Self { marked, sweeping, .. } = self;
         let Sweeping { blocks, unreached } = sweeping.get_or_insert_with(|| {
@@ -229,7 +231,8 @@ impl Marker {
             }
         }
         while let Some(Reverse((_, object))) = unreached.pop() {
-            // The object may have become reachable after it was found. The slot of a destroyed object may contain a new object.
+            // The object may have become reachable since the scan of its slot. If the object was destroyed, its slot may contain a new
+            // object.
             let is_reached = slots.columns().find(object).is_some() && marked.get(object.index());
             if !is_reached {
                 return Sweep::Dead(object);
@@ -256,7 +259,7 @@ impl Marker {
             && let Some(index) = self.open.pop()
         {
             let entry = columns.entry(index);
-            // The object may have been released after it was reached. A new object in its slot is queued separately.
+            // The object may have been released since it was queued. A new object in its slot is queued separately.
             if entry.serial != 0 {
                 fetch(entry.memory.addr());
                 batch[count] = (entry.memory, entry.class, index);
@@ -313,13 +316,13 @@ impl Marker {
         unsafe { self.scan(slots, memory, class.id, index) };
     }
 
-    /// Starts counting the objects that hooks create. [`Marker::end_hooks`] stops counting.
+    /// Starts the count of objects that hooks create. [`Marker::end_hooks`] stops the count.
     pub(super) fn begin_hooks(&mut self) {
         self.created_in_hooks.0 = true;
     }
 
-    /// Queues the references that the hooks of a native object reported. The references may change later, so the hooks are called again at
-    /// the end of the mark. Returns true if hooks have created more objects than a mark allows.
+    /// Queues the references that the hooks of a native object reported. The references may change later. The hooks are therefore called
+    /// again at the end of the mark. Returns `true` if hooks have created more objects than a mark allows.
     pub(super) fn end_hooks(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) -> bool {
         self.again.extend(refers_to);
         self.hooked.push(object.index());
@@ -341,7 +344,7 @@ impl fmt::Debug for MarkClass {
     }
 }
 
-/// Prefetches the memory at any address.
+/// Prefetches the memory at an address. The address does not have to be valid.
 #[inline]
 fn fetch(address: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,5 @@
-//! Keys for the lookup of class members. A key is a name, or a reference that caches the result of the last lookup. References are for
-//! hosts that access a member in each frame.
+//! Keys for the lookup of class members. A key is a name, or a reference that caches the result of the last lookup. A host should use a
+//! reference for a member that it accesses in each frame.
 
 use std::rc::{Rc, Weak};
 
@@ -87,8 +87,8 @@ impl<T: AsRef<str> + ?Sized> FunctionKey for &T {
     }
 }
 
-/// Reference to a property by name. Caches the lookup for the last class. The reference works for any class with a property of that name,
-/// including new classes after a reload. Keeps no class alive. Game thread only.
+/// Reference to a property by name. Caches the result of the last lookup. The reference works for any class with a property of that name,
+/// including new classes after a reload. The reference keeps no class alive. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -134,13 +134,13 @@ impl PropertyRef {
             return None;
         }
         let at = class.properties.iter().position(|property| property.text == self.name)?;
-        // A weak reference keeps the allocation of the class. The allocator therefore cannot reuse the address.
+        // The weak reference prevents the deallocation of the class. The allocator therefore cannot reuse the address.
         *self.cached.borrow_mut() = (Rc::downgrade(class), at);
         class.properties.get(at)
     }
 }
 
-/// If `owner` is specified, checks that the class is the class at this path or derives from it.
+/// Checks that the class is the class at the path `owner` or derives from that class. Returns `true` if no owner is specified.
 fn extends(class: &Rc<Class>, owner: Option<&str>) -> bool {
     owner.is_none_or(|owner| class.lineage().any(|class| *class.path == *owner))
 }
@@ -168,7 +168,7 @@ impl PropertyKey for &PropertyRef {
     }
 }
 
-/// Reference to a function by name; see [`PropertyRef`]. Game thread only.
+/// Reference to a function by name. Caches the result of the last lookup, see [`PropertyRef`]. Game thread only.
 ///
 /// # Examples
 /// ```

@@ -1,7 +1,8 @@
-//! Host mode word. Plugins read the mode word before every write. The functions of this file check the host's own writes and all calls.
+//! Mode word of the host. Plugins read the mode word before every write. The functions of this file check the host's own writes and all
+//! calls.
 //!
-//! Before the commit of a new generation, its code may perform only actions that a rollback can undo. This file implements that rule, and
-//! records calls before the commit for the rollback report.
+//! Before the commit of a new generation, the new code may perform only actions that a rollback can undo. This file implements that rule.
+//! It also counts the calls before the commit, for the rollback report.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -22,29 +23,29 @@ pub struct ModeWord {
 
 #[derive(Debug)]
 struct Shared {
-    /// Mode word. Plugins read the mode word at its address, so the address must stay stable.
+    /// Mode word. Plugins read the mode word at its address. The address must therefore not change.
     word: AtomicU32,
     /// Object whose plugin part is being rebuilt. Writes to this object are allowed.
     rebuilt: Cell<ObjectHandle>,
-    /// First of the modules that are being loaded. `None` if no module is being loaded.
+    /// First module that is being loaded. All later modules are also being loaded. `None` if no module is being loaded.
     first_new: Cell<Option<ModuleId>>,
     /// Version of the direct calls, or [`CLOSED`]. Plugins read the version through its address before each direct call.
     direct: AtomicU64,
     version: Cell<u64>,
     /// True once direct calls are disabled permanently.
     closed: Cell<bool>,
-    /// True while calls are observed; direct calls would bypass the observer.
+    /// True while calls are observed. Direct calls are then disabled, because they would bypass the observer.
     observed: Cell<bool>,
-    /// Calls before the commit that leave the new modules, counted by name.
+    /// Counts of the calls before the commit to code outside the new modules, by function name.
     calls: RefCell<BTreeMap<String, CallCount>>,
 }
 
 /// Number of calls of a function before a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallCount {
-    /// Calls that ran because the function is pure.
+    /// Number of calls that ran because the function is pure.
     pub allowed: u64,
-    /// Rejected calls.
+    /// Number of rejected calls.
     pub refused: u64,
 }
 
@@ -57,14 +58,14 @@ pub enum Reach {
     Host,
     /// Static function of a module.
     Static(ModuleId),
-    /// Code of a module that runs on the plugin part of an object. The flag is true if the object is staged.
+    /// Code of a module that runs on the plugin part of an object. The second field is true if the object is staged.
     PluginPart(ModuleId, IsStaged),
 }
 
 /// True if a rollback discards the current state of an object. The object was created in the shadow, or has a staged body.
 pub(crate) type IsStaged = bool;
 
-/// Guard that marks modules as being loaded. The drop ends the loading state.
+/// Guard that marks modules as being loaded. Dropping the guard removes the mark.
 #[derive(Debug)]
 #[must_use = "the modules have come up when this is dropped"]
 pub struct ComingUp(ModeWord);
@@ -90,7 +91,7 @@ impl Default for ModeWord {
 }
 
 impl ModeWord {
-    /// Creates a word with mode normal.
+    /// Creates a mode word in normal mode.
     pub fn new() -> Self {
         let (word, rebuilt) = (AtomicU32::new(mode::NORMAL), Cell::new(ObjectHandle::NONE));
         let (direct, version) = (AtomicU64::new(CLOSED + 1), Cell::new(CLOSED + 1));
@@ -114,8 +115,8 @@ impl ModeWord {
         }
     }
 
-    /// Returns the version of direct calls, or [`CLOSED`] if direct calls are not allowed. They are not allowed before a commit, while
-    /// calls are observed, and after [`ModeWord::close_direct`].
+    /// Returns the version of direct calls, or [`CLOSED`] if direct calls are not allowed. Direct calls are not allowed before a commit,
+    /// while calls are observed, and after [`ModeWord::close_direct`].
     #[inline]
     pub fn direct_version(&self) -> u64 {
         self.shared.direct.load(Ordering::Relaxed)
@@ -127,7 +128,7 @@ impl ModeWord {
         &raw const self.shared.direct
     }
 
-    /// Invalidates all data that callers have cached for direct calls. The callers look up the data again.
+    /// Invalidates the code addresses that callers have cached for direct calls. The callers look up the addresses again.
     pub fn renew_direct(&self) {
         let Shared { direct, version, closed, observed, .. } = &*self.shared;
         version.set(version.get() + 1);
@@ -135,7 +136,7 @@ impl ModeWord {
         direct.store(if is_open { version.get() } else { CLOSED }, Ordering::Relaxed);
     }
 
-    /// Enables or disables the observation of calls, and invalidates all data for direct calls.
+    /// Records that calls are observed or no longer observed, and invalidates all cached direct calls.
     pub fn follow(&self, is_observed: bool) {
         self.shared.observed.set(is_observed);
         self.renew_direct();
@@ -161,8 +162,8 @@ impl ModeWord {
         &raw const self.shared.word
     }
 
-    /// Sets the object that may be written to during a rebuild (or none). Returns the previous object. Rebuilds may be nested, so the
-    /// caller must restore the previous object.
+    /// Sets the object that may be written to during a rebuild (or none). Returns the previous object. Rebuilds may be nested. The caller
+    /// must therefore restore the previous object.
     #[inline]
     pub fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
         self.shared.rebuilt.replace(object)
@@ -175,7 +176,7 @@ impl ModeWord {
         ComingUp(self.clone())
     }
 
-    /// Checks that a module is still being loaded. Deferred code of the module must not run yet.
+    /// Checks that a module is being loaded. During this time, deferred code of the module must not run.
     #[inline]
     pub fn is_coming_up(&self, module: ModuleId) -> bool {
         self.shared.first_new.get().is_some_and(|first| module >= first)
@@ -187,7 +188,7 @@ impl ModeWord {
         matches!(self.get(), mode::STAGING | mode::REBUILDING)
     }
 
-    /// Returns to normal mode at a commit.
+    /// Sets the normal mode at a commit.
     #[inline]
     pub fn end_staging(&self) {
         if self.is_before_commit() {
@@ -195,7 +196,7 @@ impl ModeWord {
         }
     }
 
-    /// Checks that an action that cannot be undone is allowed.
+    /// Checks that an irreversible action is allowed.
     ///
     /// # Errors
     /// [`CallError::DuringRebuild`] before a commit.
@@ -233,14 +234,15 @@ impl ModeWord {
         Err(CallError::DuringRebuild { action: format!("calling {name}") })
     }
 
-    /// Returns and clears the counts of calls before the commit that leave the new modules.
+    /// Removes and returns the counts of the calls before the commit to code outside the new modules.
     #[inline]
     pub fn take_calls(&self) -> BTreeMap<String, CallCount> {
         self.shared.calls.take()
     }
 
     /// Checks that a property of `object` may be written. During a rebuild, only writes to the rebuilt object are allowed. During staging,
-    /// writes are allowed if `is_staged` returns true: a rollback then discards the writes. `is_staged` is called only during staging.
+    /// writes are allowed only if `is_staged` returns true, because a rollback then discards the writes. `is_staged` is called only during
+    /// staging.
     pub(super) fn may_write(&self, object: ObjectHandle, is_staged: impl FnOnce() -> bool) -> bool {
         may_write(self.get(), self.shared.rebuilt.get() == object, is_staged)
     }
@@ -252,8 +254,8 @@ impl Drop for ModeGuard {
     }
 }
 
-/// Checks that the mode allows a write. Only a reload restricts writes; a collection does not. During a rebuild, only writes to the rebuilt
-/// object are allowed. During staging, only writes that a rollback discards are allowed.
+/// Checks that the mode allows a write. Only a reload restricts writes. A garbage collection does not. During a rebuild, only writes to the
+/// rebuilt object are allowed. During staging, only writes that a rollback discards are allowed.
 fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> bool {
     match mode {
         mode::REBUILDING => is_its_turn,
@@ -262,9 +264,9 @@ fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> 
     }
 }
 
-/// Checks that a call is allowed before a commit. Allowed are pure functions, static functions of new modules, and new modules' code on the
-/// plugin parts of staged objects. If no modules are being loaded, for example while a world is loaded, code of any module may run on the
-/// plugin parts of staged objects.
+/// Checks that a call is allowed before a commit. Pure functions and static functions of new modules are allowed. Code of new modules may
+/// run on the plugin parts of staged objects. If no modules are being loaded, for example while a world is loaded, code of any module may
+/// run on the plugin parts of staged objects.
 fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {
     let is_new = |module| first_new.is_some_and(|first| module >= first);
     match reach {
@@ -323,7 +325,7 @@ mod tests {
 
     #[test]
     fn writable_objects_depend_on_the_mode() {
-        // Columns: object is neither rebuilt nor staged, rebuilt, staged, both.
+        // Columns: the object is neither rebuilt nor staged, only rebuilt, only staged, both.
         for (mode, allowed) in [
             (mode::NORMAL, [true, true, true, true]),
             (mode::MARKING, [true, true, true, true]),

@@ -1,5 +1,5 @@
-//! Interned names. Names cross the ABI boundary and are stored in object memory as numbers. Equal strings therefore need equal numbers for
-//! the lifetime of the world, and names are never removed.
+//! Interned names. Names cross the ABI boundary and are stored in object memory as numbers. Equal strings must therefore have equal numbers
+//! for the lifetime of the world. Names are never removed.
 
 use std::rc::Rc;
 
@@ -70,7 +70,8 @@ impl Names {
         self.table.borrow().numbers.get(text).copied()
     }
 
-    /// Returns the text of `name`. An unknown number can only come from memory that a plugin overwrote, and yields the empty string.
+    /// Returns the text of `name`. Returns the empty string for an unknown number. An unknown number can only originate from memory that a
+    /// plugin overwrote.
     #[inline]
     pub fn text(&self, name: Name) -> Rc<str> {
         let table = self.table.borrow();
@@ -88,7 +89,7 @@ impl Names {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartName {
     pub(super) name: Name,
-    /// True if the name has the generated form and therefore reserves its number.
+    /// True if the name has the form of a generated name, and therefore reserves a number.
     pub(super) reserves_number: bool,
 }
 
@@ -98,7 +99,7 @@ impl PartName {
     }
 }
 
-/// Splits a name of the generated form into class name and number.
+/// Splits a generated name into class name and number. Returns `None` for a name of another form.
 pub(super) fn split_generated(text: &str) -> Option<(&str, u32)> {
     let (text, digits) = text.rsplit_once('_')?;
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');

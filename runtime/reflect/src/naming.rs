@@ -1,6 +1,6 @@
-//! Names of objects. An object without an explicit name receives a generated name: its class name and a number, such as `MagicCube_17`. The
-//! name is unique among live objects. The text of a generated name is created on demand, and its number is reused. This saves the cost of
-//! unused names, and limits the number of interned names in a host that spawns objects continuously.
+//! Names of objects. An object without an explicit name receives a generated name, which is unique among live objects. A generated name
+//! consists of the class name and a number, such as `MagicCube_17`. The text of a generated name is created on demand. Its number is reused
+//! after the destruction of the object. This limits the number of interned names in a host that spawns objects continuously.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -13,13 +13,13 @@ use smallvec::SmallVec;
 use crate::class::Class;
 use crate::names::{Names, PartName, split_generated};
 
-/// Prefix of the names of class default objects. The prefix is reserved among objects without an outer.
+/// Prefix of the names of class default objects. Other objects without an outer must not have a name with this prefix.
 pub const DEFAULT_PREFIX: &str = "Default__";
 
 /// Maximum length of a name in bytes.
 const MAX_NAME_LEN: usize = 1024;
 
-/// Returns the reason why `name` is not allowed. Returns `None` for an allowed name. `has_no_outer` is true for objects without an outer.
+/// Returns the reason for the rejection of `name`. Returns `None` for an allowed name. `has_no_outer` is true for objects without an outer.
 ///
 /// # Examples
 /// ```
@@ -50,7 +50,7 @@ pub(super) enum Label {
     Explicit(Name),
     /// Name of a default subobject. Only the owner of the subobject lists this name.
     Part(Name),
-    /// Generated name: a class name (by series) and a number.
+    /// Generated name, stored as the index of a class name's series, and a number.
     Made { series: u32, number: u32 },
 }
 
@@ -61,25 +61,26 @@ pub(super) struct Naming {
     by_text: FxHashMap<Rc<str>, u32>,
     /// Series of recently used classes, indexed by the low digits of the class id. Allocated at the first use.
     by_class: Box<[(ClassId, u32)]>,
-    /// Objects with an explicit name, by outer and name; the latest is last. Several objects have one name only during a reload, or if the
-    /// host created them with this name.
+    /// Objects with an explicit name, by outer and name. The latest object is last. Several objects share a name only during a reload, or
+    /// if the host created them with this name.
     explicit: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 
-/// Numbers of one class name.
+/// Numbers of the generated names for one class name.
 #[derive(Debug)]
 struct Series {
     text: Rc<str>,
-    /// Slot of the holder of each number, starting at 1.
+    /// Slot of the object that holds each number. The first entry is for the number 1.
     holders: Vec<u32>,
-    /// Numbers for reuse.
+    /// Numbers that are available for reuse.
     free: VecDeque<u32>,
-    /// Numbers that explicit names in the generated form contain, such as 17 in `MagicCube_17`. Each number has the count of these names.
+    /// Numbers in explicit names that have the form of a generated name, such as 17 in `MagicCube_17`. The value is the count of explicit
+    /// names with this number.
     explicit_numbers: FxHashMap<u32, u32>,
 }
 
-/// Number of classes whose series are cached by class id. Each reload assigns new ids, so new classes replace the entries of old classes.
-/// The series of classes outside the cache are looked up by text.
+/// Number of classes whose series are cached by class id. Each reload assigns new ids, and new classes then replace the cache entries of
+/// old classes. The series of classes outside the cache are looked up by text.
 const CACHE_SIZE: usize = 1024;
 
 /// Empty cache entry. No class has this id.
@@ -139,7 +140,8 @@ impl Naming {
         Label::Explicit(name)
     }
 
-    /// Registers the name of the default subobject `object` of `outer`. The owner lists most of these names; such names need no entry here.
+    /// Registers the name of the default subobject `object` of `outer`. Adds an entry only if the name reserves a number. The owner lists
+    /// all other names.
     #[inline]
     pub(super) fn assign_part(
         &mut self,
@@ -154,7 +156,7 @@ impl Naming {
         }
     }
 
-    /// Releases the name of `object` in `outer`.
+    /// Releases the generated or explicit name of `object` in `outer`.
     pub(super) fn release(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
             Label::Made { series, number } => return self.series[series as usize].release(number),
@@ -181,8 +183,9 @@ impl Naming {
         }
     }
 
-    /// Returns the objects in `outer` with this explicit name, latest first. Omits default subobjects that their owner lists. The last
-    /// result is the object, in any outer, whose generated name equals `text`. `object_at` returns the object in a slot.
+    /// Returns the objects in `outer` that have the explicit name `text`, latest first. Omits default subobjects that their owner lists. If
+    /// the generated name of an object equals `text`, that object is the last result. This object may have any outer. `object_at` returns
+    /// the object in a slot.
     pub(super) fn holders(
         &self,
         names: &Names,

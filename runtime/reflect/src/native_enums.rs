@@ -1,4 +1,4 @@
-//! Enums that a host declares as Rust types: values in memory, and declarations.
+//! Enums that a host declares as Rust types. This file converts their values, and creates their declarations.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -25,7 +25,7 @@ pub struct NativeEntry {
     pub name: &'static str,
     /// Number of the entry.
     pub number: i128,
-    /// Display name; empty if derived from the name.
+    /// Display name. If empty, editors derive the display name from `name`.
     pub display: &'static str,
     /// True if editors hide the entry.
     pub is_hidden: bool,
@@ -36,7 +36,7 @@ pub struct NativeEntry {
 /// Rust type for an enum that the host declares. Each value of the Rust type is a value of the enum. `#[uenum]` of `alcedo_runtime::native`
 /// implements this trait.
 ///
-/// If an implementation returns a number that the reflected enum does not have, that number is never written.
+/// If an implementation returns a number that the reflected enum does not have, the number is not written.
 pub trait NativeEnumeration: Copy + 'static {
     /// The package, without `/Script/`.
     const PACKAGE: &'static str;
@@ -46,7 +46,7 @@ pub trait NativeEnumeration: Copy + 'static {
     const PATH: &'static str;
     /// Underlying type: one of the eight integer kinds.
     const UNDERLYING: PropertyKind;
-    /// True if the enum is a bit set: each entry is a bit.
+    /// True if the enum is a bit set. Each entry is then one bit.
     const IS_FLAGS: bool;
     /// The doc comment.
     const DOC: &'static str;
@@ -55,10 +55,10 @@ pub trait NativeEnumeration: Copy + 'static {
 
     /// Returns the number of a value.
     fn number(self) -> i128;
-    /// Returns the value with a number. Returns `None` if no entry of this Rust type has the number.
+    /// Returns the value with the number `number`. Returns `None` if no entry of this Rust type has this number.
     fn of_number(number: i128) -> Option<Self>;
 
-    /// Underlying type; true if the numbers of all entries fit in a byte.
+    /// Underlying type, and a flag. The flag is true if the numbers of all entries fit in a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = {
         let (mut fit, mut at) = (true, 0);
@@ -92,7 +92,7 @@ pub trait NativeEnumeration: Copy + 'static {
 struct Fingerprints<E>(PhantomData<E>);
 
 impl<E: NativeEnumeration> Fingerprints<E> {
-    /// Fingerprint, as [`EnumType`] computes it.
+    /// Fingerprint of the enum. [`EnumType`] computes an equal fingerprint.
     const ENUM: u64 = {
         let mut print = Fingerprint::START.number(E::UNDERLYING.0 as u64).number(E::IS_FLAGS as u64);
         let mut at = 0;
@@ -104,7 +104,7 @@ impl<E: NativeEnumeration> Fingerprints<E> {
     };
 }
 
-/// A number in memory for values of enum `E`.
+/// Number that represents a value of enum `E` in memory.
 #[derive(Debug)]
 pub struct NumberOf<E>(i128, PhantomData<E>);
 

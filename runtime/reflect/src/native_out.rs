@@ -1,4 +1,4 @@
-//! Out parameters of native functions. Signatures declare them as `&mut T`, as in plugins.
+//! Out parameters of native functions. A signature declares an out parameter as `&mut T`, as in plugins.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -13,7 +13,7 @@ use crate::property::PropertyType;
 use crate::thunk::{Frame, ParamBlock};
 use crate::value::Value;
 
-/// Out parameter of a caller. Refers to the variable that a successful call overwrites.
+/// Out parameter that a caller passes. Refers to the variable that a successful call overwrites.
 #[derive(Debug)]
 pub struct Out<'a, T>(&'a mut T);
 
@@ -24,7 +24,7 @@ impl<'a, T> Out<'a, T> {
     }
 }
 
-/// Out parameter as the function body receives it.
+/// Out parameter that a function body receives.
 pub struct OutValue<T> {
     value: T,
     kept: Rc<Cell<Option<T>>>,
@@ -84,11 +84,11 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
     }
 
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
-        // A call by name returns out values in a list after the result.
+        // A call by name returns its out values in a list, next to the result.
         self.0.clone().into_value(ty)
     }
 
-    // This type is never used: an out parameter is not passed in a slot.
+    // This type is never used, because out parameters are not passed in slots.
     type Slotted = T::Raw;
 
     fn into_slotted(self) -> T::Raw {
@@ -105,7 +105,7 @@ pub trait OutValues: Sized + 'static {
     /// Number of values.
     const COUNT: usize;
 
-    /// Reads the values from a block; `from` holds the index of each parameter.
+    /// Reads the values from a parameter block. `from` contains the index of each out parameter.
     ///
     /// # Errors
     /// [`CallError::Signature`] if a parameter has a different type, [`CallError::Other`] if `from` is too short.

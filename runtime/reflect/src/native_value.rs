@@ -1,5 +1,5 @@
-//! Rust types for the properties, parameters and results of native declarations. Each Rust type has a property type, and conversions for
-//! its values.
+//! Rust types for the properties, parameters and results of native declarations. Each Rust type corresponds to a property type, and
+//! converts its values.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -23,8 +23,8 @@ use crate::type_text::{self, SignatureText};
 use crate::typed::{FrameValue, OfKind, PlainField, PropertyKind, owned};
 use crate::value::Value;
 
-/// Rust type that a native declaration may use: numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), structs and
-/// enums of the host, references to objects of a class, and `Vec`, `Option`, `HashSet` and `HashMap` of these.
+/// Rust type that a native declaration may use. These types are numbers, `bool`, `String`, [`Name`](alcedo_base::handles::Name), structs
+/// and enums of the host, references to objects of a class, and `Vec`, `Option`, `HashSet` and `HashMap` of these types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of a native property, parameter or result",
     label = "not known to reflection by this Rust type",
@@ -32,7 +32,7 @@ use crate::value::Value;
             `HashMap` of these are; others are declared with `NativeClass`"
 )]
 pub trait NativeValue: HostValue {
-    /// Type of a default in the declaration.
+    /// Type of the default value in the declaration.
     #[doc(hidden)]
     type Literal;
     /// Kind of a property of this type.
@@ -42,7 +42,8 @@ pub trait NativeValue: HostValue {
     /// Complete type in reflection syntax.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// For an enum: the kind of its underlying integer; true if all its numbers fit in a byte.
+    /// Kind of the underlying integer of an enum, and a flag. The flag is true if all numbers of the enum fit in a byte. `None` for other
+    /// types.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
 
@@ -86,7 +87,7 @@ impl<K: NativeValue, V: NativeValue> EntryPath<K, V> {
     const TEXT: &'static TypeText = &TypeText::joined(&[K::TYPE.as_str(), ", ", V::TYPE.as_str()]);
 }
 
-/// Returns the fingerprint of a signature, equal to the fingerprint of a function declared with these types.
+/// Returns the fingerprint of a signature. A function that is declared with these types has an equal fingerprint.
 pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     match R::VALUE {
         Some((kind, path)) => A::FINGERPRINT.number(RESULT).value(kind, path).finish(),
@@ -94,7 +95,7 @@ pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     }
 }
 
-/// Returns the signature text. Two functions have equal signatures if their signature strings are equal.
+/// Returns the signature text. Two functions have equal signatures if their signature texts are equal.
 ///
 /// # Errors
 /// Fails if the path of a type is invalid.
@@ -111,13 +112,13 @@ pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText,
     Ok(SignatureText { arguments, out_parameters, result })
 }
 
-/// Result of a native function: a value or `()`.
+/// Successful result of a native function: a value or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a native function",
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
 )]
 pub trait NativeResult: Sized + 'static {
-    /// Kind and type path. `None` for `()`.
+    /// Kind and type path of the result. `None` for `()`.
     const VALUE: Option<(PropertyKind, &'static str)>;
 
     /// Returns the declaration of this result. Returns `None` for `()`.
@@ -229,7 +230,7 @@ pub trait NativeReturned {
     /// True if the function may return an error.
     const MAY_FAIL: bool;
 
-    /// Returns the value, or the error's message with the source location of the function.
+    /// Returns the successful result. For an error, returns its message with the source location of the function.
     ///
     /// # Errors
     /// Returns the error of the native function.
@@ -254,7 +255,7 @@ impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
         self.map_err(|error| {
             let mut error = Some(error);
             let any: &mut dyn std::any::Any = &mut error;
-            // A `CallError` is passed on unchanged.
+            // A `CallError` is returned unchanged.
             if let Some(error) = any.downcast_mut::<Option<CallError>>().and_then(Option::take) {
                 return error;
             }
@@ -272,15 +273,15 @@ pub trait NativeParam: Sized {
     const TYPE_PATH: &'static str;
     /// True for an out parameter.
     const IS_OUT: bool = false;
-    /// Number for the properties of the type that kind and path do not cover. Used in the fingerprint.
+    /// Number that represents the details of the type outside its kind and path. Used in the fingerprint.
     #[doc(hidden)]
     const INSIDE: u64 = 0;
     /// Type that the function body receives.
     type Seen;
-    /// State from which an out value is written back to the caller.
+    /// State that the callee keeps, from which the out value is written back to the caller.
     #[doc(hidden)]
     type Kept;
-    /// State through which the caller receives an out value.
+    /// State that the caller keeps, through which it receives the out value.
     #[doc(hidden)]
     type Back;
 
@@ -296,12 +297,12 @@ pub trait NativeParam: Sized {
     /// # Errors
     /// Returns the errors of [`Frame::set_out`].
     fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError>;
-    /// Stores the argument in a parameter block.
+    /// Stores the argument in the parameter at index `at` of a parameter block.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the parameter has a different type.
     fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<Self::Back, CallError>;
-    /// Reads the out value from a parameter block.
+    /// Reads the out value from a parameter block after the call.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the out parameter has a different type.
@@ -318,12 +319,12 @@ pub trait NativeParam: Sized {
     /// Converts the argument to its slot form.
     #[doc(hidden)]
     fn into_slotted(self) -> Self::Slotted;
-    /// Converts from the slot form to the type that the body receives.
+    /// Converts the slot form to the type that the function body receives.
     #[doc(hidden)]
     fn from_slotted(slotted: Self::Slotted) -> Self::Seen;
 }
 
-/// Checks that values of this form fit call slots and are of `kind`.
+/// Checks that values of type `T` fit call slots and are of `kind`.
 const fn is_kind<T: FrameValue>(kind: PropertyKind) -> bool {
     matches!(<T as OfKind>::IN_SLOT, Some(found) if found.0 == kind.0)
 }
@@ -382,22 +383,22 @@ const fn with_param<P: NativeParam>(print: Fingerprint) -> Fingerprint {
     if P::INSIDE != 0 { print.number(P::INSIDE) } else { print }
 }
 
-/// Parameters of a native function, as a tuple of up to eight.
+/// Parameters of a native function, as a tuple of up to eight types.
 pub trait NativeParams: Sized {
     /// Number of parameters.
     const COUNT: usize;
-    /// Fingerprint of their kinds and types.
+    /// Fingerprint of the kinds and types of all parameters.
     const FINGERPRINT: Fingerprint;
     /// Values that the function body receives.
     type Seen;
-    /// State from which out values are written back to the caller.
+    /// State that the callee keeps, from which the out values are written back to the caller.
     #[doc(hidden)]
     type Kept;
-    /// State through which the caller receives out values.
+    /// State that the caller keeps, through which it receives the out values.
     #[doc(hidden)]
     type Back;
 
-    /// Returns the declarations of the parameters, with these names.
+    /// Returns the declarations of the parameters. `names` contains the name of each parameter.
     fn declared(names: &[&str]) -> Vec<PropertyDecl>;
 
     /// Takes the arguments from a frame.
@@ -418,20 +419,20 @@ pub trait NativeParams: Sized {
     /// [`CallError::Signature`] if the parameters have different types.
     fn put(self, block: &mut ParamBlock<'_>) -> Result<Self::Back, CallError>;
 
-    /// Reads the out values from a parameter block.
+    /// Reads the out values from a parameter block after the call.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the out parameters have different types.
     fn take_back(back: Self::Back, block: &ParamBlock<'_>) -> Result<(), CallError>;
 
-    /// Converts the arguments to values of these types, for a call by name.
+    /// Converts the arguments to values of the types in `types`, for a call by name.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the types differ.
     fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError>;
 }
 
-/// Parameters without out parameters.
+/// Parameter tuple without out parameters.
 pub trait ValueParams: NativeParams<Seen = Self> + SlotRow + 'static {}
 
 impl<A: NativeParams<Seen = A> + SlotRow + 'static> ValueParams for A {}
@@ -446,7 +447,7 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
     /// True if all parameters fit slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
-    /// Kinds of the slots. The kinds come from `NativeParam::Slotted`, not from the declared type.
+    /// Kinds of the slots. Each kind is the kind of `NativeParam::Slotted`. It may differ from the kind of the declared type.
     #[doc(hidden)]
     const KINDS: &'static [Option<PropertyKind>];
     /// True if the first parameter refers to an object.

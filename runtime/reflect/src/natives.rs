@@ -1,6 +1,6 @@
-//! Operations of native host code on a world: inspects objects, and reads and writes their properties by name and Rust type. All other
-//! components of a world (stores, memory, mode) are internal to the runtime. [`World`] exposes no address, function or layout. Safe host
-//! code therefore cannot combine addresses and layouts that do not match.
+//! Operations of native host code on a world: inspection of objects, and access to their properties by name and Rust type. The stores, the
+//! memory and the mode of a world are internal to the runtime. [`World`] exposes no address, function or layout. Safe host code therefore
+//! cannot combine an address with a wrong layout.
 
 use std::ops::Deref;
 
@@ -36,7 +36,7 @@ use crate::value::Value;
 #[repr(transparent)]
 pub struct World(pub(crate) Core);
 
-/// Returns the core world of a view. For the runtime only: hosts do not depend on this crate.
+/// Returns the core of a world. For the runtime only.
 #[inline]
 pub fn core_of(world: &World) -> &Core {
     &world.0
@@ -70,7 +70,7 @@ impl World {
         Some(self.0.objects.class(object)?.path.to_string())
     }
 
-    /// Checks that an object is an instance of the class with this path or of a derived class.
+    /// Checks that an object is an instance of the class at the path `class` or of a derived class.
     pub fn is_a(&self, object: ObjectHandle, class: &str) -> bool {
         self.0.objects.class(object).is_some_and(|found| self.0.is_below(&found, class))
     }
@@ -116,11 +116,11 @@ impl World {
         }
     }
 
-    /// Overwrites the value of a property from a Rust type.
+    /// Overwrites a property with a value of a Rust type.
     ///
     /// # Errors
     /// Returns the errors of [`World::get`]. Returns [`CallError::WrongClass`] if the property does not allow the class of the referenced
-    /// object. Returns [`CallError::DuringRebuild`] while a reload could not restore the old value.
+    /// object. Returns [`CallError::DuringRebuild`] if a reload is in progress and its rollback could not restore the old value.
     pub fn set<T: FrameValue>(
         &self,
         object: ObjectHandle,
@@ -176,7 +176,7 @@ impl World {
 }
 
 impl Core {
-    /// Checks that an object implements the interface with this path.
+    /// Checks that an object's class implements the interface at the path `interface`.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::WrongClass`] if its class does not implement the
@@ -190,7 +190,7 @@ impl Core {
         Err(CallError::WrongClass { place, handle: object, found, expected })
     }
 
-    /// Reads the property at its cached offset. Returns `None` if the offset is outdated or is not cached for the object's class. Also
+    /// Reads a property at its cached offset. Returns `None` if the offset is outdated or is not cached for the object's class. Also
     /// returns `None` while any slice is borrowed.
     #[doc(hidden)]
     #[inline]
@@ -216,13 +216,13 @@ impl Core {
             let path = property.ty.type_path();
             let required =
                 if property.ty.kind() == PropertyKind::OBJECT { self.types.class_by_path(path) } else { None };
-            // A redirected path may get a class of its own without a change of the epoch.
+            // A new class may be declared at a redirected path without a change of the epoch.
             let referenced = required.filter(|class| *class.path == *path).map_or(ClassId::NONE, |class| class.id);
             offsets.note::<T>(self.epoch.count(), &class, property, referenced);
         }
     }
 
-    /// Writes the property at its cached offset.
+    /// Writes a property at its cached offset.
     ///
     /// # Errors
     /// Returns `value` if the offset is outdated or not cached, or if the write needs further checks.
@@ -239,7 +239,7 @@ impl Core {
         if !may_write {
             return Err(value);
         }
-        // The slow path has the write barrier of a mark, and the error for an object of another class.
+        // The slow path contains the write barrier of a mark. It also returns the error for a referenced object of a wrong class.
         offsets.write(self.objects.columns(), object, value, |to, class| {
             self.mode.get() == mode::NORMAL && (to.is_none() || self.objects.is_of(to, class))
         })
@@ -328,7 +328,7 @@ impl Core {
         Ok((result, O::read(&block, &out_parameters)?))
     }
 
-    /// Checks that an object has the function, and that its signature text equals `expected`.
+    /// Checks that an object has the function, and that the function's signature text equals `expected`.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if the function does not exist, or

@@ -1,6 +1,6 @@
 //! Flag bits of objects.
 
-/// Class default object of its class.
+/// Class default object (CDO) of its class.
 pub const CDO: u32 = 1;
 /// Direct or indirect subobject of a CDO.
 pub(crate) const IN_CDO: u32 = 1 << 1;

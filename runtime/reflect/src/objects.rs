@@ -1,6 +1,6 @@
-//! Object store: the objects of a world and their bodies. While a shadow is active, a reload replaces bodies, and the shadow keeps the old
-//! bodies. A commit discards the old bodies; a rollback puts them back. If the layout is unchanged, a body can also stay in place. The
-//! values of such a body are copied before their first write, and a rollback restores them.
+//! Object store: the objects of a world and their bodies. A reload activates a shadow, replaces bodies, and keeps the old bodies in the
+//! shadow. A commit discards the old bodies. A rollback restores them. If the layout of a class is unchanged, its objects can keep their
+//! bodies. The values of a kept body are copied before their first write, and a rollback restores the copies.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -37,19 +37,19 @@ pub use shadow::Replaced;
 #[derive(Debug)]
 pub struct Objects {
     pub(super) store: RefCell<Store>,
-    /// Mark or sweep in progress. Stored outside `store`, because the mark changes during a shared borrow of the store.
+    /// Mark or sweep in progress. Stored outside `store`, because the marker changes during a shared borrow of the store.
     pub(super) marker: RefCell<Option<Marker>>,
     /// Cached columns with the most frequently read fields of the store; see [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
     pub(super) mode: ModeWord,
     slices: BorrowedSlices,
     names: Rc<Names>,
-    /// True while a shadow has objects whose bodies stay in place.
+    /// True while a shadow has objects that keep their bodies.
     has_kept_bodies: Cell<bool>,
     copy_check: Cell<CopyCheck>,
 }
 
-/// Function that runs after the copy of an object's values, before their first write. An error rejects the write.
+/// Function that runs after an object's values are copied, and before their first write. An error rejects the write.
 pub type CopyCheck = fn() -> Result<(), CallError>;
 
 /// Accepts every write.
@@ -59,36 +59,36 @@ const ACCEPT: CopyCheck = || Ok(());
 pub(super) struct Store {
     pub(super) slots: Slots,
     constructions: u64,
-    /// Slots of the root set. An object that is released in a shadow keeps its bit: a rollback may restore the object.
+    /// Slots of the root set. An object that is released in a shadow keeps its bit, because a rollback may restore the object.
     pub(super) roots: Bits,
     naming: Naming,
-    /// Bodies released since the last safe point; plugins may still use addresses of their values.
+    /// Bodies released since the last safe point. Plugins may still use addresses of values in these bodies.
     graveyard: Vec<Body>,
     shadow: Option<Shadow>,
-    /// Objects that a reload has constructed again, each with the class that the object has left: the old class after a commit, and the new
-    /// class after a rollback. Removed when the native state of this class ends.
+    /// Objects that a reload has constructed again, each with the class that the object has left. This is the old class after a commit, and
+    /// the new class after a rollback. An entry is removed when `begin_destroy` of the class runs.
     left: BTreeMap<ObjectHandle, Rc<Class>>,
 }
 
 #[derive(Debug)]
 struct Shadow {
-    /// Last construction number before the shadow. Objects that the shadow created have higher numbers.
+    /// Last construction number before the shadow. Objects that were created in the shadow have higher numbers.
     first_construction: u64,
     /// Objects whose bodies were replaced, with their old bodies.
     staged: Vec<(ObjectHandle, Body, Built)>,
     /// Slots of the objects in `staged`.
     is_staged: Bits,
-    /// Destroyed objects from before the shadow, with their conjugates.
+    /// Destroyed objects that were created before the shadow, with their plugin parts.
     ended: Vec<(ObjectHandle, PluginPart)>,
-    /// Objects whose bodies stay in place, with their old classes.
+    /// Objects that keep their bodies, with their old classes.
     rebound: Vec<(ObjectHandle, Rc<Class>, Built)>,
     /// Slots of the objects in `rebound`.
     in_place: Bits,
-    /// Slots of the objects in `rebound` whose values the shadow has not written.
+    /// Slots of the objects in `rebound` whose values were not written during the shadow.
     unwritten: Bits,
     /// Values of the written objects in `rebound`, copied before their first write.
     copies: Vec<(ObjectHandle, Storage<Rc<Class>>)>,
-    /// Renamed default subobjects with their owners and previous names.
+    /// Renamed default subobjects, with their owners and previous names.
     renamed: Vec<(Part, PartNames)>,
     /// Slots of the objects that are constructed again.
     reconstructed: Bits,
@@ -97,7 +97,7 @@ struct Shadow {
 /// An object, and one of its default subobjects.
 type Part = (ObjectHandle, ObjectHandle);
 
-/// Name under which an owner lists a default subobject, and the name of the subobject. A loaded subobject can have another name.
+/// Name under which an owner lists a default subobject, and the subobject's own name. The names can differ for a loaded subobject.
 type PartNames = (Name, Name);
 
 impl Objects {
@@ -106,7 +106,7 @@ impl Objects {
         Self { slices, ..Self::with_last_serial(names, mode, last_serial()) }
     }
 
-    /// Creates an empty store for tests of slot exhaustion. Each slot accepts `last_serial` objects in sequence.
+    /// Creates an empty store in which each slot accepts only `last_serial` objects in sequence. For tests of slot exhaustion.
     pub fn with_last_serial(names: Rc<Names>, mode: ModeWord, last_serial: u32) -> Self {
         let columns = Rc::new(HotColumns::new());
         let store = Store {
@@ -130,13 +130,13 @@ impl Objects {
         }
     }
 
-    /// Creates an object with all properties zero. Generates a unique name such as `MagicCube_17` if `name` is `None`.
+    /// Creates an object with all properties zero. If `name` is `None`, generates a unique name such as `MagicCube_17`.
     #[inline]
     pub fn allocate(&self, class: &Rc<Class>, name: Option<Name>, outer: ObjectHandle, flags: u32) -> ObjectHandle {
         self.allocate_as(class, name, outer, flags, 0)
     }
 
-    /// Variant of [`Objects::allocate`] that marks the first `constructed` classes of the chain as already constructed.
+    /// Variant of [`Objects::allocate`] that marks the first `constructed` classes of the chain as constructed.
     #[inline]
     pub(super) fn allocate_as(
         &self,
@@ -147,7 +147,7 @@ impl Objects {
         constructed: usize,
     ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
-        // Uses two branches to build each label directly in its slot.
+        // The two branches build each label directly in its slot.
         let object = match name {
             Some(name) => store.create(class, outer, flags, constructed, |naming, object| {
                 naming.assign(&self.names, name, outer, object)
@@ -165,7 +165,7 @@ impl Objects {
         PartName::of(&self.names, text)
     }
 
-    /// Variant of [`Objects::allocate_as`] that creates a default subobject of `owner`. The owner lists the subobject from the start: a
+    /// Variant of [`Objects::allocate_as`] that creates a default subobject of `owner`. The owner lists the subobject immediately. A
     /// destruction of the owner therefore includes the subobject.
     pub(super) fn allocate_part(
         &self,
@@ -212,7 +212,7 @@ impl Objects {
         self.inspect(object, |tenant| Rc::clone(tenant.body.class()))
     }
 
-    /// Returns the class of an object that needs a conjugate. Returns `None` if the object is dormant or has a conjugate.
+    /// Returns the object's class if the object needs a conjugate. Returns `None` if the object is dormant or has a conjugate.
     #[inline]
     pub fn class_to_build(&self, object: ObjectHandle) -> Option<Rc<Class>> {
         let has_part = self.conjugate(object)? != 0;
@@ -233,8 +233,8 @@ impl Objects {
         self.inspect(object, |tenant| tenant.body.class().chain_ids().contains(&class)) == Some(true)
     }
 
-    /// Returns the object's memory. The address is valid until the body is replaced, or until the safe point after the object's
-    /// destruction.
+    /// Returns the address of the object's memory. The address is valid until the body is replaced, or until the next safe point after the
+    /// object's destruction.
     #[inline]
     pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
         Some(self.columns.find(object)?.memory)
@@ -246,7 +246,7 @@ impl Objects {
         self.columns.find(object).map(|_| self.columns.conjugate(object))
     }
 
-    /// Returns the plugin part of the object for its most derived class, if that class is `class`.
+    /// Returns the cached plugin part of the object. Returns `None` if the plugin part is not for the class `class`.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
         self.columns.part(object, class)
@@ -268,13 +268,14 @@ impl Objects {
         self.inspect(object, |tenant| tenant.outer)
     }
 
-    /// Checks that the object needs a module: a module declares its class or a base, or the object is dormant.
+    /// Checks that the object needs a module. An object needs a module if a module declares its class or a base, or if the object is
+    /// dormant.
     #[inline]
     pub fn needs_module(&self, object: ObjectHandle) -> bool {
         self.inspect(object, |tenant| tenant.body.dormant.is_some() || tenant.body.class().needs_module()) == Some(true)
     }
 
-    /// Returns the bits of [`object_flags`].
+    /// Returns the object's bits of [`object_flags`].
     #[inline]
     pub fn flags(&self, object: ObjectHandle) -> Option<u32> {
         self.inspect(object, |tenant| tenant.flags.into())
@@ -317,7 +318,7 @@ impl Objects {
     }
 
     /// Releases the object and makes its handle stale. The memory of the object remains valid until [`Objects::free_graveyard`]. If a
-    /// shadow is active, a rollback restores an object that was created before the shadow. Returns `true` if the object existed.
+    /// shadow is active and the object was created before the shadow, a rollback restores the object. Returns `true` if the object existed.
     pub fn release(&self, object: ObjectHandle) -> bool {
         let mut store = self.store.borrow_mut();
         let Store { slots, shadow, .. } = &mut *store;
@@ -333,8 +334,8 @@ impl Objects {
         true
     }
 
-    /// Destroys the properties of released objects and frees their memory; returns the number of bodies. Call at safe points
-    /// only, because plugins may use addresses in the memory until then.
+    /// Destroys the properties of released objects and frees their memory. Returns the number of freed bodies. Call at safe points only,
+    /// because plugins may use addresses in this memory until the next safe point.
     #[inline]
     pub fn free_graveyard(&self) -> usize {
         let dead = std::mem::take(&mut self.store.borrow_mut().graveyard);
@@ -372,8 +373,8 @@ impl Objects {
         self.store.borrow().roots.clone()
     }
 
-    /// Returns two lists of live objects: added to the root set since `before`, and removed since `before`. The slots of roots in `before`
-    /// must not have been reused since then. During a shadow, these slots are not reused.
+    /// Returns two lists of live objects. The first list has the objects that were added to the root set since `before`. The second list
+    /// has the removed objects. The slots in `before` must not have been reused since. During a shadow, these slots are not reused.
     pub fn roots_since(&self, before: &Bits) -> (Vec<ObjectHandle>, Vec<ObjectHandle>) {
         let store = self.store.borrow();
         let living = |index| Some(store.slots.handle(index)).filter(|object| !object.is_none());
@@ -388,8 +389,7 @@ impl Objects {
         store.roots.iter().map(|index| store.slots.handle(index)).filter(|root| !root.is_none()).collect()
     }
 
-    /// Returns the references of an object: properties, outer and subobjects. References that hooks of native classes report are not
-    /// included.
+    /// Returns the references of an object: properties, outer and subobjects. Excludes references that hooks of native classes report.
     #[cfg(test)]
     pub(crate) fn references(&self, object: ObjectHandle) -> Vec<ObjectHandle> {
         let collect = |tenant: &Tenant| {
@@ -403,8 +403,8 @@ impl Objects {
     /// Checks that properties of the object may be written.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] if a reload in progress could not restore the overwritten values, [`CallError::Borrowed`]
-    /// while plugin code holds a borrowed slice of a value.
+    /// [`CallError::DuringRebuild`] if a reload is in progress and its rollback could not restore the overwritten values,
+    /// [`CallError::Borrowed`] while plugin code holds a borrowed slice of a value.
     pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         let object_text = self.display(object);
         self.slices.allow_change(&format_args!("writing to {object_text}"))?;
@@ -417,9 +417,9 @@ impl Objects {
         self.will_write(object)
     }
 
-    /// Prepares a write to values of the object. Queues the object for another scan by the mark in progress. In a shadow, copies the values
-    /// of an object whose body stays in place, before their first write. Each write to an existing object calls this function first,
-    /// directly or through [`Objects::may_write`]; see `docs/before-the-commit.md`.
+    /// Prepares a write to values of the object. Queues the object for another scan by the mark in progress. If the object keeps its body
+    /// during a shadow, copies its values before their first write. Each write to an existing object first calls this function, directly or
+    /// through [`Objects::may_write`]. See `docs/before-the-commit.md`.
     ///
     /// # Errors
     /// Returns the error of the function set by [`Objects::check_copies`].
@@ -428,7 +428,7 @@ impl Objects {
         if self.has_kept_bodies.get() { self.copy_before_write(object) } else { Ok(()) }
     }
 
-    /// Queues the object for another scan by the mark in progress. The references of the object may change.
+    /// Queues the object for another scan by the mark in progress. Called before a change of the object's references.
     pub(super) fn rescan(&self, object: ObjectHandle) {
         if self.is_alive(object) {
             self.with_marker(|marker| marker.rescan(object));
@@ -446,7 +446,7 @@ impl Objects {
         self.with_property(object, name, |view, property| view.get(property))
     }
 
-    /// Overwrites the value of a property from a Rust type.
+    /// Overwrites a property with a value of a Rust type.
     ///
     /// # Errors
     /// Returns the errors of [`Objects::get`], and [`CallError::DuringRebuild`] if another object is being rebuilt.
@@ -477,8 +477,8 @@ impl Objects {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Passes the object's body to `change`. `change` may overwrite properties, and must not change the store. Does not check if writes are
-    /// allowed.
+    /// Passes the object's body to `change`. `change` may overwrite properties, and must not change the store. The caller must check that
+    /// writes are allowed.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::Borrowed`] while plugin code may write to a borrowed
@@ -500,10 +500,10 @@ impl Objects {
         self.inspect(object, |tenant| read(&tenant.body)).ok_or(CallError::Stale { handle: object })
     }
 
-    /// Passes the bodies of several objects to `read`, like [`Objects::with_body`].
+    /// Passes the bodies of several objects to `read`. `read` must not write to the bodies or change the store.
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::with_body`], for the first object that does not exist.
+    /// Returns the error of [`Objects::with_body`] for the first object that causes an error.
     #[inline]
     pub fn with_bodies<const N: usize, T>(
         &self,
@@ -519,7 +519,8 @@ impl Objects {
         }
     }
 
-    /// Returns the mark that identifies a delegate property during a call. If the delegate has no mark, assigns the result of `fresh`.
+    /// Returns the mark that identifies a delegate property during a call. If the delegate has no mark, assigns the result of `fresh` as
+    /// its mark.
     ///
     /// # Errors
     /// Returns the errors of [`Objects::read_value`].
@@ -533,7 +534,7 @@ impl Objects {
         self.with_property(object, name, |view, property| view.delegate_mark(property, fresh))
     }
 
-    /// Passes the body's memory and the property with that name to `work`. `work` must not change the store.
+    /// Passes a view of the object's body and the property with that name to `work`. `work` must not change the store.
     ///
     /// # Errors
     /// Returns the errors of [`Objects::read_value`] and of `work`.
@@ -580,8 +581,8 @@ impl Store {
         self.graveyard.push(tenant.body);
     }
 
-    /// Creates an object with all properties zero and the label that `label` assigns. Inlined, so that the label and the body are built
-    /// directly in the slot; see [`Slots::insert`].
+    /// Creates an object with all properties zero and the label that `label` returns. The function is inlined, so that the label and the
+    /// body are built directly in the slot. See [`Slots::insert`].
     #[inline(always)]
     fn create(
         &mut self,
@@ -612,7 +613,7 @@ impl Store {
 }
 
 impl Tenant {
-    /// Calls `visit` for each reference of the object outside its properties.
+    /// Calls `visit` for each reference that the object has outside its properties.
     pub(super) fn each_relation(&self, mut visit: impl FnMut(ObjectHandle)) {
         visit(self.outer);
         self.subobjects.iter().for_each(|(_, child)| visit(child));

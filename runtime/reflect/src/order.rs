@@ -1,7 +1,7 @@
-//! Topological order of declarations. A struct follows the structs it contains. A class follows its base.
+//! Topological order of declarations. A struct is placed after the structs that it contains. A class is placed after its base.
 
-/// Sorts the indices `0..count` topologically. Each index follows its dependencies; `needs` returns the dependencies of an index. Indices
-/// without a dependency keep their order. Returns the indices of a cycle as the error.
+/// Sorts the indices `0..count` topologically. `needs` returns the dependencies of an index. Each index is placed after its dependencies.
+/// Independent indices keep their order. If the dependencies have a cycle, returns the indices of the cycle as the error.
 pub(super) fn by_need(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Result<Vec<usize>, Vec<usize>> {
     let mut visit = Visit { needs, marks: vec![Mark::Fresh; count], path: Vec::new(), order: Vec::new() };
     for index in 0..count {

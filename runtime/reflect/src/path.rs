@@ -1,12 +1,12 @@
-//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup requires an exact match. A parse error means that a
-//! path is malformed, in contrast to an unknown path.
+//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. A lookup requires an exact match. A parse error means that a
+//! path is malformed. A well-formed path to an unknown type is not a parse error.
 
 use std::fmt;
 use std::str::FromStr;
 
 use alcedo_base::escape::line;
 
-/// Path of a class or struct.
+/// Path of a type, such as a class or a struct.
 ///
 /// # Examples
 /// ```
@@ -58,9 +58,9 @@ pub struct MemberPath {
 pub struct PathError {
     /// Rejected text.
     pub text: String,
-    /// Problem of the text.
+    /// Problem that the parser found in the text.
     pub problem: PathProblem,
-    /// Expected form.
+    /// Expected form of the path.
     pub form: &'static str,
 }
 
@@ -93,7 +93,7 @@ const MEMBER_FORM: &str = "/Script/<Package>.<Type>:<Member>";
 
 pub use alcedo_abi::names::is_identifier;
 
-/// Returns a type path without its root, as used in reports and names: `Game.MagicCube`.
+/// Returns a type path without its root, for reports and names: `Game.MagicCube`.
 ///
 /// # Examples
 /// ```

@@ -1,8 +1,8 @@
-//! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. Soft references store the path of an object.
-//! A lookup takes constant time per component of the path. A rename or move of an object, or of one of its outers, changes the path of the
-//! object.
+//! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. A soft reference stores the path of its
+//! object. A lookup takes constant time per component of the path. A rename or move of an object changes its path, and the paths of all
+//! objects inside the object.
 //!
-//! Names are arbitrary text. `/` is escaped as `%2F`, and `%` as `%25`.
+//! Names in a path may contain any character. `/` is escaped as `%2F`, and `%` as `%25`.
 
 use std::borrow::Cow;
 
@@ -32,19 +32,19 @@ impl World {
         Some(path)
     }
 
-    /// Returns the object at a path. Returns `None` if no such object exists or the path is malformed. During a reload, several objects in
-    /// one outer may have one name; the result is then the latest object.
+    /// Returns the object at a path. Returns `None` if the path is malformed or no object has this path. During a reload, several objects
+    /// in one outer may share a name. The function then returns the latest object.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         let parts = path.strip_prefix(ROOT)?.split('/');
         let step = |outer, part| self.0.objects.find(outer, &unescape(part)?);
         parts.into_iter().try_fold(ObjectHandle::NONE, step)
     }
 
-    /// Renames an object, moves it, or both. An empty `name` keeps the current name, and `NONE` keeps the current outer. If `outer` is the
-    /// object itself, removes the object from its outer.
+    /// Renames an object, moves the object to another outer, or both. If `name` is empty, the object keeps its name. If `outer` is `NONE`,
+    /// the object keeps its outer. If `outer` is the object itself, removes the object from its outer.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object or `outer` does not exist; otherwise an error with the reason of [`RenameError`].
+    /// [`CallError::Stale`] if the object or `outer` does not exist. Other errors contain the reason from [`RenameError`].
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), CallError> {
         let stale = CallError::Stale { handle: object };
         let now = self.0.objects.name(object).ok_or(stale)?;
@@ -84,7 +84,7 @@ fn escape(name: &str) -> Cow<'_, str> {
     name.replace('%', "%25").replace('/', "%2F").into()
 }
 
-/// Returns the name for a component of a path. Returns `None` if the component is malformed.
+/// Returns the name that a component of a path contains. Returns `None` if the component is malformed.
 fn unescape(part: &str) -> Option<Cow<'_, str>> {
     if part.is_empty() {
         return None;
@@ -112,7 +112,7 @@ mod tests {
     use crate::World;
     use crate::testing::{declare, dynamic, world};
 
-    /// Builds a world with objects at these paths, created in order.
+    /// Creates a world, and creates an object for each path in order.
     fn check(paths: &[&str]) -> (World, Vec<ObjectHandle>) {
         let world = world();
         let class = declare(&world, [dynamic("Node", "/Script/Engine.Object", &[])]).remove(0);

@@ -1,5 +1,5 @@
-//! Pool of memory for values of one layout. A separate allocation per value would cost more than all other steps of a small object's
-//! construction, and would scatter the memory that a mark reads.
+//! Memory pool for values of one layout. A separate allocation per value would cost more than all other steps in the construction of a
+//! small object. It would also scatter the memory that the garbage collector's mark phase reads.
 #![expect(unsafe_code, reason = "hands out pieces of larger allocations")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -10,22 +10,23 @@ use alcedo_base::cells::RefCell;
 
 use crate::block::Block;
 
-/// Number of pieces of the first chunk. Each later chunk has twice as many pieces, up to [`MAX_CHUNK_BYTES`].
+/// Number of pieces in the first chunk. A piece is the memory of one value. Each later chunk has twice as many pieces, up to
+/// [`MAX_CHUNK_BYTES`].
 const FIRST_PIECES: usize = 16;
 
-/// Maximum size of a chunk in bytes. A larger piece is the only piece of its chunk.
+/// Maximum size of a chunk in bytes. If a piece is larger than this size, each chunk has one piece.
 const MAX_CHUNK_BYTES: usize = 256 * 1024;
 
-/// Pieces of one layout. Returned pieces are reused. The drop of the pool returns all memory to the system.
+/// Pool of pieces of one layout. The pool reuses returned pieces. Dropping the pool returns all memory to the system.
 #[derive(Debug)]
 pub(super) struct Pool {
     /// Layout of one piece, padded for contiguous storage.
     piece: Layout,
     /// Head of the free list. The first word of a free piece points to the next free piece.
     free: Cell<Option<NonNull<u8>>>,
-    /// Next unused piece of the current chunk, and the number of unused pieces including that piece.
+    /// First unused piece of the current chunk, and the number of unused pieces in the chunk.
     fresh: Cell<(NonNull<u8>, usize)>,
-    /// Chunks that contain the pieces. Each user of a piece also keeps the owner of the pool alive.
+    /// Chunks that contain the pieces. Each user of a piece keeps the owner of the pool alive.
     chunks: RefCell<Vec<Block>>,
 }
 
@@ -41,7 +42,7 @@ impl Pool {
         Self { piece, free: Cell::default(), fresh: Cell::new((NonNull::dangling(), 0)), chunks: RefCell::default() }
     }
 
-    /// Takes a zeroed piece. The piece is valid until its return to the pool or the drop of the pool.
+    /// Takes a zeroed piece from the pool. The piece is valid until it is returned to the pool, or until the pool is dropped.
     #[inline]
     pub(super) fn take(&self) -> NonNull<u8> {
         if cfg!(alcedo_asan) {
@@ -83,7 +84,7 @@ impl Pool {
         self.free.set(Some(piece));
     }
 
-    /// Allocates a piece separately, so that a sanitizer detects its use after free.
+    /// Allocates a piece separately, so that a sanitizer detects a use of the freed piece.
     fn alone(&self) -> NonNull<u8> {
         // SAFETY: the size of a piece is not zero.
         let start = unsafe { alloc_zeroed(self.piece) };

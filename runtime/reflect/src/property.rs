@@ -81,7 +81,8 @@ impl Property {
 }
 
 impl PropertyType {
-    /// Formats a type with the fields of a struct or the entries of an enum. For errors about two types with equal paths.
+    /// Formats the type, including the fields of a struct or the entries of an enum. Used in errors about two different types with equal
+    /// paths.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Self::Struct(of) => {
@@ -103,27 +104,28 @@ impl PropertyType {
         }
     }
 
-    /// Returns true if values own memory. This memory must be freed when the value is destroyed.
+    /// Checks that values own memory. The destruction of a value must free this memory.
     pub fn owns_memory(&self) -> bool {
         self.nature().owns_memory
     }
 
-    /// Returns true if values keep objects alive, directly or through contained values. References, interfaces and delegates are examples.
+    /// Checks that values keep objects alive, directly or through contained values. Examples are strong references, interfaces and
+    /// delegates.
     pub fn holds_objects(&self) -> bool {
         self.nature().holds_objects
     }
 
-    /// Returns true if values contain handles of objects, as strong or weak references.
+    /// Checks that values contain handles of objects, as strong or weak references.
     pub fn names_objects(&self) -> bool {
         self.nature().names_objects
     }
 
-    /// Returns true if values may be elements of a set or keys of a map. Mutable containers and delegates are not allowed.
+    /// Checks that values may be elements of a set or keys of a map. Mutable containers and delegates are not allowed.
     pub fn can_be_key(&self) -> bool {
         self.nature().can_be_key
     }
 
-    /// Returns true if `is` returns true for the type or for a nested type at any depth.
+    /// Checks that `is` returns `true` for the type, or for a nested type at any depth.
     pub fn any(&self, is: &dyn Fn(&Self) -> bool) -> bool {
         let mut any = is(self);
         if !any {
@@ -132,13 +134,14 @@ impl PropertyType {
         any
     }
 
-    /// Returns true if the type itself, or a nested type, is a struct for which `is` returns true.
+    /// Checks that the type or a nested type is a struct for which `is` returns `true`.
     pub fn any_struct(&self, is: &dyn Fn(&Rc<StructType>) -> bool) -> bool {
         self.any(&|ty| matches!(ty, Self::Struct(of) if is(of)))
     }
 
-    /// Returns a fingerprint of all structs and enums in the type, at any depth. Returns zero if the type contains none. Fields and entries
-    /// may change although the path of their type is unchanged.
+    /// Returns a fingerprint of the fields and entries of all structs and enums in the type, at any depth. Returns zero if the type
+    /// contains neither structs nor enums. This fingerprint changes with the fields and entries, even if the paths of their types do not
+    /// change.
     pub fn layout(&self) -> u64 {
         let print = std::cell::Cell::new(None);
         self.any(&|ty| {
@@ -156,14 +159,14 @@ impl PropertyType {
         print.get().map_or(0, Fingerprint::finish)
     }
 
-    /// Returns the fingerprint that imports of a property are compared by.
+    /// Returns the fingerprint of kind and type path. A module's import of the property must have an equal fingerprint.
     #[inline]
     pub fn fingerprint(&self) -> u64 {
         Fingerprint::START.value(self.kind(), self.type_path()).finish()
     }
 }
 
-/// Formats a type with its fields or entries. For errors about two types that differ but have equal names.
+/// Formats a type with its fields or entries. Used in errors about two different types with equal names.
 pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> String {
     /// Maximum number of formatted fields or entries.
     const MAX_LISTED: usize = 12;

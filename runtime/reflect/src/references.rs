@@ -1,18 +1,19 @@
-//! Offsets of the strong references in a layout. They are computed once for a class or a parameter block, for direct access during a mark.
+//! Offsets of the strong references in a layout. The offsets are computed once per class or parameter block. The garbage collector's mark
+//! phase uses them for direct access.
 
 use crate::property::PropertyType;
 
 /// The strong references of a layout.
 #[derive(Debug, Default)]
 pub(super) struct References {
-    /// Offsets of handles in the memory itself, including nested structs.
+    /// Offsets of the handles that are stored in the memory itself, including nested structs.
     direct: Box<[u32]>,
-    /// Offsets and types of values whose references are optional or in separate memory, for example containers.
+    /// Offsets and types of values whose references are optional or are stored in separate memory. Containers are an example.
     deep: Box<[(u32, PropertyType)]>,
 }
 
 impl References {
-    /// Collects the references in fields, listed with their offsets.
+    /// Collects the references in fields. Each field is listed with its offset.
     pub(super) fn of<'a>(fields: impl IntoIterator<Item = (usize, &'a PropertyType)>) -> Self {
         let mut found = Found::default();
         for (offset, ty) in fields {
@@ -31,28 +32,29 @@ impl References {
         &self.direct
     }
 
-    /// Returns the offsets and types of values that need a visitor call to enumerate their references.
+    /// Returns the offsets and types of the values in `deep`. A visitor call enumerates the references of each of these values.
     #[inline]
     pub(super) fn deep(&self) -> &[(u32, PropertyType)] {
         &self.deep
     }
 }
 
-/// References that the kinds of a layout's values have reported.
+/// Collects the references that the kinds of the values in a layout report.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     direct: Vec<u32>,
     deep: Vec<(u32, PropertyType)>,
 }
 
-// A layout is smaller than four gigabytes, because property offsets are 32 bits wide.
+// A layout is smaller than four gigabytes, because property offsets have 32 bits.
 impl Found {
-    /// Records a handle that keeps an object alive. The kind guarantees a handle at the offset: unsafe code reads this handle.
+    /// Records a handle that keeps an object alive. The caller guarantees that a handle is stored at the offset, because unsafe code reads
+    /// this handle.
     pub(crate) fn direct(&mut self, offset: usize) {
         self.direct.push(offset as u32);
     }
 
-    /// Records a value that needs a visitor call to enumerate its references.
+    /// Records a value whose references are enumerated by a visitor call.
     pub(crate) fn deep(&mut self, offset: usize, ty: &PropertyType) {
         self.deep.push((offset as u32, ty.clone()));
     }

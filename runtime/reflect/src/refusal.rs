@@ -69,7 +69,8 @@ pub enum DeclareError {
         /// Problem and fix.
         problem: String,
     },
-    /// A struct is its own direct or indirect base, or contains itself: directly, through further structs or in containers.
+    /// A struct is its own direct or indirect base, or contains itself. The struct may contain itself directly, through other structs or in
+    /// containers.
     #[error(
         "structs hold or extend each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"
     )]
@@ -136,7 +137,7 @@ pub enum DeclareError {
         interface: String,
         /// Function as the interface declares it.
         expected: String,
-        /// Function as the class declares it, or a statement that the class lacks it.
+        /// Function as the class declares it, or a statement that the class lacks the function.
         found: String,
     },
     /// A class that is not native has no base.
@@ -191,7 +192,7 @@ pub enum DeclareError {
         /// Inherited member.
         hidden: String,
     },
-    /// The default is not a valid text for the property's type.
+    /// The default is not valid for the property's type.
     #[error("the default of {member} cannot be read: {problem}")]
     BadDefault {
         /// Property.
@@ -212,7 +213,7 @@ pub enum DeclareError {
         function: String,
         /// Event that the declaration names.
         expected: String,
-        /// Problem of the function that was found.
+        /// Reason for which the function is not an event.
         problem: &'static str,
     },
     /// The signature of the override differs from the signature of its event.
@@ -260,7 +261,7 @@ pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
     Err(DeclareError::BadName { name: name.to_owned(), owner: owner.to_owned() })
 }
 
-/// Checks the name of a member of `owner`. Adds the name to `seen`, the names of the earlier members.
+/// Checks the name of a member of `owner`. `seen` contains the names of the earlier members, and receives the checked name.
 pub(super) fn check_member<'n>(seen: &mut HashSet<&'n str>, name: &'n str, owner: &str) -> Result<(), DeclareError> {
     check_name(name, owner)?;
     if seen.insert(name) {

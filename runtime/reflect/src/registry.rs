@@ -1,4 +1,5 @@
-//! Tables of types by path: the current types, and the types of an active shadow. Lookups prefer the types of the shadow.
+//! Tables of types by path. One table has the live types. During a reload, a shadow has the types of the new modules. Lookups prefer the
+//! types of the shadow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -22,15 +23,15 @@ pub use redirects::{CurrentNames, OldNames};
 pub(crate) struct Registry {
     pub(crate) packages: BTreeSet<Rc<str>>,
     pub(crate) last_id: u32,
-    /// All classes in order of declaration, except forgotten classes.
+    /// All classes by id, in order of declaration, except forgotten classes.
     pub(crate) by_id: BTreeMap<ClassId, Rc<Class>>,
     pub(crate) live: Table,
     pub(crate) shadow: Option<Shadow>,
-    /// The shadow, if it is deactivated.
+    /// Shadow that is currently deactivated.
     pub(crate) lowered: Option<Shadow>,
 }
 
-/// Declared types by path. A path belongs to one type of any category.
+/// Declared types by path. Only one type of any category can have a path.
 pub(crate) type Paths = FxHashMap<Rc<str>, Type>;
 
 /// Category of declared types, such as structs.
@@ -91,7 +92,7 @@ pub(crate) struct Shadow {
 }
 
 impl Registry {
-    /// Returns the table for new declarations.
+    /// Returns the table to which new declarations are added.
     pub(crate) fn open_table(&mut self) -> &mut Table {
         match &mut self.shadow {
             Some(shadow) => &mut shadow.table,
@@ -126,12 +127,12 @@ impl Registry {
         paths.into_iter().filter_map(|path| self.visible::<T>(path).cloned()).collect()
     }
 
-    /// Returns the type of a category at a path, even after a rename.
+    /// Returns the type of a category at a path. Also resolves the earlier path of a renamed type.
     pub(crate) fn find<T: Category>(&self, path: &str) -> Option<Rc<T>> {
         self.resolve_with(path, |path| self.visible::<T>(path).cloned())
     }
 
-    /// Returns true if a new type may have the path.
+    /// Checks that no type has the path, so that a new type may have it.
     pub(crate) fn is_free(&self, path: &str) -> bool {
         self.current(path).is_none()
     }

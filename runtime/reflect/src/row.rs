@@ -1,5 +1,5 @@
-//! Growable arrays of plain values for very frequent access. The arrays count no borrows and create no references to values. The host and
-//! plugins may therefore write one entry during a read of another entry.
+//! Growable arrays of plain values for very frequent access. An array counts no borrows and creates no references to its values. The host
+//! and plugins may therefore write an entry during a read of a different entry.
 #![expect(unsafe_code, reason = "reads written entries of an allocation and frees it")]
 
 use std::cell::Cell;
@@ -10,10 +10,11 @@ use std::{ptr, slice};
 #[derive(Debug)]
 pub struct Row<T: Copy + 'static> {
     fresh: T,
-    /// Existing entries, a prefix of `buffer`. Only this file uses the two slices. When the allocation is freed, no copy of them exists.
+    /// Existing entries, a prefix of `buffer`. Only this file uses the slices `entries` and `buffer`. When the allocation is freed, no copy
+    /// of these slices exists.
     entries: Cell<&'static [Cell<T>]>,
-    /// Allocated entries, leaked from a box until [`Row::free`]. The entries after the end of `entries` were never written, so that the
-    /// system does not have to provide memory for them.
+    /// Allocated entries, leaked from a box until [`Row::free`]. Entries after the end of `entries` are never written. The system therefore
+    /// does not have to provide memory for them.
     buffer: Cell<&'static [Cell<MaybeUninit<T>>]>,
 }
 

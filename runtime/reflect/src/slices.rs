@@ -1,8 +1,8 @@
-//! Counter of borrowed slices of host memory that plugin code holds. While a slice exists, its memory must not be moved or changed. While a
-//! mutable slice exists, its memory must not be read. A module that holds a slice rejects its own calls. Its log lines nevertheless run
-//! host code, and this code could write to the borrowed array. Modules therefore count their slices in a counter of the host. The host
-//! checks the counter before it reads, changes or destroys values, and before it runs plugin code. Thunks in the host that borrow an
-//! argument inside an object use this counter too.
+//! Counter of the slices that plugin code has borrowed from host memory. While a slice exists, its memory must not be moved or changed.
+//! While a mutable slice exists, its memory must not be read. A module that holds a slice rejects its own calls. Log lines of the module
+//! nevertheless run host code, and this host code could write to the borrowed array. Modules therefore count their slices in a counter of
+//! the host. The host checks the counter before it reads, changes or destroys values, and before it runs plugin code. Host thunks that
+//! borrow an argument inside an object also use this counter.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub struct BorrowedSlices {
 
 #[derive(Debug)]
 struct Shared {
-    /// Counter that plugins write at its address. The address must stay stable.
+    /// Counter. Plugins write the counter at its address. The address must therefore not change.
     word: Slices,
     /// Number of slices that the host itself holds.
     held: Cell<u64>,
@@ -35,7 +35,7 @@ impl BorrowedSlices {
         Self { shared: Rc::new(Shared { word: Slices::none(), held: Cell::new(0), lenders: RefCell::default() }) }
     }
 
-    /// Returns the address of the counter. Modules write the counter. The address is valid while any clone exists.
+    /// Returns the address of the counter, for modules. The address is valid while `self` or a clone exists.
     #[inline]
     pub fn address(&self) -> *const Slices {
         &raw const self.shared.word
@@ -47,7 +47,8 @@ impl BorrowedSlices {
         self.shared.lenders.borrow_mut().insert(module, name.into());
     }
 
-    /// Removes an unloaded module. Also removes its slices if the module was the last borrower. Slices of the host stay counted.
+    /// Removes an unloaded module. If the module was the last borrower, also removes its slices from the counter. Slices of the host are
+    /// still counted.
     #[inline]
     pub fn forget(&self, module: u64) {
         self.shared.lenders.borrow_mut().remove(&module);
@@ -56,13 +57,13 @@ impl BorrowedSlices {
         }
     }
 
-    /// Returns true if any slice is borrowed.
+    /// Checks that at least one slice is borrowed.
     #[inline]
     pub fn are_out(&self) -> bool {
         self.shared.word.out.load(Ordering::Relaxed) != 0
     }
 
-    /// Prevents moves and changes of values until the guard is dropped, like a borrow of a shared slice.
+    /// Borrows host memory for the host, like a shared slice. Values must not be moved or changed until the guard is dropped.
     pub(crate) fn hold(&self) -> Held {
         let word = &self.shared.word;
         if !self.are_out() {

@@ -1,5 +1,5 @@
-//! Slots of objects and their reuse. A handle contains a slot index and a serial number. Each object in a slot (tenant) has a unique
-//! serial. A slot with exhausted serials is not reused. A stale handle therefore never refers to another object.
+//! Slots of objects and their reuse. A handle contains a slot index and a serial number. The object in a slot is its tenant. Each tenant of
+//! a slot has a different serial. A slot is not reused after its last serial. A stale handle therefore never refers to a different object.
 //!
 //! Frequently read fields are cached in the [`HotColumns`]. Call [`Slots::show`] after each change of a tenant's current body.
 
@@ -33,10 +33,10 @@ pub(super) struct Tenant {
     pub(super) life: TenantState,
 }
 
-// Each object has a slot. Data that few objects have is stored behind a pointer, or in the shadow.
+// Limits the size of a slot, because each object has one. Fields that few objects need are stored behind a pointer, or in the shadow.
 const _: () = assert!(size_of::<Option<Tenant>>() <= 88);
 
-/// Default subobjects with their names, in order of creation. The typical single subobject needs no allocation.
+/// Default subobjects with their names, in order of creation. A single subobject needs no allocation.
 #[derive(Debug)]
 pub(super) enum Subobjects {
     None,
@@ -89,7 +89,7 @@ impl Subobjects {
     }
 }
 
-/// State that a shadow replaces together with the body or the class of an object.
+/// State that is replaced together with the body or the class of an object.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Built {
     pub(super) plugin_part: PluginPart,
@@ -97,7 +97,8 @@ pub(super) struct Built {
 }
 
 impl Built {
-    /// No conjugate. All classes of the chain count as constructed, because an inserted base does not construct existing objects.
+    /// State without a conjugate. All classes of the chain are marked as constructed, because the constructor of an inserted base does not
+    /// run for existing objects.
     pub(super) fn without_part(class: &Class) -> Self {
         Self { plugin_part: PluginPart::NONE, constructed: class.depth() as u32 }
     }
@@ -106,7 +107,7 @@ impl Built {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TenantState {
     Alive,
-    /// Destruction has begun. The handle is still valid.
+    /// The destruction of the object has begun. The handle is still valid.
     Ending,
     /// The object was destroyed during the active shadow. A rollback restores the object.
     Gone,
@@ -116,7 +117,7 @@ pub(super) enum TenantState {
 pub(super) struct Slots {
     columns: Rc<HotColumns>,
     slots: Vec<Option<Tenant>>,
-    /// Handles of the next tenants of empty slots.
+    /// Empty slots, as the handles of their next tenants.
     free: Vec<ObjectHandle>,
     last_serial: u32,
     /// Slots with valid handles.
@@ -124,7 +125,7 @@ pub(super) struct Slots {
     count: usize,
     /// Slots of objects with references outside their properties: an outer, subobjects, or kept values.
     related: Bits,
-    /// Slots of CDOs and their subobjects. The slot of an object that was destroyed in a shadow keeps its bit.
+    /// Slots of CDOs and their subobjects. If a CDO or its subobject was destroyed in a shadow, its slot keeps the bit.
     templates: Bits,
     /// Slots of dormant objects.
     dormant: Bits,
@@ -145,7 +146,7 @@ impl Tenant {
 }
 
 impl Slots {
-    /// Creates an empty list. The serials of each slot are 1 to `last_serial`.
+    /// Creates a list without slots. The serials of each slot are 1 to `last_serial`.
     pub(super) fn new(columns: Rc<HotColumns>, last_serial: u32) -> Self {
         let (occupied, related, templates, dormant) = Default::default();
         let (slots, free) = Default::default();
@@ -159,8 +160,8 @@ impl Slots {
         }
     }
 
-    /// Inserts a tenant with the handle that [`Slots::next`] returns. Builds the tenant in place: a move of this large value is a
-    /// measurable cost of a construction.
+    /// Inserts a tenant with the handle that [`Slots::next`] returns. Builds the tenant in its slot, because a move of this large value has
+    /// a measurable cost.
     #[inline(always)]
     pub(super) fn insert(&mut self, handle: ObjectHandle, tenant: impl FnOnce() -> Tenant) {
         let index = handle.index();
@@ -169,14 +170,14 @@ impl Slots {
         }
         let entry = &mut self.slots[index as usize];
         assert!(entry.is_none(), "slot {index} has a tenant");
-        // An assignment builds the value in place; `Option::insert` would move the value.
+        // An assignment builds the value in its slot. `Option::insert` would move the value.
         *entry = Some(tenant());
         let Some(tenant) = entry else { unreachable!("it was put there just now") };
         let (is_related, is_template) = (!tenant.outer.is_none(), tenant.is_template());
         let (class, memory) = (tenant.body.class().id, tenant.body.memory());
         self.count += 1;
         self.occupied.put(index, true);
-        // The bits are already clear, because the slot was empty.
+        // The bits are clear, because the slot was empty.
         if is_related {
             self.related.put(index, true);
         }
@@ -231,14 +232,14 @@ impl Slots {
         self.columns.put(index, entry);
     }
 
-    /// Updates a slot after its tenant's current body was replaced.
+    /// Updates the columns and bit sets of a slot after the current body of its tenant was replaced.
     pub(super) fn swapped(&mut self, index: u32) {
         self.show(index);
         self.columns.count_end();
     }
 
-    /// Updates a slot after the body or the class of an object was replaced. Returns the state that `built` replaces. Does nothing if the
-    /// object does not exist.
+    /// Sets the state `built` of an object, and updates its slot. Called after the body or the class of the object was replaced. Returns
+    /// the previous state, or `None` if the object does not exist.
     pub(super) fn rebuilt(&mut self, object: ObjectHandle, built: Built) -> Option<Built> {
         let constructed = std::mem::replace(&mut self.get_mut(object)?.constructed, built.constructed);
         let plugin_part = self.columns.plugin_part(object.index());

@@ -1,5 +1,5 @@
-//! Objects held by running calls of host code. The garbage collector keeps these objects until the calls return, even if a called function
-//! requests a collection.
+//! Objects that running calls of host code hold. The garbage collector keeps these objects until the calls return, even if a called
+//! function requests a garbage collection.
 
 use std::cell::Cell;
 use std::fmt;
@@ -12,13 +12,13 @@ use alcedo_base::handles::ObjectHandle;
 
 use crate::marker::RootSource;
 
-/// Objects of running calls of reflected functions, outermost first.
+/// Objects that running calls of reflected functions hold. The objects of the outermost call are first.
 #[derive(Default)]
 pub struct CallStack {
-    /// Objects with the serial of their call.
+    /// Held objects, each with the serial number of its call.
     held: RefCell<Vec<(u64, ObjectHandle)>>,
     last: Cell<u64>,
-    /// Further executors of calls. They report the objects they hold.
+    /// Sources that report further held objects.
     sources: RefCell<Vec<Weak<dyn RootSource>>>,
     /// Depth of the calls that [`CallStack::enter`] counts.
     depth: Cell<u32>,
@@ -27,7 +27,8 @@ pub struct CallStack {
     hook: Cell<Option<(&'static str, ObjectHandle)>>,
 }
 
-/// Ranges of the game thread's stack: range for the start of calls, range for the start of destructions, and the whole stack.
+/// Ranges of the game thread's stack. Calls may start in the first range, destructions in the second range. The third range is the whole
+/// stack.
 #[derive(Clone, Copy)]
 struct StackLimits {
     calls: StackSpan,
@@ -59,8 +60,8 @@ pub struct RunningHook<'a> {
 }
 
 impl CallStack {
-    /// Begins a hook that runs while an object is partly constructed or destroyed. Hooks on other stacks (coroutines) are not recorded: a
-    /// suspended hook can outlive an earlier hook.
+    /// Records the start of a hook that runs while an object is partly constructed or destroyed. Hooks on other stacks (coroutines) are not
+    /// recorded, because a suspended hook can end after an outer hook has ended.
     #[inline]
     pub fn enter_hook(&self, hook: &'static str, object: ObjectHandle) -> Option<RunningHook<'_>> {
         let is_here = self.limits.get().whole.is_here();
@@ -98,8 +99,7 @@ impl CallStack {
         self.enter_in(self.limits.get().calls, what)
     }
 
-    /// Begins the destruction of an object. Unlike [`CallStack::enter`], a destruction may use three quarters of the bytes that calls leave
-    /// free.
+    /// Begins the destruction of an object. A destruction may also use three quarters of the bytes that [`CallStack::enter`] leaves free.
     ///
     /// # Errors
     /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
@@ -116,8 +116,8 @@ impl CallStack {
         Ok(Counted::in_cell(&self.depth))
     }
 
-    /// Rejects a call outside the allowed range if the call runs on the stack of the game thread. The size of other stacks (coroutines) is
-    /// unknown, so calls on them are always allowed.
+    /// Rejects a call that is outside the allowed range of the game thread's stack. The size of other stacks (coroutines) is unknown. Calls
+    /// on other stacks are therefore always allowed.
     #[cold]
     fn no_room(&self, what: &dyn fmt::Display) -> Result<(), CallError> {
         match self.limits.get().whole.is_here() {
@@ -126,8 +126,8 @@ impl CallStack {
         }
     }
 
-    /// Registers a source of further objects. The objects are held as long as the source exists. For example, the machine of scripts
-    /// reports the references of its variables.
+    /// Registers a source of further held objects. The objects are held as long as the source exists. For example, the virtual machine of
+    /// scripts reports the references in its variables.
     pub fn add_source(&self, source: Weak<dyn RootSource>) {
         let mut sources = self.sources.borrow_mut();
         sources.retain(|source| source.strong_count() != 0);
@@ -160,7 +160,7 @@ impl Drop for Held<'_> {
         let rest = held.len().saturating_sub(self.count);
         match held[rest..].iter().all(|(call, _object)| *call == self.call) {
             true => held.truncate(rest),
-            // A call in a coroutine may return after the call that started the coroutine.
+            // A call in a coroutine may return later than the call that started the coroutine.
             false => held.retain(|(call, _object)| *call != self.call),
         }
     }
