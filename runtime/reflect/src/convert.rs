@@ -26,11 +26,11 @@ pub trait Paths {
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
-/// Converts `value` to `target`, if the conversion is lossless. Numbers convert if the result is equal. Strings, names and texts convert if
-/// they have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1, and back. Structs convert
-/// if every field has a matching field. New fields receive their defaults. Containers convert by element. Elements of sets and keys of maps
-/// must remain distinct. A value converts to an optional value, and a present optional value converts back. References convert to other
-/// kinds of references, by handle or by path, if `paths` can resolve them. The caller checks the class of the object.
+/// Converts `value` to `target`, if the conversion is lossless. Numbers convert if the result is equal. Strings, names and localized text
+/// convert if they have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1, and back.
+/// Structs convert if every field has a matching field. New fields receive their defaults. Containers convert by element. Elements of sets
+/// and keys of maps must remain distinct. A value converts to an optional value, and a present optional value converts back. References
+/// convert to other kinds of references, by handle or by path, if `paths` can resolve them. The caller checks the class of the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }
         .convert(value, target)
@@ -293,7 +293,8 @@ impl Conversion<'_> {
     }
 
     /// Combines each element with its earlier element. The earlier element of an element converts to an equal element, preferably at an
-    /// equal index. If there is no such element and both containers have equal lengths, uses the earlier element at this index.
+    /// equal index. If no earlier element converts to an equal element and both containers have equal lengths, uses the earlier element at
+    /// this index.
     fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
         let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
         let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();

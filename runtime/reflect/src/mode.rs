@@ -1,8 +1,8 @@
 //! Mode word of the host. Plugins read the mode word before every write. The functions of this file check the host's own writes and all
 //! calls.
 //!
-//! Before the commit of a new generation, the new code may perform only actions that a rollback can undo. This file implements that rule.
-//! It also counts the calls before the commit, for the rollback report.
+//! Before the commit of a new generation, the new code may perform only actions that a rollback can undo. This file implements that rule,
+//! and counts the calls before the commit for the rollback report.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

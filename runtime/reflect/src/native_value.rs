@@ -95,7 +95,7 @@ pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     }
 }
 
-/// Returns the signature text. Two functions have equal signatures if their signature texts are equal.
+/// Returns the signature text. Two functions have equal signatures if their signature strings are equal.
 ///
 /// # Errors
 /// Fails if the path of a type is invalid.

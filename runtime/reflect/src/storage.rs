@@ -1,5 +1,5 @@
-//! Memory with a schema. Safe code reads and writes properties through a [`View`]. The view compares each property with its schema. If the
-//! property is missing or has a different type, it is rejected before any memory access.
+//! Memory with a schema. Safe code reads and writes properties through a [`View`]. The view compares each property with its schema before
+//! any memory access. If the schema lacks the property or has a different type at its offset, the view returns an error.
 #![expect(unsafe_code, reason = "the only access from safe code to property memory")]
 
 pub mod transfer;
@@ -21,30 +21,30 @@ use crate::typed::FrameValue;
 use crate::value::Value;
 use crate::values::ptr::{Mut, Ptr, PtrMut};
 
-/// Layout of an object of a class or of a parameter block.
+/// Memory layout of the objects of a class, or of the parameter blocks of a function.
 #[derive(Debug)]
 pub struct Schema {
     size: usize,
     align: usize,
-    /// Offsets and types, sorted by offset, without overlaps.
+    /// Offsets and types of the fields, sorted by offset. Fields do not overlap.
     fields: Vec<(usize, PropertyType)>,
     /// Indices of the fields whose values own memory.
     owning: Box<[usize]>,
     references: References,
     /// Indices of the fields whose values can contain handles of objects, as strong or weak references.
     naming: Box<[usize]>,
-    /// Pool of memory. Only schemas of one layout share a pool.
+    /// Pool from which memory for values is allocated. Only schemas with equal layouts share a pool.
     pool: Rc<Pool>,
 }
 
-/// Borrowed memory with its schema. The operations call no foreign code, so foreign code never observes a partly written value.
+/// Borrowed memory with its schema. The operations call no foreign code. Foreign code therefore never observes a partly written value.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     base: *mut u8,
     schema: &'a Schema,
 }
 
-/// Owned memory with its schema. The drop destroys the values and frees the memory.
+/// Owned memory with its schema. Dropping the storage destroys the values and frees the memory.
 #[derive(Debug)]
 pub(crate) struct Storage<O: SchemaOwner = Rc<Schema>> {
     /// First byte of a piece from the schema's pool.
@@ -52,7 +52,7 @@ pub(crate) struct Storage<O: SchemaOwner = Rc<Schema>> {
     owner: O,
 }
 
-/// Counted reference to a schema, or to a value with a schema. The schema of one owner never changes.
+/// Counted reference to a schema, or to a value that has a schema. The schema of an owner never changes.
 pub(crate) trait SchemaOwner {
     fn schema(&self) -> &Schema;
 }
@@ -190,7 +190,7 @@ impl<'a> View<'a> {
         Ok(T::load(self.typed::<T>(property)?.as_ref()))
     }
 
-    /// Overwrites the value of a property from a Rust type.
+    /// Overwrites a property with a value of a Rust type.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property or the property has a different type.
@@ -220,7 +220,7 @@ impl<'a> View<'a> {
         Ok(one.as_ptr().equal(two))
     }
 
-    /// Checks that the view uses this very schema, compared by address.
+    /// Checks that the address of the view's schema is the address of `schema`.
     #[inline]
     pub(crate) fn is_of(self, schema: &Schema) -> bool {
         std::ptr::eq(self.schema, schema)
@@ -251,7 +251,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Replaces references in the property, at any depth. `pairs` maps old objects to new objects.
+    /// Replaces references in the value of a property, at any depth. `pairs` maps old objects to new objects.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property.
@@ -261,7 +261,7 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    /// Replaces references in all properties, as [`View::replace_objects`] does.
+    /// Replaces references in the values of all properties, at any depth. `pairs` maps old objects to new objects.
     pub(super) fn replace_all_objects(self, pairs: &[(ObjectHandle, ObjectHandle)]) {
         if pairs.is_empty() {
             return;
@@ -274,7 +274,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Returns the mark that identifies a delegate during a call; see [`PtrMut::delegate_mark`].
+    /// Returns the mark that identifies a delegate property during a call. See [`PtrMut::delegate_mark`].
     ///
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property.
@@ -286,7 +286,7 @@ impl<'a> View<'a> {
         Ok(self.ptr_mut(property)?.delegate_mark(fresh))
     }
 
-    /// Sets the epoch of the container in a property. For tests of epoch saturation.
+    /// Sets the epoch of the container in a property, to test epoch saturation.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property or the property is not a container.
@@ -297,15 +297,14 @@ impl<'a> View<'a> {
         Err(mismatch(&member(property), &property.ty, &"an array, a set or a map"))
     }
 
-    /// Overwrites all memory with a copy of the memory of `other`. Requires that both views use one schema and no value owns memory.
-    /// Otherwise, returns false and writes nothing.
+    /// Overwrites all memory with a copy of the memory of `other`. If the views use different schemas or a value owns memory, returns
+    /// `false` and writes nothing.
     #[inline]
     pub(super) fn copy_bytes(self, other: View<'_>) -> bool {
         self.schema.owning.is_empty() && self.copy_all(other)
     }
 
-    /// Overwrites all values with copies of the values of `other`. Requires that both views use one schema. Otherwise, returns false and
-    /// writes nothing.
+    /// Overwrites all values with copies of the values of `other`. If the views use different schemas, returns `false` and writes nothing.
     #[inline]
     pub(crate) fn copy_all(self, other: View<'_>) -> bool {
         if !std::ptr::eq(self.schema, other.schema) {
@@ -342,7 +341,7 @@ impl<'a> View<'a> {
         Some(unsafe { at.read() })
     }
 
-    /// Overwrites the strong reference at an offset. If the schema has no reference at the offset, returns false and writes nothing.
+    /// Overwrites the strong reference at an offset. If the schema has no reference at the offset, returns `false` and writes nothing.
     #[inline]
     pub(super) fn put_reference(self, offset: u32, object: ObjectHandle) -> bool {
         if !self.schema.has_reference(offset) {
@@ -355,17 +354,17 @@ impl<'a> View<'a> {
         true
     }
 
-    /// Returns true if any property can contain the handle of an object.
+    /// Checks that at least one property can contain the handle of an object.
     pub(super) fn names_objects(self) -> bool {
         !self.schema.naming.is_empty()
     }
 
-    /// Feeds all values to `hasher`. Equal values feed equal data.
+    /// Feeds all values to `hasher`. Equal values have equal hashes.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
         self.values().for_each(|value| value.hash_into(hasher));
     }
 
-    /// Returns the values of all fields for reading, in the order of the schema.
+    /// Iterates over the values of all fields, in the order of the schema.
     #[inline]
     fn values(self) -> impl Iterator<Item = Ptr<'a>> {
         self.schema.fields.iter().map(move |(offset, ty)| {
@@ -390,7 +389,7 @@ impl<'a> View<'a> {
         self.at(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
-    /// Returns two values of equal types. They are one value, or do not overlap.
+    /// Returns pointers to two values of equal types. Both pointers refer to one value, or the values do not overlap.
     #[inline]
     fn both<'p>(self, one: &'p Property, other: View<'p>, two: &Property) -> Result<(PtrMut<'p>, Ptr<'p>), CallError>
     where
@@ -430,7 +429,7 @@ impl<O: SchemaOwner> Storage<O> {
         &self.owner
     }
 
-    /// Exchanges the owner of the schema with an owner of a schema of the same layout. The values stay in place.
+    /// Swaps the owner of the schema with `owner`, whose schema has an equal layout. The values remain at their addresses.
     ///
     /// # Panics
     /// Panics if the schemas have different pools. Schemas of different layouts have different pools.

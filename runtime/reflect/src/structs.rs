@@ -1,4 +1,5 @@
-//! Structs passed by value. Unsafe code relies on the layout. Only this file computes the layout, and other files cannot change it.
+//! Structs that are passed by value. Unsafe code relies on the layout of a struct. Only this file sets the layout, and other files cannot
+//! change it.
 
 use std::rc::Rc;
 
@@ -9,7 +10,7 @@ use crate::layout::Placed;
 use crate::origin::Origin;
 use crate::property::Property;
 
-/// Struct type. Does not change after its declaration.
+/// Struct type. Immutable after its declaration.
 ///
 /// # Examples
 /// ```
@@ -49,23 +50,23 @@ pub struct StructType {
     pub(super) nature: Nature,
 }
 
-/// Characteristics that follow from the fields of a struct. They are cached, because structs can be nested deeply.
+/// Characteristics of a struct that follow from its fields. The characteristics are cached, because structs can be nested deeply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nature {
     pub(super) owns_memory: bool,
     pub(super) holds_objects: bool,
     pub(super) names_objects: bool,
     pub(super) can_be_key: bool,
-    /// True if a field has a default. A new value is then not all zero.
+    /// True if a field has a default. The bytes of a new value are then not all zero.
     pub(super) has_defaults: bool,
 }
 
 impl Nature {
-    /// Nature of plain data.
+    /// Nature of plain data: values that own no memory and contain no handles.
     pub(super) const PLAIN: Self =
         Self { owns_memory: false, holds_objects: false, names_objects: false, can_be_key: true, has_defaults: false };
 
-    /// Computes the nature of a struct with these fields.
+    /// Computes the nature of a struct with the fields `fields`.
     pub(super) fn of(fields: &[Property]) -> Self {
         let of_fields = fields.iter().fold(Self::PLAIN, |all, field| all.or(field.ty.nature()));
         Self { has_defaults: fields.iter().any(|field| field.default.is_some()), ..of_fields }
@@ -90,13 +91,13 @@ impl StructType {
         self.base.as_ref()
     }
 
-    /// Returns true if the struct is `other`, or has `other` as a direct or indirect base. A value of the struct then starts with a value
-    /// of `other`.
+    /// Checks that the struct is `other`, or has `other` as a direct or indirect base. A value of the struct then starts with a value of
+    /// `other`.
     pub fn is_a(&self, other: &Self) -> bool {
         self.same_layout(other) || self.base.as_ref().is_some_and(|base| base.is_a(other))
     }
 
-    /// Returns the fields without the fields of the base.
+    /// Returns the fields that the struct itself declares.
     #[inline]
     pub fn own_fields(&self) -> &[Property] {
         &self.fields[self.base.as_ref().map_or(0, |base| base.fields.len())..]
@@ -126,7 +127,7 @@ impl StructType {
         self.align
     }
 
-    /// Returns the fingerprint of size, alignment and fields. A module computes the same fingerprint at compile time.
+    /// Returns the fingerprint of size, alignment and fields. A module computes an equal fingerprint at compile time.
     #[inline]
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
@@ -136,8 +137,8 @@ impl StructType {
         self.nature
     }
 
-    /// Returns true if both structs have equal paths and memory layouts, including base structs and nested structs. A comparison of
-    /// fingerprints does not suffice: the fingerprint contains only the path of the base.
+    /// Checks that both structs have equal paths and memory layouts, including base structs and nested structs. A comparison of
+    /// fingerprints is not sufficient, because a fingerprint contains only the path of the base.
     pub(super) fn same_layout(&self, other: &Self) -> bool {
         let same_base = match (&self.base, &other.base) {
             (None, None) => true,
@@ -151,16 +152,16 @@ impl StructType {
             && self.fields.iter().zip(&other.fields).all(|(one, two)| one.offset == two.offset && one.ty == two.ty)
     }
 
-    /// Returns the paths and fingerprints of the struct and all its bases, starting with the struct itself.
+    /// Iterates over the struct and its direct and indirect bases. Returns the path and fingerprint of each struct.
     pub(crate) fn chain(&self) -> impl Iterator<Item = (&Rc<str>, u64)> {
         std::iter::successors(Some(self), |of| of.base.as_deref()).map(|of| (&of.path, of.fingerprint))
     }
 }
 
-/// Returns the fingerprint of a struct. A module computes the same fingerprint at compile time.
+/// Returns the fingerprint of a struct. A module computes an equal fingerprint at compile time.
 pub(super) fn fingerprint(base: Option<&StructType>, own: &[Property], placed: &Placed) -> u64 {
     let start = Fingerprint::START.number(placed.size as u64).number(placed.align as u64);
-    // The base struct counts as the first field, as in the Rust declaration of the module.
+    // The base struct is hashed as the first field, as in the Rust declaration of the module.
     let start = match base {
         Some(base) => start.text("base").value(PropertyKind::STRUCT, &base.path).number(0),
         None => start,
@@ -183,7 +184,7 @@ mod tests {
     use crate::property::PropertyType;
     use crate::testing::world;
 
-    /// Declares a chain of structs from their names and fields. Each struct extends the previous struct. Returns the last struct.
+    /// Declares structs from a list of names and fields. Each struct extends the previous struct. Returns the last struct.
     fn last(row: &[(&str, &[(&str, PropertyKind)])]) -> Rc<StructType> {
         let world = world();
         let mut base = String::new();

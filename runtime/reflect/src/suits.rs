@@ -1,5 +1,5 @@
-//! Class checks of the objects in a value. Statically typed code needs no such checks. Every entry point that accepts members by name and
-//! value makes this check. If the check fails, the entry point neither writes nor calls.
+//! Checks the classes of the objects in a value. Statically typed code does not need these checks. Each entry point that receives a member
+//! name and a value makes the checks before it writes or calls.
 
 use std::rc::Rc;
 
@@ -17,9 +17,9 @@ use crate::values::{Content as _, Kind as _};
 pub(crate) type ClassOf<'a> = dyn Fn(ObjectHandle) -> Option<Rc<Class>> + 'a;
 
 impl World {
-    /// Checks that every object in `value` has the class, or implements the interface, that `ty` requires. `NONE` and destroyed objects
-    /// pass. Objects named by path or id pass too: they are checked when the reference is resolved. `place` returns the location for the
-    /// error.
+    /// Checks that every object in `value` has the class, or implements the interface, that `ty` requires. Accepts `NONE` and destroyed
+    /// objects. Also accepts references by path or id, whose objects are checked when the reference is resolved. `place` returns the
+    /// location for the error.
     ///
     /// # Errors
     /// [`CallError::WrongClass`] for the first object of an unsuitable class.
@@ -32,8 +32,8 @@ impl World {
         self.check_objects_as(ty, value, place, &|object| self.objects.class(object))
     }
 
-    /// Checks the objects of a value as [`World::check_objects`] does, with the classes that `class_of` returns. Objects without a class
-    /// from `class_of` pass.
+    /// Variant of [`World::check_objects`] that obtains the classes of objects from `class_of`. Accepts objects for which `class_of`
+    /// returns `None`.
     ///
     /// # Errors
     /// Returns the errors of [`World::check_objects`].
@@ -57,7 +57,7 @@ impl World {
         })
     }
 
-    /// Checks the objects of a value for a property, field or parameter. The error contains the path of the property.
+    /// Checks the objects in the value of a property, field or parameter. The error contains the path of the property.
     ///
     /// # Errors
     /// Returns the errors of [`World::check_objects`].
@@ -65,8 +65,8 @@ impl World {
         self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
     }
 
-    /// Checks a value and all values inside it. If a check fails, `inside` is the location of the failed value. The objects of delegates
-    /// are checked only at calls of the delegates.
+    /// Checks a value and all values inside the value. If a check fails, `inside` is the location of the failed value. The object of a
+    /// delegate is checked only at calls of the delegate.
     fn walk(
         &self,
         ty: &PropertyType,
@@ -75,7 +75,7 @@ impl World {
         class_of: &ClassOf<'_>,
     ) -> Result<(), CallError> {
         of_type!(ty, K, of => {
-            // Values of an unexpected kind are reported elsewhere.
+            // The caller reports values of an unexpected kind.
             let Some(content) = K::get(value) else { return Ok(()) };
             // `NONE` and destroyed objects have no class.
             let target = K::resolves_to(content).and_then(|object| Some((object, class_of(object)?)));

@@ -1,4 +1,4 @@
-//! Small worlds for the tests of this crate and of the host, and types parsed from text.
+//! Helpers for the tests of this crate and of the host: small worlds, and types that are parsed from text.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -29,18 +29,18 @@ pub fn world() -> World {
     world
 }
 
-/// Declares valid classes.
+/// Declares classes, which must be valid.
 pub fn declare(world: &World, classes: impl IntoIterator<Item = ClassDecl>) -> Vec<Rc<Class>> {
     let batch = Batch { classes: classes.into_iter().collect(), ..Batch::default() };
     world.types.declare(&world.names, &batch).expect("a right declaration").classes
 }
 
-/// Returns a dynamic class `/Script/Game.<name>`.
+/// Returns the declaration of the dynamic class `/Script/Game.<name>`.
 pub fn dynamic(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Game", name, base, Origin::Dynamic) }
 }
 
-/// Returns a native class `/Script/Engine.<name>`.
+/// Returns the declaration of the native class `/Script/Engine.<name>`.
 pub fn native(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl {
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Engine", name, base, Origin::Native) }
 }
@@ -114,7 +114,7 @@ pub fn references_hook(hook: fn(&World, ObjectHandle, &mut dyn FnMut(ObjectHandl
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// Returns a number below `sides`.
+    /// Returns a random number from 0 to `sides - 1`.
     pub fn roll(&mut self, sides: usize) -> usize {
         // Xorshift, by George Marsaglia.
         self.0 ^= self.0 << 13;
@@ -124,8 +124,8 @@ impl Dice {
     }
 }
 
-/// Calls `round` `rounds` times, or repeatedly for `ALCEDO_FUZZ_SECONDS` seconds. Each call receives a new generator. A panic prints the
-/// values of `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` that repeat the failed round.
+/// Calls `round` `rounds` times, or for `ALCEDO_FUZZ_SECONDS` seconds if this variable is set. Each call receives a new generator. If a
+/// call panics, prints the values of `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` that repeat the failed round.
 pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, from) = (variable("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122), variable("ALCEDO_FUZZ_FROM").unwrap_or(0));

@@ -17,11 +17,11 @@ use crate::property::PropertyType;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{}` is not a valid {expected}: {problem}", line(text))]
 pub struct ParseError {
-    /// The text, or its invalid section.
+    /// Parsed text, or its invalid section.
     pub text: String,
-    /// Name of the type.
+    /// Name of the expected type.
     pub expected: String,
-    /// The problem, and the correct form.
+    /// Description of the problem, and the correct form.
     pub problem: String,
 }
 
@@ -170,7 +170,7 @@ mod tests {
         assert!(read("\"\\u{100000041}\"").is_err());
     }
 
-    /// Returns text of a few random characters, among them invisible characters and characters with a meaning in values.
+    /// Returns a few random characters. Some are invisible, and some have a meaning in the syntax of values.
     fn any_text(dice: &mut Dice) -> String {
         const LETTERS: &str = "ab9 \"\\(),=:/.#\n\r\t'{}un0\0\u{7f}\u{9b}\u{85}\u{a0}\u{ad}\u{200b}\u{202e}\u{feff}\u{3164}\u{301}\u{e0001}日😀";
         let letters: Vec<char> = LETTERS.chars().collect();

@@ -1,6 +1,6 @@
 //! Calls of reflected functions. A thunk takes the parameters from the frame in order, calls [`Frame::finish`], runs its code and stores
-//! the result. Parameters are in a block, or a script evaluates them one by one. A thunk needs one implementation for both cases. Wildcard
-//! parameters accept any type. Only a script passes arguments for wildcard parameters.
+//! the result. The parameters are stored in a block, or a script evaluates them one by one. One implementation of a thunk handles both
+//! cases. A wildcard parameter accepts any type. Only a script passes arguments for wildcard parameters.
 
 mod again;
 
@@ -27,7 +27,7 @@ pub use crate::arguments::{AnyArray, AnyMap, AnySet, AnyStruct, AnyValue, Argume
 /// Body of a function. No store of the world may be borrowed during the call.
 pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallError>>;
 
-/// A running call.
+/// A running call of a reflected function.
 ///
 /// # Examples
 /// ```
@@ -49,10 +49,10 @@ pub struct Frame<'a> {
     params: Source<'a>,
     /// Parameters without the result.
     arguments: &'a [Property],
-    /// Index of the next parameter to take.
+    /// Index of the next parameter that the thunk takes.
     at: usize,
     stage: Stage,
-    /// Property and value of the last step. Each step first clears this field, so the field is `None` after a failed step.
+    /// Property and value of the last step. Each step first clears this field. The field is therefore `None` after a failed step.
     most_recent: Option<Recent<'a>>,
     /// Arguments kept for later access, with their parameter indices. The guard `held` prevents moves of these arguments.
     kept: SmallVec<[(usize, Argument<'a>); 3]>,
@@ -71,9 +71,9 @@ struct Recent<'a> {
 /// Access that follows a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
-    /// The value is copied immediately.
+    /// The thunk copies the value immediately.
     Copy,
-    /// The value is read later, in place.
+    /// The thunk reads the value later, at its location.
     Later,
 }
 
@@ -84,7 +84,7 @@ enum Stage {
     Returned,
 }
 
-/// Owned parameter block of a function. All values are zero initially. The drop destroys the values.
+/// Owned parameter block of a function. All values are initially zero. Dropping the block destroys the values.
 #[derive(Debug)]
 pub struct ParamBlock<'f> {
     function: &'f Function,
@@ -104,7 +104,7 @@ impl<'a> Frame<'a> {
     /// [`CallError::Signature`] if the parameter has a different type, [`CallError::Other`] if all parameters were taken.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
-        // Fast path for nearly all calls: the parameters are in a block.
+        // Fast path for nearly all calls. The parameters of these calls are in a block.
         if self.stage == Stage::Parameters
             && let Some(param) = self.arguments.get(self.at)
             && let Some(argument) = self.params.plain_argument(self.function, param)
@@ -154,8 +154,8 @@ impl<'a> Frame<'a> {
     }
 
     /// Steps to the next parameter, of any type. Until the next step, [`Frame::most_recent_property`] and [`Frame::most_recent_value`]
-    /// return its property and value. An argument inside an object does not change until the thunk returns: see
-    /// [`Frame::step_compiled_in`].
+    /// return the property and value of this parameter. If the argument is stored in an object, it does not change until the thunk returns.
+    /// See [`Frame::step_compiled_in`].
     ///
     /// # Errors
     /// [`CallError::Other`] if all parameters were taken.
@@ -165,8 +165,8 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// Evaluates an argument. Releases this frame's own guard during the evaluation. This is sound: only the evaluation itself runs in this
-    /// time.
+    /// Evaluates an argument. Releases this frame's own guard during the evaluation. The release is sound, because only the evaluation
+    /// itself runs during this time.
     fn evaluate(&mut self, at: usize, param: &'a Property) -> Result<Argument<'a>, CallError> {
         let held = self.held.take().map(Held::release);
         let argument = self.params.argument(self.function, at, param);
@@ -174,11 +174,11 @@ impl<'a> Frame<'a> {
         argument
     }
 
-    /// Steps to the next parameter, and keeps its location. The parameter must belong to the category `W`. After [`Frame::finish`], the
-    /// thunk can read the value in place. Example: `step_compiled_in::<AnyArray>()`.
+    /// Steps to the next parameter, and keeps the location of its argument. The parameter must belong to the category `W`. After
+    /// [`Frame::finish`], the thunk can read the value at this location. Example: `step_compiled_in::<AnyArray>()`.
     ///
-    /// An argument inside an object does not change until the thunk returns. Until then, function calls fail with [`CallError::Borrowed`],
-    /// and so do all operations that would change, move or destroy values. Writes through this frame are allowed.
+    /// If the argument is stored in an object, it does not change until the thunk returns. Until the return, function calls and all
+    /// operations that would change, move or destroy values fail with [`CallError::Borrowed`]. Writes through this frame are allowed.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the parameter does not belong to the category, [`CallError::Other`] if all parameters were taken.
@@ -206,8 +206,7 @@ impl<'a> Frame<'a> {
         Ok(param)
     }
 
-    /// Steps to the next parameter as [`Frame::step_compiled_in`] does. The parameter must be an out parameter. The thunk can read and
-    /// write its value.
+    /// Variant of [`Frame::step_compiled_in`] for an out parameter. The thunk can read and write the value of the parameter.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::step_compiled_in`]. Returns [`CallError::Other`] if the parameter is not an out parameter.
@@ -219,15 +218,15 @@ impl<'a> Frame<'a> {
         self.step_compiled_in::<W>()
     }
 
-    /// Returns the property of the last step. For a wildcard, this property describes the argument of the caller (a property, local
-    /// variable or element), with its actual type.
+    /// Returns the property of the last step. For a wildcard, this is the property that the caller passes, with its actual type. It may
+    /// describe a property of an object, a local variable or an element.
     #[inline]
     pub fn most_recent_property(&self) -> Option<&'a Property> {
         self.most_recent.map(|recent| recent.property)
     }
 
-    /// Returns the value of the last step. Returns `None` if the value may have moved: after [`Frame::take`] or [`Frame::take_value`] of a
-    /// value inside an object.
+    /// Returns the value of the last step. Returns `None` if the value may have moved. This is the case after [`Frame::take`] or
+    /// [`Frame::take_value`] of a value that is stored in an object.
     #[inline]
     pub fn most_recent_value(&self) -> Option<Ptr<'_>> {
         self.most_recent?.argument.map(Argument::ptr)
@@ -251,7 +250,7 @@ impl<'a> Frame<'a> {
         self.kept[param.0].1.ptr()
     }
 
-    /// Returns a pointer for writing the value of an out parameter.
+    /// Returns a writable pointer to the value of an out parameter.
     ///
     /// # Errors
     /// [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
@@ -264,7 +263,7 @@ impl<'a> Frame<'a> {
         Ok(argument.ptr_mut())
     }
 
-    /// Returns a pointer for writing the out parameter `param`, and a pointer for reading the parameter `other`.
+    /// Returns a writable pointer to the out parameter `param`, and a read-only pointer to the parameter `other`.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::value_mut`]. Returns [`CallError::Other`] if `param` and `other` are one parameter.
@@ -380,7 +379,7 @@ impl<'a> Frame<'a> {
         self.evaluate(at, param)?.write(value)
     }
 
-    /// Overwrites the out parameter with index `at` from a Rust type.
+    /// Overwrites the out parameter with index `at` by a value of a Rust type.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::set_out`].
@@ -404,7 +403,8 @@ impl<'a> Frame<'a> {
         ))
     }
 
-    /// Returns the location of the result for the fast path. Returns `None` unless the result is in a block and may be written.
+    /// Returns the location of the result for the fast path. Returns `None` before [`Frame::finish`], if the result is not in a block, or
+    /// if the function has a custom thunk.
     #[inline]
     fn result_in_block(&self) -> Option<Argument<'a>> {
         let result = self.function.result().filter(|_| self.stage != Stage::Parameters)?;
@@ -421,7 +421,7 @@ impl<'a> Frame<'a> {
         self.params.result(self.function, result)
     }
 
-    /// Returns the property of the result. For a wildcard, the caller assigns the result to this property.
+    /// Returns the property of the result. For a wildcard, this is the property to which the caller assigns the result.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::result_mut`].
@@ -429,7 +429,7 @@ impl<'a> Frame<'a> {
         Ok(self.result_location()?.property)
     }
 
-    /// Returns a pointer for writing the result in place, and marks the result as stored. Accepts results of any type.
+    /// Returns a writable pointer to the result, and marks the result as stored. Accepts results of any type.
     ///
     /// # Errors
     /// [`CallError::Other`] before [`Frame::finish`], and for a function without a result.
@@ -439,7 +439,7 @@ impl<'a> Frame<'a> {
         Ok(location.ptr_mut())
     }
 
-    /// Returns a pointer for writing the result, and a pointer for reading the parameter `param`.
+    /// Returns a writable pointer to the result, and a read-only pointer to the parameter `param`.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::result_mut`].
@@ -461,7 +461,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Returns true if the thunk called [`Frame::finish`], and stored the result of a function with a result.
+    /// Checks that the thunk called [`Frame::finish`]. If the function has a result, also checks that the thunk stored the result.
     pub fn is_balanced(&self) -> bool {
         match self.stage {
             Stage::Parameters => false,
@@ -471,15 +471,17 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the called function. Host code receives frames; a free function is hidden from host code, unlike a method.
+/// Returns the called function. Host code receives frames, and could call methods of a frame. This is a free function to hide it from host
+/// code.
 #[inline]
 pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
     frame.function
 }
 
-/// Returns the whole block. For a thunk that passes the block to code with an equal layout. Marks all parameters as taken and the result as
-/// stored: the code that receives the block must write the result. Returns null if a script steps through the parameters. This happens only
-/// for functions with the flag `CUSTOM_THUNK`. Host code receives frames; a free function is hidden from host code, unlike a method.
+/// Returns the address of the whole parameter block, for a thunk that passes the block to code with an equal layout. Marks all parameters
+/// as taken and the result as stored. The code that receives the block must therefore write the result. Returns null if a script evaluates
+/// the parameters, which occurs only for functions with the flag `CUSTOM_THUNK`. This is a free function to hide it from host code, because
+/// host code receives frames.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);
@@ -489,7 +491,7 @@ pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     }
 }
 
-/// Returns a function body that does nothing. The result of the function is the zero value.
+/// Returns a function body without effect. The result of the function is the zero value.
 pub fn idle() -> Thunk {
     Rc::new(|_context, frame| {
         hand_over(frame);
@@ -503,8 +505,8 @@ pub fn stepping<'a>(object: ObjectHandle, function: &'a Function, steps: &'a mut
     Frame::new(object, function, Source::Steps(steps))
 }
 
-/// Runs the thunk of `function` on `object` with the parameters in `block`. The caller checks that the thunk may run now, and prevents
-/// moves of borrowed memory.
+/// Runs the thunk of `function` on `object` with the parameters in `block`. The caller must check that the thunk may run now, and must
+/// prevent moves of borrowed memory.
 ///
 /// # Errors
 /// [`CallError::Signature`] if the block belongs to another function, and the error of the thunk.
@@ -536,7 +538,7 @@ impl<'f> ParamBlock<'f> {
         Self { function, storage: Storage::new(function.schema().clone()) }
     }
 
-    /// Sets parameter `index`. If a struct value omits fields, these fields have their defaults.
+    /// Sets parameter `index`. Fields that a struct value omits receive their defaults.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the value has a different type, [`CallError::Other`] if the parameter does not exist.
@@ -549,7 +551,7 @@ impl<'f> ParamBlock<'f> {
         self.storage.view().write(param, value)
     }
 
-    /// Sets parameter `index` from a Rust type.
+    /// Sets parameter `index` to a value of a Rust type.
     ///
     /// # Errors
     /// Returns the errors of [`ParamBlock::set`].

@@ -1,6 +1,6 @@
 //! Types as text: `Map(String, Array(Object(/Script/A.B)))`. This module handles only the syntax. The conversion to
-//! [`PropertyType`](crate::property::PropertyType) looks up structs and classes. All declarations contain nested types in this form and
-//! share this parser.
+//! [`PropertyType`](crate::property::PropertyType) looks up structs and classes. Declarations contain nested types in this form, and this
+//! module has their only parser.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use crate::values::{Entry, Form, name_of};
 /// Maximum nesting depth of types. Limits the recursion over values.
 pub const DEEPEST: usize = 16;
 
-/// A parsed type, without lookup of its structs and classes.
+/// Parsed type. Its structs and classes are not looked up.
 ///
 /// # Examples
 /// ```
@@ -40,7 +40,7 @@ pub enum TypeText {
     Delegate(PropertyKind, Option<String>, SignatureText),
 }
 
-/// Class that the type `Object` without parentheses refers to, like `Obj<Object>` in the plugin API.
+/// Class to which the type `Object` without parentheses refers. This type corresponds to `Obj<Object>` in the plugin API.
 const ANY_OBJECT: &str = "/Script/Core.Object";
 
 /// A parsed signature: `f32, String -> bool`.
@@ -179,7 +179,7 @@ fn whole<T>(text: &str, read: impl FnOnce(&mut Reader<'_>) -> Result<T, String>)
     found.map_err(|problem| TypeTextError { text: text.to_owned(), problem })
 }
 
-/// Remaining text. Leading spaces are skipped.
+/// Remaining text of the parser. Leading spaces are skipped.
 struct Reader<'a> {
     rest: &'a str,
 }
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the path of a named delegate. An opening parenthesis follows the path of a delegate, in contrast to the path of a struct.
+    /// Reads the path of a named delegate. Returns `None` for the path of a struct, which has no opening parenthesis after it.
     fn delegate_path(&mut self) -> Result<Option<String>, String> {
         let end = self.rest.find([',', '(', ')', ' ']).unwrap_or(self.rest.len());
         if !self.rest.starts_with('/') || !self.rest[end..].starts_with('(') {

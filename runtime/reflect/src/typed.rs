@@ -1,5 +1,5 @@
-//! Rust types that are stored in property memory directly. Host code reads and writes them without a [`Value`](crate::value::Value). Safe
-//! code checks the type before each access.
+//! Rust types that are stored directly in property memory. Host code reads and writes values of these types without a
+//! [`Value`](crate::value::Value). Safe code checks the type before each access.
 #![expect(unsafe_code, reason = "declares the promises of a host struct about its memory")]
 
 use std::borrow::Cow;
@@ -31,16 +31,16 @@ impl<T: OfKind> FrameValue for T {}
 
 /// Rust type for reading and writing values of one kind, without an intermediate [`Value`](crate::value::Value).
 pub(crate) trait OfKind: Sized {
-    /// Kind of the values, or memory format of host structs.
+    /// Kind of the values. For host structs, the memory format.
     type Kind: InMemory;
 
-    /// Returns the data that a type of this kind carries. Returns `None` for types of other kinds.
+    /// Returns the type parameters that `ty` carries, for example the struct type. Returns `None` for types of other kinds.
     #[inline]
     fn of(ty: &PropertyType) -> Option<&<Self::Kind as InMemory>::Of> {
         Self::Kind::carried(ty)
     }
 
-    /// Checks that properties of type `ty` can be read and written as this Rust type.
+    /// Checks that values of type `ty` can be read and written as this Rust type.
     fn matches(ty: &PropertyType) -> bool {
         Self::of(ty).is_some()
     }
@@ -59,7 +59,7 @@ pub(crate) trait OfKind: Sized {
     /// Kind of the value in a call slot. `None` for types passed by address.
     const IN_SLOT: Option<PropertyKind> = None;
 
-    /// Returns the object of a strong reference. Returns `None` for other values.
+    /// Returns the object to which a strong reference refers. Returns `None` for other values.
     #[inline]
     fn reference(&self) -> Option<ObjectHandle> {
         None
@@ -112,7 +112,7 @@ macro_rules! in_slot {
     };
 }
 
-/// Returns an owned value of type `ty`, set from a Rust value.
+/// Converts a Rust value to an owned value of type `ty`.
 ///
 /// # Panics
 /// Panics if `T` does not match `ty`. The caller must check this before the call.
@@ -142,7 +142,7 @@ pub unsafe trait PlainField: Copy + 'static {
     const PATH: &'static str;
 }
 
-/// Struct of the host that is stored in property memory directly. [`plain_struct!`](crate::plain_struct) implements this trait.
+/// Struct of the host that is stored directly in property memory. [`plain_struct!`](crate::plain_struct) implements this trait.
 ///
 /// # Safety
 /// The type is `repr(C)`, and all its fields are [`PlainField`]s. `FINGERPRINT` is computed from its real size, alignment, field names and
@@ -163,13 +163,13 @@ pub unsafe trait PlainStruct: Copy + 'static {
     const PATH: &'static str;
     /// Fingerprint of size, alignment and fields.
     const FINGERPRINT: u64;
-    /// Fields as name, kind and path of a nested struct; sufficient to declare the struct type.
+    /// Fields, each with its name, its kind, and the path of a nested struct. The list is sufficient to declare the struct type.
     const FIELDS: &'static [(&'static str, PropertyKind, &'static str)];
     /// Lines of the doc comment.
     const DOC: &'static [&'static str] = &[];
     /// Doc comment lines of each field, in the order of [`PlainStruct::FIELDS`].
     const FIELD_DOCS: &'static [&'static [&'static str]] = &[];
-    /// Defaults of the fields as text, in the order of [`PlainStruct::FIELDS`]; empty for zero.
+    /// Defaults of the fields as text, in the order of [`PlainStruct::FIELDS`]. An empty text means zero.
     const FIELD_DEFAULTS: &'static [&'static str] = &[];
 }
 
@@ -225,7 +225,7 @@ unsafe impl<T: PlainStruct> PlainField for T {
     const PATH: &'static str = T::PATH;
 }
 
-/// Implements access as the content of a [`Value`](crate::value::Value) of the kind. `in_slot` adds the slot conversions.
+/// Implements [`OfKind`] for the Rust type that a [`Value`](crate::value::Value) of the kind contains. `in_slot` adds the slot conversions.
 macro_rules! by_kind {
     ($($rust:ty => $kind:ty $(, $in_slot:ident)?;)*) => {$(
         impl OfKind for $rust {
@@ -264,14 +264,14 @@ macro_rules! plain_fields {
         }
     )*};
 }
-// The list excludes `bool`, because not every byte is a valid `bool`. It excludes references, because the Rust type of a reference lacks
-// the class path.
+// The list excludes `bool`, because not every byte is a valid `bool`. The list also excludes references, because the Rust type of a
+// reference lacks the class path.
 plain_fields! {
     u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64,
     Name => NAME
 }
 
-/// Returns the fingerprint of a struct without its fields. Used by [`plain_struct!`](crate::plain_struct).
+/// Starts the fingerprint of a struct with its size and alignment. Used by [`plain_struct!`](crate::plain_struct).
 #[doc(hidden)]
 pub const fn start_fields(size: usize, align: usize) -> Fingerprint {
     Fingerprint::START.number(size as u64).number(align as u64)
@@ -283,8 +283,8 @@ pub const fn add_field<T: PlainField>(print: Fingerprint, name: &str, offset: us
     print.text(name).value(T::KIND, T::PATH).number(offset as u64)
 }
 
-/// Defines a `repr(C)` struct of the host with a reflection path. The struct is passed by value. Fields are numbers, names, or other plain
-/// structs.
+/// Defines a `repr(C)` struct of the host with a reflection path. Values of the struct are passed by value. Fields are numbers, names, or
+/// other plain structs.
 ///
 /// # Examples
 /// ```

@@ -1,5 +1,5 @@
-//! Rust types for kinds that no built-in Rust type identifies. With these types, host code selects one of several string, name or handle
-//! kinds. Values are copied on each access.
+//! Rust types for kinds that have no Rust type of their own in the standard library. With these types, host code selects one of several
+//! string, name or handle kinds. Values are copied on each access.
 
 use crate::host_value::as_they_are;
 use crate::typed::{OfKind, by_kind};
@@ -87,7 +87,7 @@ by_kind! {
 
 as_they_are! { AnsiString, Utf8String }
 
-/// Types for the kinds whose values are one machine word or id, generated from the list of kinds.
+/// Types for the kinds whose values are a single machine word or id. The types are generated from the list of kinds.
 pub mod words {
     use alcedo_abi::value::LazyRaw;
     use alcedo_base::handles::{Name, ObjectHandle};
@@ -134,7 +134,7 @@ pub mod words {
     each_kind! { [words] () }
 }
 
-/// Multicast delegate: bindings, in the order of their calls.
+/// Multicast delegate: a list of bindings, in the order of their calls.
 ///
 /// # Examples
 /// ```
@@ -150,7 +150,7 @@ pub mod words {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MulticastDelegate(pub Vec<Binding>);
 
-/// Multicast delegate that needs little memory without bindings. For delegates that usually have no bindings.
+/// Multicast delegate that needs little memory while it has no bindings. Intended for delegates that usually have no bindings.
 ///
 /// # Examples
 /// ```

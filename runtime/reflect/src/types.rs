@@ -1,6 +1,6 @@
-//! Registry of types. Lookup by path finds the current types. Lookup by class id also finds replaced classes that are still in use. While a
-//! shadow is active, new declarations of dynamic types are stored next to the old types. Lookups find the new declarations instead of the
-//! old types, until the shadow is committed or dropped.
+//! Registry of types. A lookup by path returns the current type. A lookup by class id also returns a replaced class that is still in use. A
+//! reload activates a shadow. While the shadow is active, new declarations of dynamic types are stored next to the old types. Lookups then
+//! return the new declarations instead of the old types.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub struct Types {
     epoch: Cell<u64>,
 }
 
-/// Guard that deactivates a shadow. The drop activates the shadow again.
+/// Guard that deactivates a shadow. Dropping the guard activates the shadow again.
 #[must_use = "the shadow is active again when this is dropped"]
 #[derive(Debug)]
 pub struct Lowered<'a>(&'a Types);
@@ -56,14 +56,14 @@ impl Types {
         Self::default()
     }
 
-    /// Returns the epoch of the registry. Lookups by path have equal results as long as the epoch does not change. Each registry has unique
-    /// epochs, except new registries without types.
+    /// Returns the epoch of the registry. Lookups by path have equal results as long as the epoch does not change. All new registries have
+    /// one initial epoch. All later epochs are unique in the process.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.epoch.get()
     }
 
-    /// Changes the epoch: lookups by path may have different results from now on.
+    /// Changes the epoch. Called before a change that can affect the results of lookups by path.
     fn has_changed(&self) {
         self.epoch.set(LAST_EPOCH.fetch_add(1, Ordering::Relaxed) + 1);
     }
@@ -82,8 +82,8 @@ impl Types {
         check_kinds(batch)
     }
 
-    /// Declares all types of a batch; after an error, none of them. Adds redirects from the earlier names that the batch lists. Runs no
-    /// code of the types.
+    /// Declares all types of a batch. After an error, no type of the batch is declared. Adds redirects from the earlier names that the
+    /// batch lists. Runs no code of the types.
     ///
     /// # Errors
     /// [`DeclareError`] for the first rejected declaration. The registered types are then unchanged.
@@ -187,7 +187,7 @@ impl Types {
         self.registry.borrow().all()
     }
 
-    /// Returns all classes in order of declaration, including replaced classes. Forgotten classes are excluded.
+    /// Returns all classes in order of declaration, including replaced classes. Excludes forgotten classes.
     #[inline]
     pub fn all_classes(&self) -> Vec<Rc<Class>> {
         self.registry.borrow().by_id.values().cloned().collect()
@@ -218,8 +218,8 @@ impl Types {
         Lowered(self)
     }
 
-    /// Hides the dynamic types with these paths while the shadow is active. A new declaration in the shadow makes its path visible again.
-    /// The commit removes the hidden types.
+    /// Hides the dynamic types at the paths `paths` while the shadow is active. A new declaration in the shadow makes its path visible
+    /// again. The commit removes the hidden types.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -232,8 +232,8 @@ impl Types {
         shadow.hidden.extend(paths.into_iter().filter(may_hide).map(Rc::from));
     }
 
-    /// Makes the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration. Lookup
-    /// by class id still finds these classes. The commit always succeeds.
+    /// Makes the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration. A
+    /// lookup by class id still returns these classes. The commit always succeeds.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -253,7 +253,7 @@ impl Types {
         replaced
     }
 
-    /// Discards the shadow, and forgets the classes declared in it. Returns these classes in order of declaration.
+    /// Discards the shadow, and forgets the classes that were declared in the shadow. Returns these classes in order of declaration.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -269,7 +269,7 @@ impl Types {
         dropped
     }
 
-    /// Forgets a replaced class that is no longer used. Does nothing for a current class.
+    /// Forgets a replaced class that is no longer used. Has no effect for a current class.
     pub fn forget(&self, id: ClassId) {
         let mut registry = self.registry.borrow_mut();
         let Some(class) = registry.by_id.get(&id) else { return };
@@ -286,8 +286,8 @@ impl Types {
         self.registry.borrow().redirect_chain(from).any(|target| **target == *to)
     }
 
-    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` has precedence. While a shadow is active,
-    /// the redirect belongs to the shadow.
+    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` has precedence over the redirect. While a
+    /// shadow is active, the redirect belongs to the shadow.
     #[inline]
     pub fn redirect(&self, old: &str, new: &str) {
         self.has_changed();
@@ -303,7 +303,7 @@ impl Types {
             .unwrap_or_else(|| path.into())
     }
 
-    /// Replaces each type path in a text by the path that [`Self::redirected`] returns for it.
+    /// Replaces each type path in a text by the result of [`Self::redirected`] for this path.
     pub fn to_current_paths(&self, text: &str) -> String {
         const START: &str = "/Script/";
         let (mut translated, mut rest) = (String::new(), text);
@@ -322,13 +322,14 @@ impl Types {
         self.registry.borrow().member_redirects(class.chain().iter().map(|class| &*class.path))
     }
 
-    /// Returns the current and earlier names of the member `name`. `name` is first. `owners` are the paths of a type and its bases.
+    /// Returns the current and earlier names of the member `name`. The first name is `name` itself. `owners` are the paths of the member's
+    /// type and its bases.
     pub fn names_of_member<'p>(&self, owners: impl Iterator<Item = &'p str>, name: &str) -> Vec<String> {
         OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
     }
 
-    /// Returns the function with that path. The class in the path declares or inherits the function, or the interface in the path declares
-    /// it.
+    /// Returns the function with that path. The path may contain a class that declares or inherits the function, or an interface that
+    /// declares the function.
     #[inline]
     pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
         let registry = self.registry.borrow();
@@ -339,7 +340,7 @@ impl Types {
         })
     }
 
-    /// Returns the property with that path. The class in the path declares or inherits the property.
+    /// Returns the property with that path. The path contains a class that declares or inherits the property.
     #[inline]
     pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
         self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())

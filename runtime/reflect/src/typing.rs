@@ -1,4 +1,4 @@
-//! Resolves parsed types. Checks that structs, classes and interfaces exist, and that key types are allowed as keys.
+//! Resolves parsed types. Checks that structs, classes and interfaces exist, and that key types are allowed.
 
 use std::rc::Rc;
 
@@ -19,23 +19,23 @@ pub trait TypeResolver {
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
     /// Returns the kind of the delegate at a path, and the text inside the parentheses of its type.
     fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
-    /// Returns true if the struct exists, even if its layout is not yet computed.
+    /// Checks that the struct exists. The layout of the struct may not be computed yet.
     fn has_struct(&self, path: &str) -> bool {
         self.structure(path).is_some()
     }
-    /// Returns true if the class exists.
+    /// Checks that the class exists.
     fn has_class(&self, path: &str) -> bool;
-    /// Returns true if the interface exists.
+    /// Checks that the interface exists.
     fn has_interface(&self, path: &str) -> bool;
 }
 
-/// Error of parsing or resolving a type.
+/// Error during the parsing or resolution of a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TypeError {
-    /// The text or the declaration is not a type.
+    /// The text or the declaration is not a valid type.
     #[error(transparent)]
     Malformed(#[from] TypeTextError),
-    /// A struct, enum, delegate, class or interface that is not declared.
+    /// The struct, enum, delegate, class or interface is not declared.
     #[error("unknown {category} {path}: declare it in the same batch or load its module first")]
     Unknown {
         /// Category of the type.
@@ -51,12 +51,12 @@ pub enum TypeError {
         /// The requested type.
         expected: String,
     },
-    /// A type that is not allowed as a key.
+    /// The type is not allowed as a key.
     #[error(
         "{key} cannot be in a set or be a key: containers, delegates and structs that hold them cannot; use a number, a string, a name or a reference"
     )]
     Key {
-        /// The type.
+        /// Rejected type.
         key: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Owned, typed property values for tools, defaults and migrations. Code that knows the Rust type accesses property memory directly,
+//! Owned, typed property values for tools, defaults and migrations. Code with a matching Rust type accesses property memory directly,
 //! without these values.
 
 use std::fmt::{self, Display};
@@ -11,7 +11,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use crate::kind_list::{each_kind, value_enum};
 
 each_kind! { [value_enum] (
-    /// Property value. Floats are compared by their bits, as in memory. A default of NaN is therefore equal to itself.
+    /// Property value. Comparisons of floats compare their bits. A NaN is therefore equal to a NaN with equal bits.
     ///
     /// # Examples
     /// ```
@@ -26,7 +26,7 @@ each_kind! { [value_enum] (
     Value
 ) }
 
-/// Value of an enum: an entry by name, several entries for flags, or a number without an entry.
+/// Value of an enum. Identifies an entry by its name, several entries for flags, or a number without an entry.
 ///
 /// # Examples
 /// ```
@@ -44,7 +44,7 @@ pub struct EnumValue {
 }
 
 impl EnumValue {
-    /// Creates the value of an entry from the name. For flags, `|` separates several names.
+    /// Creates the value of an entry from the entry's name. For flags, `|` separates several names.
     ///
     /// # Examples
     /// ```
@@ -65,7 +65,7 @@ impl Display for EnumValue {
     }
 }
 
-/// Localizable text: the displayed string, and its namespace and key in a translation. If namespace and key are empty, the text is not
+/// Localizable text: the displayed string, and the namespace and key of its translation. If namespace and key are empty, the text is not
 /// translated.
 ///
 /// # Examples
@@ -116,20 +116,20 @@ impl From<Binding> for DelegateRaw {
     }
 }
 
-/// Returns true if a string has only ISO 8859-1 characters. `AnsiString` requires this.
+/// Checks that a string has only ISO 8859-1 characters. `AnsiString` has this restriction.
 pub(crate) fn is_latin_1(text: &str) -> bool {
     text.chars().all(|letter| u8::try_from(letter).is_ok())
 }
 
-/// Checks that the value refers to an object by handle.
+/// Checks that the value contains a handle that is not `NONE`.
 pub fn names_object(value: &Value) -> bool {
     let mut is_named = false;
     value.visit_objects(&mut |object, _| is_named |= !object.is_none());
     is_named
 }
 
-/// Returns the value with every object handle replaced by the result of `map`. Host code uses values; a free function is hidden from host
-/// code, unlike a method.
+/// Returns a copy of the value in which every object handle is replaced by the result of `map`. This is a free function to hide it from
+/// host code, because host code uses values.
 ///
 /// # Examples
 /// ```
@@ -172,12 +172,12 @@ impl WrongType {
         Self { found: found.to_owned(), expected: ty.to_string() }
     }
 
-    /// Converts the error to the error of a call. `name` is the location that the call writes to.
+    /// Converts the error to the error of a call. `name` is the location to which the call writes.
     pub(crate) fn in_call(self, name: String) -> CallError {
         CallError::Signature { name, found: self.expected, expected: self.found }
     }
 
-    /// Checks that a container can hold this many values.
+    /// Checks that a container can hold `len` values.
     pub(crate) fn check_len(len: usize, ty: &impl Display) -> Result<(), Self> {
         if u32::try_from(len).is_ok() { Ok(()) } else { Err(Self::of("container with 2³² values", ty)) }
     }

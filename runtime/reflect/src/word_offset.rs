@@ -1,4 +1,4 @@
-//! Cached offsets of word-sized property values. Later reads and writes use the offset without a lookup of the property.
+//! Cached offsets of word-sized property values. After the first access of a property, reads and writes use its offset without a lookup.
 #![expect(unsafe_code, reason = "reads and writes objects at an offset that was looked up before")]
 
 use std::cell::Cell;
@@ -21,7 +21,8 @@ struct Location {
     class: ClassId,
     offset: u32,
     kind: PropertyKind,
-    /// Required class of the objects to which a reference refers. [`ClassId::NONE`] if unknown.
+    /// Class that the property requires of a referenced object. [`ClassId::NONE`] if the class is unknown or the property is not a
+    /// reference.
     referenced: ClassId,
 }
 
@@ -110,8 +111,8 @@ impl<T: FrameValue> WordOffset<T> {
 
 const CLASSES: usize = 4;
 
-/// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. The Rust type of the values is not a
-/// part of the cache. Game thread only.
+/// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. The cache does not store the Rust type
+/// of the values. Game thread only.
 #[derive(Debug)]
 pub struct WordOffsets {
     epoch: Cell<u64>,
@@ -126,7 +127,7 @@ impl Default for WordOffsets {
 }
 
 impl Clone for WordOffsets {
-    /// Returns an empty cache: entries are not copied.
+    /// Returns an empty cache. The clone does not copy cache entries.
     fn clone(&self) -> Self {
         Self::new()
     }
@@ -154,9 +155,9 @@ impl WordOffsets {
         self.of(entry.class).get()?.read(&entry)
     }
 
-    /// Overwrites the property. The caller must check that the cache is current and that the property may be written. For a reference,
-    /// `may_refer` receives the new object and the class that the property requires. `may_refer` checks that the object has this class, and
-    /// that the write needs no write barrier.
+    /// Overwrites the property of an object. The caller must check that the cache is current and that the property may be written. For a
+    /// reference, `may_refer` receives the new object and the class that the property requires. `may_refer` checks that the object has this
+    /// class, and that the write needs no write barrier.
     ///
     /// # Errors
     /// Returns `value` if the object does not exist, if its class is not cached, or if `may_refer` returns false.
@@ -191,8 +192,8 @@ impl WordOffsets {
 }
 
 impl HotColumns {
-    /// Reads the value. Returns `None` if the object does not exist or has a different class. The caller must check that the value may be
-    /// read.
+    /// Reads the value of an object's property. Returns `None` if the object does not exist or has a different class. The caller must check
+    /// that the property may be read.
     #[inline]
     pub fn read_word<T: FrameValue>(&self, object: ObjectHandle, location: &WordOffset<T>) -> Option<T> {
         location.location.read(&self.find(object)?)

@@ -1,4 +1,5 @@
-//! World: all stores of objects and types. Stores do not refer to the world. Operations on several stores receive the world as an argument.
+//! World: the stores of objects and types of a host. Stores do not refer to the world. Operations on several stores receive the world as an
+//! argument.
 #![expect(unsafe_code, reason = "hooks of native classes receive the world without its type")]
 
 use std::any::Any;
@@ -46,9 +47,9 @@ pub struct World {
     pub counters: Counters,
     /// Lazy ids of objects.
     pub lazy: LazyIds,
-    /// Objects held by running calls.
+    /// Objects that running calls hold.
     pub stack: CallStack,
-    /// Data of higher layers. Hooks that receive only the world use this data.
+    /// Opaque value of higher layers, for hooks that receive only the world.
     pub host: OnceCell<Rc<dyn Any>>,
 }
 
