@@ -47,7 +47,7 @@ pub use alcedo_runtime::*;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-/// Re-exports [`alcedo_runtime::native`]. Its attributes expand to paths of this crate.
+/// Re-exports [`alcedo_runtime::native`]. The attributes of this module expand to paths of the crate `alcedo`.
 ///
 /// ```
 /// use alcedo::native::{This, uclass, udelegate, uenum, uinterface, ustruct};
@@ -107,7 +107,8 @@ pub mod native {
     pub use alcedo_runtime::native::*;
 }
 
-/// Re-exports [`alcedo_runtime::host`]. Its attributes expand to paths of this crate. `alcedo glue --for-host` uses this module.
+/// Re-exports [`alcedo_runtime::host`]. The attributes of this module expand to paths of the crate `alcedo`. Code that `alcedo glue
+/// --for-host` generates uses this module.
 pub mod host {
     pub use alcedo_macros::{facade_udelegate as udelegate, facade_uenum as uenum};
     pub use alcedo_runtime::host::*;

@@ -1,8 +1,8 @@
 //! Tests a plugin by loading its library into a headless host in the test process. Plugins enable this module in their dev-dependencies.
 //!
-//! A plugin is a `cdylib`, and a test cannot link a `cdylib`. [`test_world!`](crate::test_world) builds the library and loads it as a host
-//! does. The test then creates objects, calls their functions by name, and runs ticks. The test can also read properties and the log, and
-//! edit the plugin between two builds.
+//! A plugin is a `cdylib`, and a test cannot link a `cdylib`. [`test_world!`](crate::test_world) therefore builds the library and loads it
+//! into a host. The test then creates objects, calls their functions by name, and runs ticks. The test can also read properties and the
+//! log, and edit the plugin between two builds.
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -20,8 +20,8 @@
 //! }
 //! ```
 //!
-//! A panic in the plugin fails the test with the message, the file and the line in the plugin. Cargo builds the plugin with the features in
-//! the plugin's own manifest, as it does for a host. Dev-dependencies do not change these features.
+//! A panic in the plugin fails the test. The message contains the panic message, the file and the line in the plugin. Cargo builds the
+//! plugin with the features in the plugin's own manifest, as for a normal host. Dev-dependencies do not change these features.
 
 mod log;
 mod plugin;
@@ -32,7 +32,7 @@ pub use tracing::Level;
 pub use world::{TestWorld, TestWorldBuilder};
 
 /// Builds the plugin package that contains the test. Returns a [`TestWorld`](crate::testing::TestWorld) with the library of the package.
-/// The optional argument is the `Builder` of the host; the default host is the small engine. Requires the feature `testing`.
+/// The optional argument is the `Builder` of the host. The default host is the small engine. Requires the feature `testing`.
 ///
 /// # Panics
 /// Panics in the cases of [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build).
@@ -66,8 +66,8 @@ macro_rules! __test_world {
     };
 }
 
-/// Sets the build profile for a test. If `tmp` is set, also sets the build folder. `tmp` is the variable `CARGO_TARGET_TMPDIR`, which cargo
-/// sets for integration tests only. The variable names a folder inside cargo's build folder.
+/// Sets the build profile for a test. If `tmp` is set, also sets the build folder. `tmp` is the value of `CARGO_TARGET_TMPDIR`, a folder
+/// inside cargo's build folder. Cargo sets this variable for integration tests only.
 #[doc(hidden)]
 pub fn of_test(builder: TestWorldBuilder, tmp: Option<&str>, release: bool) -> TestWorldBuilder {
     let builder = builder.release(release);

@@ -39,7 +39,7 @@ impl std::fmt::Display for SourcePlace {
     }
 }
 
-/// Error of a call. The host and the module keep running after the error.
+/// Error of a call. The host and the module continue to run after the error.
 ///
 /// # Examples
 /// ```
@@ -65,7 +65,7 @@ pub enum CallError {
     Returned {
         /// Message of the error.
         message: String,
-        /// Location in the function that returned the error, or in the caller of [`CallError::returned`].
+        /// Location in the function that returned the error, or location of the call of [`CallError::returned`].
         place: Option<SourcePlace>,
     },
     /// The plugin part is borrowed by a method that has not returned.
@@ -87,7 +87,7 @@ pub enum CallError {
         /// Rejected action.
         action: String,
     },
-    /// A scope cannot begin on the stack of a coroutine. A suspended coroutine would extend the scope beyond the enclosing frame.
+    /// A scope cannot begin on the stack of a coroutine. If the coroutine were suspended, the scope would outlive the enclosing frame.
     WrongStack {
         /// Rejected action.
         action: String,
@@ -107,7 +107,7 @@ pub enum CallError {
         /// Message with the handle and help.
         message: String,
     },
-    /// A name does not resolve, and no Master is loaded. A module of a Master might define the name.
+    /// A name does not resolve while no Master is loaded. A module of a Master may define the name.
     NoMaster {
         /// Message with the name, the search location and help.
         message: String,
@@ -121,7 +121,7 @@ pub enum CallError {
         /// Signature that the caller was built for.
         expected: String,
     },
-    /// The object is of another class.
+    /// The object is not an instance of the required class.
     WrongClass {
         /// Property, parameter or function that rejects the object. May be empty.
         place: String,
@@ -142,7 +142,8 @@ pub enum CallError {
         /// Name of the call or module.
         what: String,
     },
-    /// The conjugate has expired. Its frame has closed, its generation has ended or is suspended, or the caller has returned the conjugate.
+    /// The conjugate has expired. Either its frame has closed, its generation has ended or is suspended, or the caller has returned the
+    /// conjugate to its owner.
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
@@ -158,13 +159,13 @@ pub enum CallError {
     },
     /// The arguments or results of a call would exceed the memory limit. The call allocated no memory for them.
     TooLarge {
-        /// Description of the value that exceeds the limit, or of all values of the call together.
+        /// Description of the value that exceeds the limit. If only the sum exceeds the limit, describes all values of the call.
         what: String,
         /// Required memory in bytes.
         bytes: u64,
         /// Allowed memory in bytes.
         limit: u64,
-        /// Name of the host setting that states the limit.
+        /// Name of the host setting that specifies the limit.
         setting: String,
     },
     /// A module made a call while it held a slice of host memory.
@@ -186,7 +187,7 @@ pub enum CallError {
     },
 }
 
-/// Line of a script function that is running.
+/// Current line of a running script function.
 ///
 /// # Examples
 /// ```
@@ -211,7 +212,7 @@ impl std::fmt::Display for ScriptPlace {
     }
 }
 
-/// Number of stack frames that a message shows from each end of a long script call stack.
+/// Number of stack frames that a message lists from each end of a long script call stack.
 const STACK_ENDS: usize = 16;
 
 fn stack_lines(stack: &[ScriptPlace]) -> String {
@@ -233,7 +234,7 @@ fn location_of(failure: &Failure) -> Option<SourcePlace> {
 }
 
 fn too_deep(limit: u32) -> String {
-    /// Minimum call depth of a runaway recursion. At a lower depth, the stack or the limit is too small.
+    /// Minimum call depth that indicates a runaway recursion. At a lower depth, the stack or the limit is too small.
     const FEW: u32 = 4;
     match limit {
         0..FEW => format!(
@@ -269,7 +270,7 @@ impl CallError {
         Self::Other { message: message.into() }
     }
 
-    /// Creates the error of a function that returned `error`. The location in the result is the caller of this function.
+    /// Creates the error of a function that returned `error`. The location in the result is the location of the caller of `returned`.
     ///
     /// Returns [`CallError::Panicked`] if `Display` or `Drop` of `error` panics.
     ///
@@ -330,8 +331,8 @@ impl CallError {
         }
     }
 
-    /// Converts the error to ABI data. Each field is transferred separately. The error stays unchanged if it passes through several
-    /// modules.
+    /// Converts the error to ABI data. Each field is transferred separately. The error is therefore unchanged after it has passed through
+    /// several modules.
     ///
     /// # Examples
     /// ```
@@ -345,7 +346,7 @@ impl CallError {
     /// ```
     pub fn to_failure(&self) -> Failure {
         if let Self::InScript { error, stack } = self {
-            // Transfers the fields of the inner error. Appends the call stack of the script to the message if the message is a sentence.
+            // Transfers the fields of the inner error. If the message is a sentence, appends the call stack of the script to the message.
             let mut failure = error.to_failure();
             let is_sentence = matches!(**error, Self::Panicked { .. } | Self::Returned { .. })
                 || failure.message.as_str() == error.to_string();
@@ -474,10 +475,10 @@ pub fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Call
     reported(call).map_err(|error| *error)
 }
 
-/// Variant of [`from_module`] for hot paths: returns no large value.
+/// Variant of [`from_module`] for hot paths. The boxed error keeps the result small.
 #[inline]
 pub fn reported(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Box<CallError>> {
-    // A successful call does not write `failure`. Dropping the unwritten failure would cost four calls.
+    // A successful call does not write `failure`. Dropping the empty failure would cost four calls.
     let mut failure = ManuallyDrop::new(Failure::none());
     if call(&mut failure) == Status::OK {
         return Ok(());
@@ -505,7 +506,7 @@ pub fn catch_panics<T>(code: impl FnOnce() -> Result<T, CallError>) -> Result<T,
     catch_panics_as(code)
 }
 
-/// Variant of [`catch_panics()`] for code with another error type.
+/// Variant of [`catch_panics()`] for code with the error type `E`.
 #[inline]
 pub fn catch_panics_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     panic_guard::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))

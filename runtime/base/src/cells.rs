@@ -1,12 +1,12 @@
 //! Cells for the stores of a host. Each cell wraps a cell of std. In debug builds, the cells also count the open borrows of each thread. No
-//! borrow may be open while foreign code runs. Logging runs foreign code too: a log listener may call the runtime, and the call fails if a
-//! store is borrowed. Therefore all stores use these cells instead of the std cells; `tests/floors.rs` checks this rule. `tests/attacks`
-//! checks the count at every log line. Release builds use the guards of std.
+//! borrow may be open while foreign code runs. Log statements also run foreign code, because a log listener may call the runtime. Such a
+//! call fails if a store is borrowed. All stores therefore use these cells instead of the std cells. `tests/floors.rs` checks this rule.
+//! `tests/attacks` checks the count at every log line. Release builds do not count borrows.
 
 use std::cell::{Cell, Ref, RefMut};
 use std::ops::{Deref, DerefMut};
 
-/// Guard that increments a count and decrements it when dropped.
+/// Guard of an incremented count. Dropping the guard decrements the count.
 ///
 /// # Examples
 /// ```
@@ -26,7 +26,7 @@ use std::ops::{Deref, DerefMut};
 pub struct Counted<'a>(&'a Cell<u32>);
 
 impl<'a> Counted<'a> {
-    /// Increments `count`. Dropping the guard decrements it.
+    /// Increments `count` until the returned guard is dropped.
     #[inline]
     pub fn in_cell(count: &'a Cell<u32>) -> Self {
         count.set(count.get() + 1);
@@ -71,7 +71,7 @@ pub struct BorrowedMut<'a, T> {
 }
 
 impl<T> RefCell<T> {
-    /// Makes a cell with this value.
+    /// Creates a cell with the value `value`.
     pub const fn new(value: T) -> Self {
         Self { value: std::cell::RefCell::new(value) }
     }
@@ -90,7 +90,7 @@ impl<T> RefCell<T> {
         BorrowedMut { value: self.value.borrow_mut(), _open: Open::begin() }
     }
 
-    /// Takes the value.
+    /// Takes the value and stores the default value.
     #[inline]
     #[track_caller]
     pub fn take(&self) -> T
@@ -107,7 +107,7 @@ impl<T> RefCell<T> {
         self.value.replace(value)
     }
 
-    /// Returns a mutable reference. The call needs no run-time check, since `self` is borrowed mutably.
+    /// Returns a mutable reference to the value. Needs no run-time check, because `self` is borrowed mutably.
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()

@@ -1,11 +1,13 @@
-//! Epoch that invalidates cached call lookups. The epoch changes when modules are suspended, resumed or ended, and when gates
-//! close. A caller stores the epoch with a cached lookup and compares it before each use.
+//! Epoch that invalidates cached call lookups. The epoch changes when modules are suspended, resumed or ended, and when gates close. A
+//! caller stores the epoch with a cached lookup. Before each use of the cached lookup, the caller compares the stored epoch with the
+//! current epoch.
 
 use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Next epoch. Epochs are unique in the process. An epoch that was cached for one host never matches another host.
+/// Next epoch. Epochs are unique in the process. An epoch that was cached for one host therefore never matches the epoch of a different
+/// host.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Epoch of cached lookups. Game thread only.
@@ -50,9 +52,9 @@ impl fmt::Debug for Epoch {
 }
 
 impl Epoch {
-    /// Value of [`Epoch::get`] while the fast paths are disabled. No epoch ever has this value.
+    /// Value of [`Epoch::get`] while the fast paths are disabled. [`Epoch::count`] never returns this value.
     pub const SHUT: u64 = u64::MAX;
-    /// Initial value of a caller that has not cached a lookup.
+    /// Initial stored epoch of a caller. No epoch ever has this value.
     pub const NEVER: u64 = u64::MAX - 1;
 
     /// Returns the value to compare with a cached epoch. While the fast paths are disabled, this value matches no cached epoch.
@@ -91,21 +93,21 @@ impl Epoch {
         self.update();
     }
 
-    /// Ends the effect of one call of [`Epoch::shut`].
+    /// Reverts one call of [`Epoch::shut`]. The fast paths are enabled again after all calls are reverted.
     pub fn open(&self) {
         self.shut.set(self.shut.get().saturating_sub(1));
         self.update();
     }
 
-    /// Enables or disables the observation of calls. Observation disables the fast paths, since only the slow path records calls.
+    /// Enables or disables the observation of calls. Observation disables the fast paths, because only the slow path records calls.
     pub fn observe(&self, is_observed: bool) {
         if self.observed.replace(is_observed) != is_observed {
             self.update();
         }
     }
 
-    /// Sets the listener. The listener is called after each epoch change. The listener is also called when the fast paths are disabled or
-    /// enabled. The argument of the listener is `true` if calls are observed. Only the first listener is used.
+    /// Sets the listener. The listener is called after each change of the epoch, and after the fast paths are disabled or enabled. The
+    /// argument of the listener is `true` if calls are observed. Later calls of `on_change` have no effect.
     pub fn on_change(&self, listener: impl Fn(bool) + 'static) {
         let _later = self.listener.set(Box::new(listener));
     }

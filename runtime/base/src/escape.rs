@@ -1,11 +1,11 @@
-//! Escaping of foreign strings in messages. A string of a module may contain any character. Escapes terminal control sequences and
-//! characters that could forge a log line.
+//! Escapes foreign strings in messages. A string of a module may contain any character. The functions escape terminal control sequences,
+//! and characters that could forge a log line.
 
 use std::borrow::Cow;
 
 use alcedo_abi::names::shows_itself;
 
-/// Maximum number of bytes of a foreign string in a message.
+/// Maximum length in bytes of a foreign string in a message. Longer strings are truncated.
 const MOST: usize = 160;
 
 /// Escapes and truncates a string for use in one line, for names and other short strings in messages.

@@ -1,4 +1,4 @@
-//! Numbers in messages: thousands separators, and nouns with their plural.
+//! Formats numbers in messages, with thousands separators and plural nouns.
 
 /// Formats a number with its thousands separated by commas.
 ///

@@ -26,8 +26,8 @@ pub struct GameThread<'rt> {
 pub struct GameThreadId(u64);
 
 thread_local! {
-    /// Number of this thread. Zero before the first request for the number. Every call through the ABI reads the number. Reading the thread
-    /// id of std would be several times slower.
+    /// Number of this thread. Zero until [`this_thread`] is called. Every call through the ABI reads the number. Reading the thread id of
+    /// std would be several times slower.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -55,7 +55,7 @@ impl GameThreadId {
         Self(this_thread())
     }
 
-    /// Returns the proof if the current thread is the game thread. Callable on any thread.
+    /// Returns the proof if the current thread is the game thread, otherwise `None`. Callable on any thread.
     #[inline]
     pub fn prove(&self) -> Option<GameThread<'_>> {
         (this_thread() == self.0).then_some(GameThread { not_send: PhantomData })

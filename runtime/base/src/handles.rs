@@ -39,7 +39,8 @@ pub fn last_serial() -> u32 {
     LAST_SERIAL.get()
 }
 
-/// Runs code with a lower serial limit: new stores use each slot at most `last` times. With this limit, a test can exhaust all slots.
+/// Runs `make` with a lower serial limit. New stores then use each slot at most `last` times. With this limit, a test can exhaust all
+/// slots.
 ///
 /// # Examples
 /// ```

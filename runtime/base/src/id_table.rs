@@ -1,11 +1,11 @@
-//! Table of values by number. Numbers are assigned in sequence and never reused, such as the ids of classes. A lookup is as fast as in a
+//! Table of values by number. Numbers, such as the ids of classes, are assigned in sequence and never reused. A lookup is as fast as in a
 //! vector. A vector would keep a slot for every number ever assigned, and would grow with every reload. This table removes long runs of
-//! empty slots. Its size depends only on the number of live values.
+//! empty slots. The size of the table depends only on the number of live values.
 
-/// Maximum number of consecutive empty slots. The table is split at a longer run.
+/// Maximum number of consecutive empty slots in a piece. The table is split at a longer run of empty slots.
 const LONGEST_GAP: u64 = 16;
 
-/// Minimum number of slots for a compaction of the table.
+/// Minimum number of slots in a table that is compacted.
 const SHORTEST: usize = 64;
 
 /// Values by number.
@@ -106,7 +106,7 @@ impl<T> IdTable<T> {
         piece.slots.get_mut(usize::try_from(number - piece.first).ok()?)?.take()
     }
 
-    /// Removes the values that match, and returns them in the order of their numbers.
+    /// Removes the values for which `is_meant` returns `true`. Returns the removed values in the order of their numbers.
     ///
     /// # Examples
     /// ```
@@ -150,7 +150,7 @@ impl<T> IdTable<T> {
         self.iter_from(0)
     }
 
-    /// Compacts the table if its size has doubled since the last compaction. Compaction takes linear time and must therefore be rare.
+    /// Compacts the table if its size has doubled since the last compaction. A compaction takes linear time and must therefore be rare.
     fn cut_if_long(&mut self) {
         if self.slot_count <= self.slot_limit {
             return;
@@ -217,7 +217,7 @@ mod tests {
         let (mut table, mut map, mut seed) = (IdTable::default(), BTreeMap::new(), 7u64);
         for step in 0..50_000u64 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            // Most numbers are near the end of the table, some are random, some are far beyond the end.
+            // Most numbers are near the end of the table. Some numbers are random, and some are far beyond the end.
             let number = match seed >> 61 {
                 0 => (seed >> 20) % (step + 1),
                 1 => step + (seed >> 20) % 100,

@@ -1,5 +1,5 @@
 //! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. The guard also
-//! drops the panic payload, because the drop may panic again. Without the guard, the second panic would interrupt an operation of the
+//! drops the panic payload, because this drop may panic again. Outside the guard, the second panic would interrupt an operation of the
 //! runtime.
 
 use std::any::Any;
@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::words::words_into;
 
-/// Maximum number of payloads that the guard drops. Each drop may panic with another payload. The guard leaks the payload after this
+/// Maximum number of payloads that the guard drops. Each drop may panic with a new payload. The guard leaks the next payload after this
 /// number.
 const MOST_PAYLOADS: u32 = 16;
 
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Returns the number of payloads that are dropped in a chain of this length.
+    /// Returns the number of payloads that the guard drops. In the test, `depth` payloads panic when they are dropped.
     fn dropped(depth: u32) -> u32 {
         let count = Arc::new(AtomicU32::new(0));
         let result = caught(|| panic_any(Bomb(depth, Arc::clone(&count))));

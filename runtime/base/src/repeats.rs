@@ -25,20 +25,20 @@ pub struct Repeats(RefCell<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Newest generation so far. Events of older generations are counted in this generation.
+    /// Newest generation so far. The counts of this generation include later events of older generations.
     generation: u64,
     of: HashMap<u64, u64>,
 }
 
 impl Repeats {
-    /// Makes an empty counter.
+    /// Creates a counter without events.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts one more occurrence of the event `key` in this generation. Returns the count if the event should be reported: at 1, 10,
-    /// 100, 1000 events, and so on. A newer generation resets the counts.
+    /// Counts one occurrence of the event `key` in the generation `generation`. Returns the count if the event should be reported. This is
+    /// the case for the counts 1, 10, 100, 1000, and so on. A newer generation resets the counts.
     pub fn note(&self, generation: u64, key: &impl Hash) -> Option<u64> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);

@@ -1,5 +1,5 @@
-//! `Actor`, an object with a location in the world, and its components. An actor stores its root component in a property. A component
-//! stores its actor in a property.
+//! Actors and their components. An actor is an object with a location in the world. An actor stores its root component in a property. A
+//! component stores its actor in a property.
 
 use alcedo_runtime::native::{Obj, This, uclass};
 

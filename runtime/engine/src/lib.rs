@@ -43,8 +43,8 @@ pub const ACTOR: &str = Actor::PATH;
 pub const WORLD: &str = World::PATH;
 
 /// Returns the native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and the frame hooks.
-/// The frame hooks call begin play on new objects, tick in each frame on objects that request it, and end play before an actor is
-/// destroyed.
+/// The frame hooks call begin play on new objects. In each frame, they call tick on objects with `can_tick`. Before an actor is destroyed,
+/// they call end play.
 ///
 /// # Examples
 /// ```
@@ -58,6 +58,6 @@ pub const WORLD: &str = World::PATH;
 /// ```
 pub fn natives() -> Natives {
     let all = natives![Vector, Rotator, ActorComponent, SceneComponent, Actor, PlayerController, World];
-    // C libraries of UnrealScript expect `vector` as three floats.
+    // C libraries of UnrealScript code expect `vector` as three values of type `float`.
     tick::drive(all).c_floats("/Script/Engine.Vector")
 }

@@ -1,8 +1,8 @@
-//! Calls the events of objects: begin play in the first frame of an object, tick in each frame, end play before an actor is destroyed. The
-//! failure of an event affects only its object. `Objects::log_failure` logs the failure.
+//! Calls the events of objects. Begin play runs in the first frame of an object. Tick runs in each frame. End play runs before an actor is
+//! destroyed. A failed event affects only its object. `Objects::log_failure` logs the failure.
 //!
-//! Frames perform no lookups by name. Objects are listed by class. The lists are refreshed after objects were created or destroyed. One
-//! call across the ABI boundary runs the ticks of all objects of a class.
+//! Frames perform no lookups by name. Objects are listed by class. The lists are refreshed after objects are created or destroyed. One call
+//! across the ABI boundary runs the ticks of all objects of a class.
 
 use alcedo_runtime::host::{BatchFunction, ClassList, TypedProperty};
 use alcedo_runtime::native::{Class, Natives, This};
@@ -23,7 +23,7 @@ pub(crate) fn drive(natives: Natives) -> Natives {
     natives.ticker(tick).before_destroy(end_play)
 }
 
-/// Lists of objects, and the functions that each frame calls on them.
+/// Lists of objects, and the functions that each frame calls on these objects.
 struct Frame {
     actors: ClassList,
     components: ClassList,
@@ -33,13 +33,13 @@ struct Frame {
     actor_has_begun: TypedProperty<bool>,
     component_has_begun: TypedProperty<bool>,
     time: TypedProperty<f64>,
-    /// Set if an object could not begin play in the last frame.
+    /// True if an object could not begin play in the last frame.
     is_waiting: bool,
 }
 
 impl Frame {
     fn new(runtime: &Runtime) -> Result<Self, Error> {
-        // The batch only calls overrides. The event of the base class has an empty body.
+        // The batch calls only overrides, because the event of the base class has an empty body.
         let tick = |path: &str, event: &str| {
             let tick = runtime.batch(&format!("uf:{path}:{event}"))?;
             Ok::<_, Error>(tick.when("can_tick").only_overrides())
@@ -85,7 +85,7 @@ impl Frame {
     }
 }
 
-/// Calls begin play on objects that have not begun. Returns true if an object could not begin.
+/// Calls begin play on objects that have not begun play. Returns `true` if an object could not begin play.
 fn begin<C: Class>(
     runtime: &Runtime,
     objects: &[ObjectHandle],
@@ -94,11 +94,11 @@ fn begin<C: Class>(
 ) -> bool {
     let mut has_failed = false;
     for object in objects {
-        // Skips objects that have begun, which are nearly all objects.
+        // Skips objects that have begun play. Nearly all objects have.
         if has_begun.get(*object).is_ok_and(|has_begun| has_begun) {
             continue;
         }
-        // A previous call of this loop may have destroyed this object.
+        // An earlier iteration of this loop may have destroyed this object.
         let Some(typed) = runtime.objects().cast::<C>(*object) else { continue };
         let begin = || runtime.objects().with(typed, &begin_play).and_then(|begun| begun.map_err(Error::from));
         let begun = has_begun.set(*object, true).and_then(|()| begin());

@@ -225,7 +225,7 @@ unsafe impl<T: PlainStruct> PlainField for T {
     const PATH: &'static str = T::PATH;
 }
 
-/// Implements [`OfKind`] for the Rust type that a [`Value`](crate::value::Value) of the kind contains. `in_slot` adds the slot conversions.
+/// Implements `OfKind` for the Rust type that a [`Value`](crate::value::Value) of the kind contains. `in_slot` adds the slot conversions.
 macro_rules! by_kind {
     ($($rust:ty => $kind:ty $(, $in_slot:ident)?;)*) => {$(
         impl OfKind for $rust {

@@ -9,7 +9,7 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host_direct::{DirectCallee, EachCode};
 
-/// Code of a leaf function. A leaf function has no context. Callable on any thread.
+/// Code of a leaf function. A leaf function needs neither context nor runtime. Callable on any thread.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafCode(fn() -> *const ());
 
@@ -41,7 +41,7 @@ pub struct BlackCode {
 }
 
 impl BlackCode {
-    /// Wraps `code`. The first argument of `code` is the address of the value in `context`, or null.
+    /// Wraps `code`. Calls pass the address of the value in `context` as the first argument. Without a context, the argument is null.
     ///
     /// # Safety
     /// `code` has the form that [`DirectBits::Code`](alcedo_abi::host_direct::DirectBits::Code) defines for the number of arguments of its
@@ -68,9 +68,9 @@ impl BlackCode {
         Self { each: Some(each), ..self }
     }
 
-    /// Calls the function on the objects in order. Stops at the first call with a status that is not `DONE`. Writes the results of the
-    /// successful calls in order. Returns the last status and the number of successful calls. If no code for several objects was added, the
-    /// status is [`DirectStatus::NOT_DONE`].
+    /// Calls the function on the objects in order. Stops at the first call that does not return the status `DONE`. Writes the results of
+    /// the successful calls in order. Returns the last status and the number of successful calls. Returns [`DirectStatus::NOT_DONE`] if
+    /// [`Self::with_each`] has not added code for several objects.
     ///
     /// # Safety
     /// The caller is on the game thread, outside the pre-commit phase, and `bits` holds values of the signature.
@@ -87,8 +87,8 @@ impl BlackCode {
         unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr().cast()) }
     }
 
-    /// Returns the code in the form that plugins receive. `version` is the version of the direct calls. The context remains valid as long
-    /// as the call handle.
+    /// Returns the code in the form that plugins receive. `version` is the version of the direct calls. The context is valid as long as the
+    /// call handle is valid.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
         let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };

@@ -1,5 +1,6 @@
-//! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length, and its slots contain strings and
-//! structs as addresses. This file converts these addresses to borrows and copies. Only this file of the crate dereferences them.
+//! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length. The slots of a buffer contain strings
+//! and structs as addresses. This file converts these addresses to borrows and copies. No other file of the crate dereferences these
+//! addresses.
 #![expect(unsafe_code, reason = "follows the addresses that a ZCall buffer is made of")]
 
 use std::ptr;
@@ -12,7 +13,7 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue, ZCallBuffer};
 use crate::boundary::CallError;
 use crate::signature::{CallSignature, Kinds};
 
-/// Slots of one call, borrowed until the call returns: parameters first, then the result, if any.
+/// Slots of one call, borrowed until the call returns. The slots of the parameters are first, followed by the slot of the result, if any.
 ///
 /// Slot indices start at zero. Type bytes are checked if the feature `slot-types` is enabled. Before the result is written, its slot is
 /// empty and accepts any type.
@@ -68,7 +69,7 @@ impl<'a> BufferMut<'a> {
         &mut self.raw
     }
 
-    /// Number of slots.
+    /// Returns the number of slots.
     #[inline]
     pub fn len(&self) -> usize {
         self.slots.len()
@@ -83,7 +84,7 @@ impl<'a> BufferMut<'a> {
     /// Checks that there are exactly `expected` slots.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] with both numbers.
+    /// [`CallError::Buffer`] with the actual number and the expected number.
     #[inline]
     pub fn expect_len(&self, expected: usize) -> Result<(), CallError> {
         match self.len() {
@@ -122,8 +123,8 @@ impl<'a> BufferMut<'a> {
         self.slots
     }
 
-    /// Overwrites a slot. The old slot and the new slot must not contain addresses. Without the feature `slot-types`, slots have no type
-    /// and accept any slot.
+    /// Overwrites a slot. The old slot and the new slot must not contain addresses. Without the feature `slot-types`, slots have no types,
+    /// and this function accepts any slot.
     ///
     /// # Errors
     /// [`CallError::Buffer`] if the slot does not exist, or if the old or new slot is an address.
@@ -180,7 +181,7 @@ impl<'a> BufferMut<'a> {
             .map_err(|error| buffer_error(format!("slot {index} lends a text that is not UTF-8: {error}")))
     }
 
-    /// Passes `text` to the sink in a slot. The caller has put the sink there.
+    /// Passes `text` to the sink in a slot. The caller of the function has stored the sink in the slot.
     ///
     /// # Safety
     /// The signature of the call has a string result in this slot: its address points to a live [`TextSink`].
@@ -200,7 +201,7 @@ impl<'a> BufferMut<'a> {
     }
 }
 
-/// Accesses slots by the signature of the callee, for [`Call`](crate::call::Call).
+/// Access to slots by the signature of the callee, for [`Call`](crate::call::Call).
 impl BufferMut<'_> {
     /// Checks the number of slots and returns the kinds of the signature.
     fn kinds_of<'s>(&self, signature: &'s CallSignature) -> Result<&'s Kinds, CallError> {

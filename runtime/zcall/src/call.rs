@@ -1,4 +1,4 @@
-//! Functions that call names resolve to: body, metadata, and the data of one call.
+//! Functions to which call names resolve, their metadata, and the slots of one call.
 
 use std::any::Any;
 use std::fmt;
@@ -36,10 +36,10 @@ use crate::signature::CallSignature;
 pub trait Dispatcher {
     /// Executes the call.
     ///
-    /// Returns the reason for a failure. The caller of the function receives this error.
+    /// If the call fails, returns an error with the reason. The caller of the function receives this error.
     fn call(&self, call: Call<'_>) -> Result<(), CallError>;
 
-    /// Returns the implementation. Some callers use it for a fast path.
+    /// Returns the concrete implementation, if available. Some callers use the implementation for a fast path.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn Any> {
         None
@@ -52,8 +52,8 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
     }
 }
 
-/// A call: the arguments of the caller, and the slot for the result. The caller's signature was already compared with the signature of the
-/// function.
+/// Call of a function: the arguments of the caller, and the slot for the result. The caller's signature was compared with the signature of
+/// the function before.
 ///
 /// # Examples
 /// ```
@@ -133,8 +133,8 @@ impl<'a> Call<'a> {
         self.buffer.set_text_result(&self.callee.function.signature, text)
     }
 
-    /// Returns the slots. The signature specifies the types that their addresses point to. Code that dereferences an address is responsible
-    /// for its type.
+    /// Returns the slots. The signature specifies the types of the values to which addresses in the slots point. Code that dereferences an
+    /// address must use this type.
     ///
     /// # Examples
     /// ```
@@ -194,7 +194,7 @@ impl fmt::Display for Implementer {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// The function is declared to change nothing.
+    /// The function is declared to have no side effects.
     Pure,
     /// The function may change state.
     Any,
@@ -235,7 +235,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Makes a host function that may change state. Code that is being loaded cannot call this function before the commit.
+    /// Creates a host function that may have side effects. Code that is being loaded cannot call this function before the commit.
     pub fn new(signature: impl Into<CallSignature>, dispatcher: impl Dispatcher + 'static) -> Self {
         Self {
             dispatcher: Rc::new(dispatcher),
@@ -248,7 +248,7 @@ impl Resolved {
         }
     }
 
-    /// Declares that the function changes nothing. Code that is being loaded may call this function before the commit.
+    /// Declares that the function has no side effects. Code that is being loaded may call this function before the commit.
     ///
     /// # Examples
     /// ```
@@ -302,7 +302,7 @@ impl Resolved {
         self.effect
     }
 
-    /// Replaces the dispatcher with a wrapper around it.
+    /// Replaces the dispatcher with the wrapper that `around` creates from the dispatcher.
     ///
     /// # Examples
     /// ```
@@ -341,7 +341,7 @@ impl fmt::Debug for Resolved {
     }
 }
 
-/// Function that a handle refers to, with the data that a call needs. A callee is created when its name is resolved.
+/// Function to which a handle refers, with its name and metadata. A callee is created when its name is resolved.
 pub struct Callee {
     pub(crate) name: ZCallName,
     pub(crate) function: Resolved,
@@ -372,13 +372,14 @@ impl Callee {
         self.function.black_code.as_ref()
     }
 
-    /// Returns the implementation of the dispatcher. Some callers use it for a fast path.
+    /// Returns the concrete implementation of the dispatcher, if available. Some callers use the implementation for a fast path.
     #[must_use]
     pub fn inner(&self) -> Option<&dyn Any> {
         self.function.dispatcher.inner()
     }
 
-    /// Returns the signature that the name's resolver has parsed. Returns `None` if the type of the parsed form is not `T`.
+    /// Returns the parsed form of the signature. The resolver of the name has created the parsed form. Returns `None` if its type is not
+    /// `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

@@ -1,5 +1,6 @@
 //! Resolution of names. The protocol parses a name. The chain then calls the protocol's resolvers in order until a resolver returns a
-//! function. Errors list the called resolvers. Names without a function are not cached: the next lookup calls the resolvers again.
+//! function. Errors list the called resolvers. Names without a function are not cached. The next lookup of the name calls the resolvers
+//! again.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -41,11 +42,11 @@ const DEEPEST: usize = 64;
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 pub trait Resolver {
-    /// Resolves `name`. A returned function is stored under its handle, and its name is not resolved again. A declined name is resolved
-    /// again at each lookup.
+    /// Resolves `name`. A returned function receives a handle, and its name is not resolved again. A declined name is resolved again at
+    /// each lookup.
     ///
     /// # Errors
-    /// The name belongs to this resolver and is invalid. No further resolver is called.
+    /// Fails if the name belongs to this resolver but is invalid. The chain then calls no further resolver.
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError>;
 }
 
@@ -77,12 +78,12 @@ impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
 pub enum Answer {
     /// The name resolves to this function.
     Function(Resolved),
-    /// The resolver has no function of that name. Contains the reason, or an empty string. The chain calls the next resolver.
+    /// The resolver has no function of that name. The string contains the reason, and may be empty. The chain calls the next resolver.
     Declined(String),
 }
 
 impl Answer {
-    /// Makes [`Answer::Declined`] with a short reason.
+    /// Creates [`Answer::Declined`] with a short reason.
     pub fn declined(reason: impl Into<String>) -> Self {
         Self::Declined(reason.into())
     }
@@ -91,7 +92,7 @@ impl Answer {
 /// Origin of a protocol or resolver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Built into the runtime. Only the runtime adds resolvers to these protocols. The resolvers look up no further names.
+    /// Built into the runtime. Only the runtime adds resolvers to a built-in protocol. These resolvers look up no further names.
     BuiltIn,
     /// The host registered the entry.
     Host,
@@ -130,7 +131,7 @@ impl Origin {
 /// ```
 #[derive(Default)]
 pub struct ResolverChain {
-    /// Entries in order of addition. The slice is replaced as a whole, so that running lookups keep their snapshot. A protocol has two
+    /// Entries in order of addition. Each change replaces the whole slice, so that running lookups keep their snapshot. A protocol has two
     /// entries only while the module of the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
     /// Names that are being looked up, outermost first. Excludes names of built-in protocols.
@@ -207,7 +208,7 @@ impl ResolverChain {
     }
 
     /// Adds a resolver to a protocol of the same origin, or a module's resolver to a protocol of the host. The resolver with the lowest
-    /// priority is called first. Resolvers with equal priorities are called in order of addition. Errors name the resolver by its label.
+    /// priority is called first. Resolvers with equal priorities are called in order of addition. Errors contain the label of the resolver.
     /// Running lookups do not call the new resolver.
     ///
     /// # Errors
@@ -264,8 +265,8 @@ impl ResolverChain {
         self.titles.borrow_mut().insert(module, title.into());
     }
 
-    /// Suspends the protocols and resolvers of a module until the module is resumed. Until then, other modules may use their names and
-    /// labels.
+    /// Suspends the protocols and resolvers of a module until the module is resumed. During this time, other modules may use the names and
+    /// labels of these protocols and resolvers.
     pub fn suspend(&self, module: ModuleId) {
         self.statuses.borrow_mut().suspend(module);
     }
@@ -280,7 +281,7 @@ impl ResolverChain {
         self.statuses.borrow_mut().pass_over(after, before);
     }
 
-    /// Removes the protocols and resolvers of a module, even of a suspended module. The host's own module never ends.
+    /// Removes the protocols and resolvers of a module. The module may be suspended. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -301,7 +302,7 @@ impl ResolverChain {
             let remaining = entries.iter().filter(|entry| !is_its(entry.origin)).map(without).collect();
             std::mem::replace(&mut *entries, remaining)
         };
-        // The drop of a resolver may run code that calls this chain. No borrow is held here.
+        // Dropping a resolver may run code that calls this chain. No borrow is held at this point.
         drop(ended);
     }
 
@@ -456,7 +457,7 @@ impl ResolverChain {
     }
 }
 
-/// Guard of a running lookup. The drop ends the lookup.
+/// Guard of a running lookup. Dropping the guard ends the lookup.
 struct InProgress<'a>(&'a ResolverChain);
 
 impl Drop for InProgress<'_> {

@@ -1,5 +1,5 @@
-//! Storage of call entries. Handle numbers are assigned in sequence and never reused. This distinguishes ended numbers from unused numbers
-//! without a list of ended numbers.
+//! Storage of callees by handle number. Handle numbers are assigned in sequence and never reused. The table therefore distinguishes ended
+//! numbers from unassigned numbers without a list of ended numbers.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use crate::id_table::IdTable;
 /// Entries whose handles have one sign, indexed by the absolute value of the handle.
 #[derive(Default)]
 pub(super) struct EntryTable {
-    /// Entries by number. All numbers below the next number have been assigned.
+    /// Callees by number. All numbers below the next number have been assigned.
     entries: IdTable<Rc<Callee>>,
 }
 
@@ -37,7 +37,7 @@ impl EntryTable {
         number
     }
 
-    /// Number of handles assigned so far. The first handle is 1.
+    /// Returns the number of handles that were assigned so far. The first handle is 1.
     pub(super) fn assigned(&self) -> u64 {
         self.entries.next().saturating_sub(1)
     }

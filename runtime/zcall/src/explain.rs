@@ -1,4 +1,4 @@
-//! Trace of a name resolution for output: the resolvers, their order and their responses.
+//! Printable trace of a name resolution: the resolvers, their order and their responses.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ use crate::call::Implementer;
 pub struct Explanation {
     /// Canonical spelling of the name.
     pub name: String,
-    /// Origin of the protocol in the form that errors use: `built in`, `the host`, or name, version and build of a module.
+    /// Origin of the protocol, in the form for errors: `built in`, `the host`, or name, version and build of a module.
     pub protocol: String,
     /// Resolvers in call order.
     pub steps: Vec<Step>,
@@ -79,11 +79,11 @@ pub enum StepAnswer {
         /// Side that implements the function.
         by: Implementer,
     },
-    /// The resolver has no function of that name. Contains the reason, or an empty string.
+    /// The resolver has no function of that name. The string contains the reason, and may be empty.
     Declined(String),
     /// The name is invalid, or the resolver panicked. The chain calls no further resolver.
     Failed(CallError),
-    /// The resolver was not called: an earlier resolver returned a function or an error.
+    /// The resolver was not called, because an earlier resolver returned a function or an error.
     NotCalled,
     /// The module of the resolver is suspended.
     SetAside,

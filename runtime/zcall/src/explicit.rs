@@ -1,5 +1,5 @@
-//! Resolver of the protocol `ex`. The host and modules register functions under names of their choice. A name has one owner at a time. The
-//! error of a second registration names the first owner.
+//! Resolver of the protocol `ex`. The host and modules register functions under arbitrary names. A name has one owner at a time. A second
+//! registration fails with an error that contains the first owner.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -89,7 +89,7 @@ pub enum RegisterError {
     /// The string is not a valid name of an `ex` call.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The name is registered already.
+    /// The name is already registered.
     #[error("{expected_by} cannot register `ex:/{name}`: {held_by} has it; choose another name")]
     Duplicate {
         /// Name of the function.
@@ -119,7 +119,7 @@ impl From<RegisterError> for CallError {
 }
 
 impl Explicit {
-    /// Registers `function` as `ex:/name`. The registration ends when the function's module ends.
+    /// Registers `function` under the name `ex:/name`. The registration ends when the function's module ends.
     ///
     /// Returns the reason as a [`RegisterError`]. The registry is then unchanged.
     pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
@@ -157,7 +157,8 @@ impl Explicit {
         lines
     }
 
-    /// Suspends the functions of a module until the module is resumed. Until then, other modules may use their names.
+    /// Suspends the functions of a module until the module is resumed. During this time, other modules may use the names of these
+    /// functions.
     pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
     }
@@ -172,7 +173,7 @@ impl Explicit {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    /// Removes the functions of a module, even of a suspended module. The host's own module never ends.
+    /// Removes the functions of a module. The module may be suspended. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -187,7 +188,7 @@ impl Explicit {
                 !functions.is_empty()
             });
         }
-        // The drop of a dispatcher may run code that calls this registry. No borrow is held here.
+        // Dropping a dispatcher may run code that calls this registry. No borrow is held at this point.
         drop(ended);
     }
 }

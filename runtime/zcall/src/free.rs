@@ -1,5 +1,5 @@
-//! Calls by name from modules that are not bound to a thread. These modules do not use the table of the game thread: each module has its
-//! own access to the functions of its context.
+//! Calls by name from modules that are not bound to a thread. These modules do not use the call table of the game thread. Each module has
+//! its own access to the functions of its load context.
 
 use std::sync::atomic::AtomicU64;
 
@@ -24,14 +24,14 @@ pub trait FreeCalls: Send + Sync {
     /// [`CallError::Unavailable`] if the context of the function is unloading. Otherwise, returns the error of the callee.
     fn call(&self, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), CallError>;
 
-    /// Returns the code for direct calls of `handle`, if the handle refers to a host function whose signature has this fingerprint. The
-    /// code and its context are valid as long as `self`.
+    /// Returns the code for direct calls of `handle`. The handle must refer to a host function, and the fingerprint of its signature must
+    /// equal `fingerprint`. The code and its context are valid as long as `self` exists.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the handle has no code for direct calls, [`CallError::Signature`] if the fingerprints differ.
     fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError>;
 
-    /// Returns the version that the module compares before each direct call. After the host has ended, the version is
-    /// [`CLOSED`](alcedo_abi::host_direct::CLOSED).
+    /// Returns the version of direct calls. The module compares the version before each direct call. After the host has ended, the version
+    /// is [`CLOSED`](alcedo_abi::host_direct::CLOSED).
     fn direct_word(&self) -> &AtomicU64;
 }

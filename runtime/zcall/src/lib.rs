@@ -1,5 +1,5 @@
 //! Calls by name. A chain of resolvers looks up each name once. Later calls use a handle and a buffer of slots. This crate is independent
-//! of classes and objects. Crates with classes and objects register resolvers here.
+//! of classes and objects. Crates with classes and objects register their resolvers in this crate.
 //!
 //! Part of `alcedo-runtime`, the crate that hosts depend on.
 

@@ -1,5 +1,6 @@
-//! Status of modules. The status determines if a module's entries accept calls. A reload suspends an old module and keeps its entries, so
-//! that resuming the module costs nothing. Registries with entries of modules check the status here.
+//! Status of modules. A module's entries in a registry accept calls only while the module is running. A reload suspends an old module and
+//! keeps its entries, so that a rollback can resume the module without cost. Each registry with entries of modules has its own list of
+//! statuses.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ pub enum ModuleStatus {
 pub struct ModuleStatuses {
     /// Modules after this module are running.
     last_known: u64,
-    /// Modules up to `last_known` that have not ended, and if each of them is suspended.
+    /// Modules up to `last_known` that have not ended. The value is true if the module is suspended.
     alive: BTreeMap<u64, bool>,
 }
 
@@ -40,7 +41,7 @@ impl ModuleStatuses {
         }
     }
 
-    /// Suspends a running module. Does nothing for the host's own module and for ended modules.
+    /// Suspends a running module. Has no effect for the host's own module and for ended modules.
     pub fn suspend(&mut self, module: ModuleId) {
         self.know(module.0);
         self.set_suspended(module, true);
@@ -51,21 +52,21 @@ impl ModuleStatuses {
         self.set_suspended(module, false);
     }
 
-    /// Ends a module, even a suspended module. The host's own module never ends.
+    /// Ends a module. The module may be suspended. The host's own module never ends.
     pub fn end(&mut self, module: ModuleId) {
         self.know(module.0);
         self.alive.remove(&module.0);
     }
 
-    /// Marks the modules strictly between these two ids as ended. These modules never have entries, and would otherwise be stored
-    /// permanently.
+    /// Marks the modules strictly between the ids `after` and `before` as ended. These modules never have entries. Without this mark, they
+    /// would be stored permanently.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.know(after.0);
         self.last_known = self.last_known.max(before.0.saturating_sub(1));
         self.alive.retain(|module, _| !(after.0 < *module && *module < before.0));
     }
 
-    /// Stores all modules up to `last`.
+    /// Stores all modules up to `last` as running, unless they are already stored.
     fn know(&mut self, last: u64) {
         self.alive.extend((self.last_known + 1..=last).map(|module| (module, false)));
         self.last_known = self.last_known.max(last);
@@ -83,7 +84,8 @@ mod tests {
     use super::{ModuleStatus, ModuleStatuses};
     use crate::handles::ModuleId;
 
-    /// Checks the status of modules after these steps: `s3` suspends module 3, `r3` resumes it, `e3` ends it.
+    /// Checks the status of modules after the steps `verbs`. The step `s3` suspends module 3, `r3` resumes module 3, and `e3` ends module
+    /// 3.
     fn check(verbs: &str, expected: [ModuleStatus; 4]) {
         let mut statuses = ModuleStatuses::default();
         for verb in verbs.split_whitespace() {

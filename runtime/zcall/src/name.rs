@@ -1,6 +1,6 @@
-//! Names of calls. A name consists of a protocol and an address. The protocol parses the address. Names come from plugins, tools and
-//! configuration, so errors about invalid names contain the position of the fault and the expected form. A valid name has one canonical
-//! spelling. Lookups use the canonical spelling.
+//! Names of calls. A name consists of a protocol and an address. The protocol parses the address. Plugins, tools and configuration files
+//! contain names. An error about an invalid name therefore contains the position of the fault and the expected form. A valid name has one
+//! canonical spelling. Lookups use the canonical spelling.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Observation of calls: counts and times by name, and tracing spans. Observation is usually disabled, and then costs one comparison per
-//! call; see [`ZCallTable`](crate::table::ZCallTable).
+//! Observation of calls: counts and times by name, and tracing spans. Observation is usually disabled. Disabled observation costs one
+//! comparison per call. See [`ZCallTable`](crate::table::ZCallTable).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ impl Observed {
     }
 }
 
-/// Statistics of the calls of one name since counting began.
+/// Statistics of the calls of one name since the statistics were last cleared.
 ///
 /// # Examples
 /// ```
@@ -113,7 +113,7 @@ impl Histogram {
         self.0.iter().enumerate().map(|(at, calls)| (Duration::from_nanos(1 << at), *calls))
     }
 
-    /// Returns an upper bound of the times of the fastest `of_hundred` percent of the calls. The bound is a power of two of nanoseconds.
+    /// Returns an upper bound for the times of the fastest `of_hundred` percent of the calls. The bound in nanoseconds is a power of two.
     #[must_use]
     pub fn percentile(&self, of_hundred: u64) -> Duration {
         let all: u64 = self.0.iter().sum();
@@ -167,7 +167,7 @@ impl Observer {
         self.times.borrow_mut().clear();
     }
 
-    /// Executes and observes a call. Holds no borrow during the call.
+    /// Executes and observes a call. The observer holds no borrow during the call.
     #[cold]
     pub(crate) fn around<T>(
         &self,

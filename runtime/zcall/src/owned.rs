@@ -1,6 +1,7 @@
-//! Buffers that a host caller owns: on the stack if the number of slots is known at compile time, otherwise in a vector. Strings are passed
-//! by address. The buffer stores the strings, and writes their addresses when it is borrowed and can no longer move. Safe code therefore
-//! fills slots without addresses. Callers are responsible for the addresses of values outside the buffer.
+//! Buffers that a host caller owns. If the number of slots is known at compile time, the slots are on the stack, otherwise in a vector.
+//! Strings are passed by address. The buffer stores references to input strings, and the result strings. It writes addresses to its slots
+//! only when it is borrowed and can no longer move. Safe code therefore fills slots without addresses. Callers are responsible for the
+//! addresses of values outside the buffer.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;
@@ -17,10 +18,11 @@ pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [SlotBackin
 /// Buffer with any number of slots. Borrows input strings for `'a`.
 pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 
-/// Slots, and the data that their addresses point to. Created as a [`SlotBuffer`] or a [`DynBuffer`].
+/// Slots, and the strings and values to which the addresses in the slots point. Created as a [`SlotBuffer`] or a [`DynBuffer`].
 ///
-/// A callee receives a string or struct as an address without a type. The fingerprint passed to [`super::table::ZCallTable::resolve`]
-/// proves that caller and callee use equal types. A caller without a fingerprint must compare its slots with the signature.
+/// A callee receives a string or struct as an address without a type. The caller passes a fingerprint to
+/// [`super::table::ZCallTable::resolve`]. The fingerprint proves that caller and callee use equal types. A caller without a fingerprint
+/// must compare its slots with the signature.
 ///
 /// # Examples
 /// ```
@@ -40,7 +42,7 @@ pub struct OwnedBuffer<'a, S, L> {
     texts: PhantomData<&'a str>,
 }
 
-/// Data that the address in one slot points to.
+/// String or value to which the address in one slot points.
 pub struct SlotBacking<'a>(Behind<'a>);
 
 enum Behind<'a> {
@@ -51,7 +53,7 @@ enum Behind<'a> {
 }
 
 impl<const N: usize> SlotBuffer<'_, N> {
-    /// Makes `N` empty slots.
+    /// Creates a buffer with `N` empty slots.
     #[must_use]
     #[inline]
     pub fn new() -> Self {
@@ -66,7 +68,7 @@ impl<const N: usize> Default for SlotBuffer<'_, N> {
 }
 
 impl DynBuffer<'_> {
-    /// Makes `len` empty slots.
+    /// Creates a buffer with `len` empty slots.
     ///
     /// # Examples
     /// ```
@@ -88,13 +90,13 @@ impl DynBuffer<'_> {
     }
 }
 
-/// Slots and their backing data. All methods fail with [`CallError::Buffer`] if the slot does not exist.
+/// Access to the slots. All methods fail with [`CallError::Buffer`] if the slot does not exist.
 impl<'a, S, L> OwnedBuffer<'a, S, L>
 where
     S: AsRef<[Slot]> + AsMut<[Slot]>,
     L: AsRef<[SlotBacking<'a>]> + AsMut<[SlotBacking<'a>]>,
 {
-    /// Writes a plain value to a slot. The previous content of the slot has no effect.
+    /// Writes a plain value to a slot. The previous content of the slot may have any type.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -121,7 +123,7 @@ where
         self.put(index, UNLENT, Behind::TextOut(String::new(), None))
     }
 
-    /// Passes the value at `at` to the callee, or uses it as storage for a result.
+    /// Passes the address `at` to the callee. The callee reads an argument at this address, or writes a result to this address.
     ///
     /// # Safety
     /// Until the last borrow of this buffer ends, `at` points to a value of the slot's type in the signature of the call. No other code
@@ -142,7 +144,7 @@ where
         read_slot(self.slots.as_ref(), index)
     }
 
-    /// Removes and returns the string result. The string is empty if the callee returned no string.
+    /// Removes and returns the string result. Returns an empty string if the callee has written no string.
     ///
     /// # Errors
     /// [`CallError::Buffer`] if the slot does not exist or is not prepared for a string result.
@@ -184,7 +186,7 @@ where
     }
 }
 
-/// Pointer slot without its address. The address is written when the buffer is borrowed.
+/// Pointer slot without an address. The address is written when the buffer is borrowed.
 const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
 
 impl std::fmt::Debug for SlotBacking<'_> {

@@ -1,5 +1,5 @@
-//! Names, buffers and handles with arbitrary input. No input causes a panic, an out-of-bounds access, a write on error, or the
-//! reuse of a handle for another function.
+//! Tests names, buffers and handles with arbitrary input. No input causes a panic, an out-of-bounds access, a write after an error, or the
+//! reuse of a handle for a different function.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::protocol::{PlainProtocol, Protocol};
 use crate::reader::{NameError, Reader};
 use crate::table::ZCallTable;
 
-/// Protocol that reads an address with a given sequence of reader calls.
+/// Protocol that reads an address with a predefined sequence of reader calls.
 #[derive(Clone, Debug)]
 struct Scripted(Vec<Verb>);
 
@@ -101,7 +101,7 @@ fn slots() -> impl Strategy<Value = Slot> {
     })
 }
 
-/// Reads and writes a slot as type `T`. Panics if a write that reported success had no effect.
+/// Reads and writes a slot as type `T`. Panics if a write reports success but has no effect.
 fn touch<T: SlotValue + PartialEq + std::fmt::Debug>(
     buffer: &mut BufferMut<'_>,
     at: usize,
@@ -169,7 +169,7 @@ fn check_life(events: &[Event]) {
                 explicit.suspend(ModuleId(module));
             }
             Event::Resume(module) => {
-                // Resumes a module only after the running owners of its names have ended, as a rollback does.
+                // Resumes a module only after the running owners of its names have ended. A rollback uses this order.
                 let used: Vec<_> = owners.iter().filter(|(_, owner)| *owner == module).map(|(name, _)| *name).collect();
                 let is_in_use = |(name, owner): &(u8, u64)| {
                     *owner != module

@@ -1,5 +1,5 @@
-//! Protocols of names: the scheme, and the parser of the address. Built-in protocols and protocols of a host use one registration, see
-//! [`crate::chain`].
+//! Protocols of names: the scheme, and the parser of the address. Built-in protocols and protocols of a host are registered by the same
+//! functions, see [`crate::chain`].
 
 use crate::reader::{NameError, NameErrorKind, Reader};
 
@@ -42,15 +42,16 @@ pub trait Protocol {
         ""
     }
 
-    /// Parses the address (the text after the colon), and returns its canonical spelling. Parsing the canonical spelling must return this
-    /// spelling again. Unread input is an error.
+    /// Parses the address (the text after the colon), and returns its canonical spelling. The canonical spelling must parse to itself. Text
+    /// that the protocol does not read causes an error.
     ///
     /// # Errors
     /// Fails if the address is invalid: see [`Reader::error`].
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError>;
 }
 
-/// Protocol that consists only of a scheme. Its names are `word:/` followed by any string without spaces. The resolver parses this string.
+/// Protocol that consists only of a scheme. The names of the protocol are `word:/` followed by any string without spaces. The resolver
+/// parses this string.
 ///
 /// # Examples
 /// ```
@@ -66,7 +67,7 @@ pub struct PlainProtocol {
 }
 
 impl PlainProtocol {
-    /// Makes the protocol with the scheme `word`.
+    /// Creates a protocol with the scheme `word`.
     #[must_use]
     pub fn new(word: &str) -> Self {
         Self { word: word.to_owned() }
@@ -88,7 +89,7 @@ impl Protocol for PlainProtocol {
     }
 }
 
-/// Reads the remaining text of the address. The text must not begin with `/`: `ex://name` would be a second spelling of `ex:/name`.
+/// Reads the remaining text of the address. The text must not begin with `/`, because `ex://name` would be a second spelling of `ex:/name`.
 ///
 /// # Errors
 /// Fails if the remaining text is empty or begins with `/`.

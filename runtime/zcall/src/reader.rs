@@ -1,4 +1,4 @@
-//! Reader of names from left to right, and errors of invalid names.
+//! Reads names from left to right. Also defines the errors for invalid names.
 
 use alcedo_abi::names::shows_itself;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use thiserror::Error;
 use crate::boundary::CallError;
 use crate::escape::line;
 
-/// Error of a string that is not a valid call name.
+/// Error for a string that is not a valid call name.
 ///
 /// # Examples
 /// ```
@@ -21,7 +21,7 @@ use crate::escape::line;
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("`{}` is not a ZCall name: {kind} at byte {at}; write {}", line(text), line(form))]
 pub struct NameError {
-    /// The whole string.
+    /// Complete invalid string.
     pub text: String,
     /// Byte offset of the fault.
     pub at: usize,
@@ -55,7 +55,7 @@ pub enum NameErrorKind {
     /// The name contains a character that names may not contain.
     #[error("{0:?} is unexpected")]
     Unexpected(char),
-    /// A fault that only the protocol can describe. Contains the message of the protocol.
+    /// Fault that only the protocol can describe. The string contains the message of the protocol.
     #[error("{}", line(.0))]
     Other(String),
 }
@@ -66,7 +66,8 @@ impl From<NameError> for CallError {
     }
 }
 
-/// Address of a name. The protocol reads the address from left to right. The address contains neither spaces nor invisible characters.
+/// Reader of the address in a name. The protocol reads the address from left to right. The address contains neither spaces nor invisible
+/// characters.
 ///
 /// # Examples
 /// ```
@@ -108,7 +109,7 @@ impl<'a> Reader<'a> {
         self.text.get(at..self.at).unwrap_or_default()
     }
 
-    /// Makes an error of this kind at the current offset.
+    /// Creates an error of the kind `kind` at the current offset.
     ///
     /// # Examples
     /// ```
@@ -143,7 +144,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads up to the next `/`, `:` or `.`. Errors use `what` as the name of the component.
+    /// Reads the text before the next `/`, `:` or `.`. Errors use `what` as the name of the component.
     ///
     /// # Errors
     /// Fails if the component is empty.
@@ -156,7 +157,7 @@ impl<'a> Reader<'a> {
     /// Reads all unread text of the address. Errors use `what` as the name of the component.
     ///
     /// # Errors
-    /// Fails if no text is left.
+    /// Fails if no unread text is left.
     pub fn all(&mut self, what: &'static str) -> Result<&'a str, NameError> {
         self.take(self.rest().len(), what)
     }
@@ -178,7 +179,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns true for characters that names may not contain: spaces and invisible characters.
+/// Checks that `c` is a space or an invisible character. Names may not contain these characters.
 pub(crate) fn is_no_part(c: char) -> bool {
     c.is_whitespace() || !shows_itself(c)
 }

@@ -40,14 +40,14 @@ pub struct Kinds {
 }
 
 impl CallSignature {
-    /// Makes a signature whose slots only the dispatcher can interpret. `types` is the parsed form of `words`; [`Self::types`] returns
-    /// `types`. A `fingerprint` of zero matches no caller with a fingerprint: see
+    /// Creates a signature without the kinds of the slots. Only the dispatcher can then interpret the slots. `types` is the parsed form of
+    /// `words`, and is returned by [`Self::types`]. A `fingerprint` of zero matches no caller that has a fingerprint, see
     /// [`ZCallTable::resolve`](crate::table::ZCallTable::resolve).
     pub fn new(words: String, fingerprint: u64, types: impl Any) -> Self {
         Self(Rc::new(Read { words, fingerprint, types: Rc::new(types), kinds: None }))
     }
 
-    /// Adds the kinds of the slots. A [`Call`](crate::call::Call) needs them to read the slots.
+    /// Adds the kinds of the slots. A [`Call`](crate::call::Call) needs the kinds to read the slots.
     ///
     /// # Safety
     /// If a call has as many slots as `kinds`, its slots match `kinds`. This is true for callers with this fingerprint, and for callers
@@ -73,7 +73,7 @@ impl CallSignature {
         &self.0.words
     }
 
-    /// Returns the fingerprint that is compared with the fingerprint of callers.
+    /// Returns the fingerprint. The call table compares this fingerprint with the fingerprint of each caller.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {
         self.0.fingerprint

@@ -1,7 +1,7 @@
-//! Handles of calls. A name is resolved once and then called by handle. Handles are never reused. After the end of its module, a call of a
-//! handle is an error.
+//! Handles of calls. A name is resolved once and then called by handle. Handles are never reused. After the module of a function has ended,
+//! calls of the function's handle return an error.
 //!
-//! Resolvers and dispatchers may call the table. The table holds no borrow while they run.
+//! Resolvers and dispatchers may call the table. The table holds no borrow while a resolver or dispatcher runs.
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -52,13 +52,13 @@ use crate::handles::{ModuleId, ZCallHandle};
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may refer to a different function or to no function. Shut while calls are observed: one comparison then
-    /// detects both a changed table and an observer.
+    /// Epoch that changes when a handle may refer to a different function or to no function. The fast paths are disabled while calls are
+    /// observed. One comparison therefore detects both a changed table and an observer.
     epoch: Rc<Epoch>,
     observer: Observer,
 }
 
-/// Cached handle with its callee. Calls need no lookup while the table is unchanged. The callee is a weak reference.
+/// Cached handle with a weak reference to its callee. Calls need no lookup while the table is unchanged.
 #[derive(Clone, Debug)]
 pub struct KeptHandle {
     handle: ZCallHandle,
@@ -93,21 +93,21 @@ struct State {
 }
 
 impl ZCallTable {
-    /// Makes a table without handles.
+    /// Creates a table without handles.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes an empty table that uses this epoch.
+    /// Creates an empty table that uses the epoch `epoch`.
     #[must_use]
     pub fn with_epoch(epoch: Rc<Epoch>) -> Self {
         Self { epoch, ..Self::default() }
     }
 
     /// Returns the handle of `name`. For a new name, assigns a handle to the function that the chain returns. `fingerprint` identifies the
-    /// caller's signature; the caller dereferences slot addresses by this signature. Callers that check each value pass zero. Only these
-    /// callers can call a callee without a signature.
+    /// caller's signature. Caller and callee dereference slot addresses by this signature. Callers that check each value pass zero. Only
+    /// these callers can call a callee whose fingerprint is zero.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the string is not a valid name or does not resolve; [`CallError::Signature`] if the fingerprints
@@ -144,7 +144,7 @@ impl ZCallTable {
             return known;
         }
         let resolved = chain.resolve(&name)?;
-        // If the resolver has resolved the name itself, uses the handle of that lookup.
+        // If the resolver has already looked up this name through the table, returns the handle of that lookup.
         if let Some(known) = self.resolved_before(&name, fingerprint) {
             return known;
         }
@@ -158,7 +158,7 @@ impl ZCallTable {
 
     /// Calls the function of `handle`. Catches panics of host code. A module catches its own panics.
     ///
-    /// Returns an error with its ABI status. The slots are unchanged unless the dispatcher itself fails.
+    /// If the call fails, returns the error with its ABI status. The slots are unchanged if the call fails before the dispatcher runs.
     #[inline]
     pub fn dispatch(
         &self,
@@ -176,7 +176,7 @@ impl ZCallTable {
         }
     }
 
-    /// Makes a cached handle. The module of the function must accept calls.
+    /// Creates a cached handle. The module of the function must accept calls.
     ///
     /// # Errors
     /// Returns the error of a call of the handle.
@@ -249,8 +249,8 @@ impl ZCallTable {
         self.observer.clear();
     }
 
-    /// Executes a call that this table does not dispatch. If observation is enabled, the call is observed. `kind` is the kind of call in
-    /// the statistics.
+    /// Executes a call that this table does not dispatch. If observation is enabled, observes the call. `kind` is the kind of call in the
+    /// statistics.
     ///
     /// # Errors
     /// Returns the errors of the call.
@@ -284,7 +284,7 @@ impl ZCallTable {
         Ok(callee.black_code().cloned().filter(|_| is_its))
     }
 
-    /// Returns the callee of `handle`, even while its module is suspended. Returns `None` after the module has ended.
+    /// Returns the callee of `handle`. The module of the callee may be suspended. Returns `None` after the module has ended.
     #[inline]
     pub fn callee(&self, handle: ZCallHandle) -> Option<Rc<Callee>> {
         match self.state.borrow().find(handle) {
@@ -299,7 +299,7 @@ impl ZCallTable {
         Issued { host: state.host.assigned(), module: state.module.assigned() }
     }
 
-    /// Returns the sorted names of live handles assigned after `then`.
+    /// Returns the sorted names of the live handles that were assigned after `then`.
     pub fn names_since(&self, then: Issued) -> Vec<String> {
         let state = self.state.borrow();
         let names = state.host.since(then.host).chain(state.module.since(then.module));
@@ -336,8 +336,8 @@ impl ZCallTable {
         lines
     }
 
-    /// Suspends the handles of a module. Calls of these handles return `CONTEXT_UNAVAILABLE`, and the chain resolves their names
-    /// again. The host's own module cannot be suspended.
+    /// Suspends the handles of a module. Calls of these handles return `CONTEXT_UNAVAILABLE`. Lookups of their names call the chain again.
+    /// The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.suspend(module);
@@ -350,15 +350,15 @@ impl ZCallTable {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Ends all handles of a module, even of a suspended module, and drops their dispatchers. Later registrations of the module are
-    /// rejected. The host's own module never ends.
+    /// Ends all handles of a module and drops their dispatchers. The module may be suspended. Later functions of the module are rejected.
+    /// The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
         }
         self.change();
         let ended = self.state.borrow_mut().end(module);
-        // The drop of a dispatcher may run code that calls this table. No borrow is held here.
+        // Dropping a dispatcher may run code that calls this table. No borrow is held at this point.
         drop(ended);
     }
 
@@ -443,7 +443,7 @@ impl State {
     }
 }
 
-/// Adds the called name to an error. The dispatcher's error names only the slot.
+/// Adds the called name to an error, because the error of the dispatcher contains only the slot.
 #[cold]
 fn with_name(callee: &Callee, error: CallError) -> CallError {
     match error {

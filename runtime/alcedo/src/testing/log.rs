@@ -8,7 +8,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Message of the `tracing` events with which the runtime forwards the log records of a module.
+/// Message of a `tracing` event that forwards a log record of a plugin module.
 const OF_PLUGIN: &str = "plugin event";
 
 /// A line of a [`Log`].
@@ -23,7 +23,7 @@ pub struct LogLine {
     pub module: Option<(String, u64)>,
     /// Message of the log statement, followed by its other fields.
     pub message: String,
-    /// Set if the line reports that plugin code failed during a call by the host.
+    /// True if the line reports that plugin code failed during a call by the host.
     is_failure: bool,
 }
 
@@ -83,7 +83,7 @@ impl Recorder {
         self.lines().len()
     }
 
-    /// Skips the first `count` lines. Returns the messages of all later failures, one message per line.
+    /// Returns the messages of all failures after the first `count` lines, one message per line.
     pub(super) fn failures_after(&self, count: usize) -> String {
         let lines = self.lines();
         let failures = lines.iter().skip(count).filter(|line| line.is_failure);
@@ -139,7 +139,7 @@ fn is_failure(level: Level, target: &str) -> bool {
 #[derive(Default)]
 struct Fields {
     message: String,
-    /// Name and generation of the plugin module. The runtime adds these fields to each event of a plugin. `None` for an event of the host.
+    /// Name and generation of the plugin module, which the runtime adds to each event of a plugin. `None` for an event of the host.
     module: Option<(String, u64)>,
     others: String,
 }

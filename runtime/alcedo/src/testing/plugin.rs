@@ -1,8 +1,9 @@
-//! Builds the libraries of the plugin under test: once per process, and once for each edit of a copy of the sources.
+//! Builds the libraries of the plugin under test. Each process builds once, and again after each edit of a copy of the sources.
 //!
 //! The libraries and the edited copies of the sources are stored below `alcedo-tests` in cargo's build folder. No build overwrites a loaded
-//! library. The author's own libraries stay unchanged, because a running host may watch them. Test builds and the author's builds share the
-//! compiled dependencies. Only one thread or process builds at a time. A library is rebuilt only if its inputs have changed.
+//! library. Test builds do not change the author's own libraries, because a running host may watch these libraries. Test builds and the
+//! author's builds share the compiled dependencies. Locks ensure that only one thread or process builds at a time. A library is rebuilt
+//! only if its inputs have changed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,13 +25,13 @@ pub(super) struct Plugin {
     pub package: String,
     pub features: Vec<String>,
     pub release: bool,
-    /// Cargo's folder of intermediate files; by default the build folder of the package.
+    /// Cargo's folder of intermediate files. `None` for the build folder of the package.
     pub build_dir: Option<PathBuf>,
     /// Folders of other plugins to load.
     pub others: Vec<PathBuf>,
 }
 
-/// Built libraries; the first is the library of the plugin under test.
+/// Built libraries. The first library belongs to the plugin under test.
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub libraries: Vec<PathBuf>,
@@ -42,7 +43,7 @@ pub(super) struct Built {
 }
 
 impl Plugin {
-    /// Returns the built libraries. The first call in this process builds them.
+    /// Returns the built libraries. The first call in this process builds the libraries.
     pub(super) fn built(&self) -> Result<Built, BuildError> {
         static BUILT: Mutex<BTreeMap<Plugin, Built>> = Mutex::new(BTreeMap::new());
         // Other threads wait here for the first build.
@@ -80,7 +81,7 @@ impl Plugin {
         }
     }
 
-    /// Builds the plugin with these edits. Returns the path of the built library. The author's files do not change.
+    /// Builds the plugin with the edits `edits`. Returns the path of the built library. The author's files do not change.
     pub(super) fn edited(&self, built: &Built, edits: &Edits) -> Result<PathBuf, BuildError> {
         let copied = root(&built.build_dir).join("source").join(&self.package);
         let copy = SourceCopy::new(&self.manifest(), &copied, edits)?;
@@ -118,8 +119,8 @@ fn root(build_dir: &Path) -> PathBuf {
     build_dir.join("alcedo-tests")
 }
 
-/// Locks the folder `edits` against deletion of its libraries. If no other process holds the lock, first deletes outdated libraries. A
-/// library is outdated if it is older than the last build of the plugin.
+/// Takes a shared lock of the folder `edits`, which prevents the deletion of its libraries. If no other process holds the lock, first
+/// deletes outdated libraries. A library is outdated if it is older than the last build of the plugin.
 fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
     fs::create_dir_all(edits)?;
     let in_use = File::options().create(true).truncate(false).write(true).open(edits.join(".in-use"))?;
@@ -128,7 +129,7 @@ fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
         let own = own.parent().and_then(built);
         for folder in fs::read_dir(edits)?.flatten().map(|entry| entry.path()) {
             if folder.is_dir() && built(&folder) < own {
-                // Ignores errors. A folder that cannot be deleted only uses disk space.
+                // Ignores errors, because a remaining folder only uses disk space.
                 let _ = fs::remove_dir_all(folder);
             }
         }

@@ -1,5 +1,5 @@
-//! A headless host for one test. If plugin code fails, most methods panic. The panic reports the location of the caller. Methods with the
-//! prefix `try_` return the error instead.
+//! A headless host for one test. If plugin code fails, most methods panic. The panic message contains the location of the method's caller.
+//! Methods with the prefix `try_` return the error instead.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use tracing::{Dispatch, dispatcher};
 use super::log::{Log, Recorder};
 use super::plugin::{Built, Edits, Plugin};
 
-/// Builder of a [`TestWorld`]; created by [`TestWorld::builder`].
+/// Builder of a [`TestWorld`]. [`TestWorld::builder`] creates the builder.
 ///
 /// # Examples
 /// ```no_run
@@ -44,7 +44,7 @@ impl TestWorldBuilder {
         Self { host: Some(host), ..self }
     }
 
-    /// Also builds and loads the plugins in another folder. Call this method for plugins that the tested plugin depends on. `folder` is
+    /// Also builds and loads the plugins in the folder `folder`. Call this method for each dependency of the tested plugin. `folder` is
     /// relative to the folder of the tested plugin.
     pub fn and(mut self, folder: impl Into<PathBuf>) -> Self {
         self.plugin.others.push(folder.into());
@@ -63,8 +63,8 @@ impl TestWorldBuilder {
         self
     }
 
-    /// Sets cargo's folder of intermediate files. The default is the build folder of the plugin; [`test_world!`](crate::test_world) sets
-    /// the build folder of the test. All files of the tests are in its subfolder `alcedo-tests`.
+    /// Sets cargo's folder of intermediate files. The default is the build folder of the plugin. [`test_world!`](crate::test_world) sets
+    /// the build folder of the test. All files of the tests are in the subfolder `alcedo-tests`.
     pub fn build_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.plugin.build_dir = Some(folder.into());
         self
@@ -74,8 +74,8 @@ impl TestWorldBuilder {
     /// of the host.
     ///
     /// # Panics
-    /// If a build fails; the panic message contains the compiler errors. Also panics if the host cannot be built, or if the host rejects a
-    /// library.
+    /// If a build fails, if the host cannot be built, or if the host rejects a library. After a failed build, the panic message contains
+    /// the compiler errors.
     #[track_caller]
     pub fn build(self) -> TestWorld {
         match self.try_build() {
@@ -90,7 +90,7 @@ impl TestWorldBuilder {
         let dispatch = Dispatch::new(recorder.clone());
         let engine = || Runtime::builder().package("Game").natives(alcedo_engine::natives()).canary(Canary::Off);
         let host = self.host.unwrap_or_else(engine);
-        // The host uses this subscriber for log records of other threads.
+        // The host keeps this subscriber, and forwards the log records of other threads to it.
         let runtime = dispatcher::with_default(&dispatch, || host.build()).map_err(|error| error.to_string())?;
         let libraries = RefCell::new(built.libraries.clone());
         let edits = RefCell::default();
@@ -103,9 +103,9 @@ impl TestWorldBuilder {
 /// A headless host with the libraries of a plugin, for one test. Created by [`test_world!`](crate::test_world) or
 /// [`TestWorld::builder`].
 ///
-/// A world belongs to one thread, and each test creates its own world. Tests can run in parallel: each world loads private copies of the
-/// libraries. Dropping a world unloads all plugins. [`TestWorld::finish`] also checks that the unload succeeded. If the test panics,
-/// dropping the world prints the log.
+/// A world belongs to one thread, and each test creates its own world. Tests can run in parallel, because each world loads private copies
+/// of the libraries. Dropping a world unloads all plugins. [`TestWorld::finish`] also checks that the unload succeeded. If the test panics,
+/// the drop of the world prints the log.
 ///
 /// # Examples
 /// ```no_run
@@ -141,7 +141,7 @@ impl fmt::Debug for TestWorld {
 }
 
 impl TestWorld {
-    /// Returns a builder for a world with the plugin `package`. `folder` is the folder of its `Cargo.toml`.
+    /// Returns a builder for a world with the plugin `package`. `folder` is the folder that contains the `Cargo.toml` of the plugin.
     pub fn builder(folder: impl Into<PathBuf>, package: &str) -> TestWorldBuilder {
         let (folder, package) = (folder.into(), package.to_owned());
         let (features, others) = (Vec::new(), Vec::new());
@@ -149,8 +149,8 @@ impl TestWorld {
         TestWorldBuilder { plugin, host: None }
     }
 
-    /// Returns the host, for operations that this type does not provide. During these operations, the log of the world contains records of
-    /// plugins only.
+    /// Returns the host, for operations that this type does not provide. During these operations, the log of the world receives only
+    /// records of plugins.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
@@ -186,7 +186,7 @@ impl TestWorld {
     /// Reads a property of any type.
     ///
     /// # Panics
-    /// If the object is destroyed, or has no property with this name.
+    /// If the object is destroyed, or if the object has no property with this name.
     #[track_caller]
     pub fn value(&self, object: impl Reference, property: &str) -> Value {
         match self.inside(|runtime| runtime.objects().get(object.to_handle(), property)) {
@@ -207,8 +207,8 @@ impl TestWorld {
         }
     }
 
-    /// Calls a function of the object's class by name. Objects of [`TestWorld::spawn`] are valid arguments for parameters of their class or
-    /// a base class. Private methods cannot be called by name; test private methods in a unit test in `src`.
+    /// Calls a function of the object's class by name. Results of [`TestWorld::spawn`] are valid arguments for parameters of their class or
+    /// a base class. Private methods cannot be called by name. Test private methods in a unit test in `src`.
     ///
     /// # Panics
     /// If the object has no function with this name, if an argument or the result has a different type, or if the function fails. After a
@@ -221,7 +221,7 @@ impl TestWorld {
         }
     }
 
-    /// Calls a function like [`TestWorld::call`]. Returns the error of a failed call.
+    /// Variant of [`TestWorld::call`] that returns the error of a failed call.
     ///
     /// # Errors
     /// Returns the error of the call, such as a panic in the plugin.
@@ -242,10 +242,10 @@ impl TestWorld {
         self.inside(|runtime| runtime.objects().call_as(object.to_handle(), function, arguments))
     }
 
-    /// Runs one tick, which advances the game time by `seconds` and runs tasks of plugins.
+    /// Runs one tick. The tick advances the game time by `seconds` and runs tasks of plugins.
     ///
     /// # Panics
-    /// If plugin code fails during the tick. The message contains each failure that the host logged, with file and line.
+    /// If plugin code fails during the tick. The panic message contains each failure that the host logged, with file and line.
     #[track_caller]
     pub fn tick(&self, seconds: f32) {
         let before = self.recorder.count();
@@ -257,7 +257,7 @@ impl TestWorld {
     /// Reloads the current libraries: the libraries of the last committed generation.
     ///
     /// # Panics
-    /// If the reload is rolled back; the message contains the report.
+    /// If the reload is rolled back. The panic message contains the report.
     #[track_caller]
     pub fn reload(&self) -> ReloadReport {
         let libraries = self.libraries.borrow().clone();
@@ -265,7 +265,7 @@ impl TestWorld {
     }
 
     /// Edits a copy of a source file, builds the plugin with the copy, and reloads the plugin. `file` is relative to the plugin's folder.
-    /// `change` receives the text of the copy, with all previous edits of this world, and returns the new text.
+    /// `change` receives the text of the copy and returns the new text. The copy contains all previous edits of this world.
     ///
     /// # Panics
     /// If the file does not exist, if `change` returns its argument unchanged, if the build fails, or if the reload is rolled back. The
@@ -278,8 +278,8 @@ impl TestWorld {
         }
     }
 
-    /// Edits like [`TestWorld::edit`], but expects a rollback of the reload. The returned report contains the phase and the error. The
-    /// copied file stays changed, and the old code continues to run.
+    /// Variant of [`TestWorld::edit`] that expects a rollback of the reload. The returned report contains the phase and the error. The copy
+    /// keeps the edit, and the old code continues to run.
     ///
     /// # Panics
     /// If the reload is committed, if the build fails, if the file does not exist, or if `change` returns its argument unchanged.
@@ -300,11 +300,10 @@ impl TestWorld {
         }
     }
 
-    /// Edits like [`TestWorld::edit`]. Does not panic if the build fails or the reload is rolled back: returns the build error or the
-    /// report.
+    /// Variant of [`TestWorld::edit`] that returns the build error if the build fails, and the report even if the reload is rolled back.
     ///
     /// # Errors
-    /// [`BuildError::DoesNotCompile`] with the compiler errors, or another error of the build. The copied file stays changed.
+    /// [`BuildError::DoesNotCompile`] with the compiler errors, or a different error of the build. The copy keeps the edit.
     ///
     /// # Panics
     /// If the file does not exist, if `change` returns its argument unchanged, or if the host cannot start the reload.
@@ -337,8 +336,8 @@ impl TestWorld {
         }
     }
 
-    /// Returns all log lines so far. Plugin records of all threads are included. Host records are included if their level is INFO or above
-    /// and a method of this world was running.
+    /// Returns all log lines so far. Includes the plugin records of all threads. Includes a host record if its level is INFO or above and a
+    /// method of this world was running.
     #[must_use]
     pub fn log(&self) -> Log {
         self.recorder.log()
@@ -347,7 +346,7 @@ impl TestWorld {
     /// Checks that at least one log message contains `text`.
     ///
     /// # Panics
-    /// If no message contains `text`; the panic message contains the log.
+    /// If no message contains `text`. The panic message contains the log.
     #[track_caller]
     pub fn assert_logged(&self, text: &str) {
         let log = self.log();
@@ -357,7 +356,7 @@ impl TestWorld {
     /// Shuts the host down. Checks that all plugin images were unmapped.
     ///
     /// # Panics
-    /// If an image stays mapped; the message lists the reasons.
+    /// If an image is still mapped. The panic message lists the reasons.
     #[track_caller]
     pub fn finish(self) {
         let report = self.inside(|runtime| runtime.clone().shutdown());
@@ -369,7 +368,7 @@ impl TestWorld {
         dispatcher::with_default(&self.dispatch, || action(&self.runtime))
     }
 
-    /// Returns the path of the plugin class with this name. Panics if no class or several classes have the name.
+    /// Returns the path of the plugin class `name`. Panics if no class or several classes have the name.
     #[track_caller]
     fn class(&self, name: &str) -> String {
         if name.starts_with('/') {

@@ -10,7 +10,7 @@ use crate::name::ZCallName;
 use crate::owned::SlotBuffer;
 use crate::signature::{CallSignature, Kinds};
 
-/// Runs `body` with a call of `(String, i32) -> result` that has three slots of these types.
+/// Runs `body` with a call of the signature `(String, i32) -> result`. The call has three slots.
 fn check(
     result: Option<PropertyKind>,
     buffer: &mut SlotBuffer<'_, 3>,
@@ -57,7 +57,7 @@ fn accesses_outside_the_signature_are_refused() {
     refused(number, |call| call.argument::<u64>(0).map(drop), "the argument in slot 0 is of String");
     refused(number, |call| call.argument::<u64>(2).map(drop), "argument 2 does not exist");
     refused(number, |mut call| call.set_text_result("x"), "the result in slot 2 is of u64");
-    // The call keeps the address of a sink, because the caller may dereference it.
+    // The call must not overwrite the address of a sink, because the caller may dereference this address.
     refused(Some(PropertyKind::STRING), |mut call| call.set_result(7_u64), "the result in slot 2 is of String");
     // If the caller passes an object first, the call has one more slot, and the string is not in slot 0.
     refused(None, |call| call.text(0).map(drop), "the buffer has 3 slots, the call wants 2");

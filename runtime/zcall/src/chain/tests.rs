@@ -46,8 +46,8 @@ fn resolve(chain: &ResolverChain, name: &str) -> Result<String, String> {
     found.map(|resolved| resolved.signature_text().to_owned()).map_err(|error| error.to_string())
 }
 
-/// Checks a lookup. `2:a` adds resolver `a` with priority 2. The suffix `+` makes the resolver return a function, `!` makes it
-/// fail, and `?` makes it decline with a reason.
+/// Checks a lookup. `2:a` adds resolver `a` with priority 2. With the suffix `+` the resolver returns a function, with `!` the resolver
+/// fails, and with `?` the resolver declines with a reason.
 fn check(resolvers: &str, expected: Result<&str, &str>, expected_calls: &str) {
     let chain = chain();
     let log = Rc::new(RefCell::new(Vec::new()));

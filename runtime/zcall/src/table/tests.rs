@@ -49,7 +49,7 @@ impl Fixture {
         self.table.resolve(&self.chain, name, 5).expect(name)
     }
 
-    /// Returns the status, and the value that the callee wrote.
+    /// Calls the handle. Returns the status, and the value that the callee wrote.
     fn call(&self, handle: ZCallHandle) -> (ZCallStatus, Option<u64>) {
         let (status, _, wrote) = call(&self.table, handle);
         (status, wrote)
