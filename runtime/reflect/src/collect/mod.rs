@@ -1,14 +1,14 @@
-//! Garbage collector: finds unreachable objects in one step or incrementally. An incremental collection runs in slices, and the
-//! world runs between slices. The caller destroys the unreachable objects.
+//! Garbage collector. Finds unreachable objects, in one step or incrementally. An incremental collection runs in slices. Host and plugin
+//! code runs between slices. The caller destroys the unreachable objects.
 //!
-//! An incremental mark finds every reachable object, because it tracks every change. Plugins notify the host before each write. An object
-//! is scanned again after the host or a plugin writes to it. New objects and new roots are also scanned. The final slice runs without
-//! interruption. It calls the hooks of native objects again, and marks the objects that other holders keep alive. An object that becomes
-//! unreachable during a mark may survive until the next mark.
+//! An incremental mark finds every reachable object, because it tracks every change. Plugins notify the host before each write. After the
+//! host or a plugin writes to an object, the mark scans the object again. The mark also scans new objects and new roots. The final slice
+//! runs without interruption. It calls the hooks of native objects again, and marks the objects that code outside the store holds. An
+//! object that becomes unreachable during a mark may survive until the next mark.
 //!
 //! The sweep of an incremental collection continues the mark. Between slices, code can find an unreachable object by name, in a list or by
-//! a weak handle, and make it reachable again. Changes are therefore tracked until the end of the sweep. Each slice of the sweep first
-//! completes the mark. The sweep destroys only objects that are still unmarked.
+//! a weak handle. This code can make the object reachable again. Changes are therefore tracked until the end of the sweep. Each slice of
+//! the sweep first completes the mark. The sweep returns only objects that are still unmarked.
 
 #[cfg(test)]
 #[path = "tests/random.rs"]
@@ -25,13 +25,13 @@ use crate::objects::Objects;
 pub use crate::marker::{RootSource, Sweep};
 
 /// Returns the unreachable objects in order of creation. The roots are the root set, the CDOs of all classes, running calls of the host,
-/// and `others`. Strong edges are references in properties (also inside structs and containers), references from an object to its
-/// subobjects, and from an object to its outer. An outer keeps only its subobjects alive. Aborts an incremental mark in progress. Call at
-/// safe points only. The only code that runs is `add_references` of native classes.
+/// and `others`. An object keeps alive the objects to which its properties refer, also inside structs and containers. An object also keeps
+/// its subobjects and its outer alive. An outer does not keep objects alive that are inside it but are not its subobjects. Aborts an
+/// incremental mark in progress. Call at safe points only. Calls only `add_references` of native classes.
 ///
 /// # Errors
-/// Fails if an `add_references` hook panics, or returns an error, as it does while a method borrows the Rust fields exclusively
-/// ([`CallError::ReentrantBorrow`]).
+/// Fails if an `add_references` hook panics or returns an error. A hook returns [`CallError::ReentrantBorrow`] while a method borrows the
+/// Rust fields of the object exclusively.
 pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectHandle>, CallError> {
     world.objects.abandon_mark();
     begin(world, others);
@@ -40,8 +40,8 @@ pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectH
     Ok(end_mark(world))
 }
 
-/// Starts an incremental mark if the mode is normal and no mark is in progress. From then on, the mark receives a report before every
-/// write. Call at safe points only.
+/// Starts an incremental mark if the mode is normal and no mark is in progress. After the start, every write is reported to the mark in
+/// advance. Call at safe points only.
 pub fn begin(world: &World, others: &dyn RootSource) {
     if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
         return;
@@ -52,8 +52,9 @@ pub fn begin(world: &World, others: &dyn RootSource) {
     world.mode.set(mode::MARKING);
 }
 
-/// Continues the mark until it is complete or `has_time` returns false; `has_time` is polled. Returns `true` if the mark is complete. A
-/// complete mark remains in progress for [`next_dead`] or [`end_mark`]; a further call marks again. Call at safe points only.
+/// Continues the mark until the mark is complete or `has_time` returns `false`. The mark polls `has_time`. Returns `true` if the mark is
+/// complete. A complete mark remains in progress for [`next_dead`] or [`end_mark`]. A later call of `mark` completes the mark again after
+/// changes. Call at safe points only.
 ///
 /// # Errors
 /// Returns the errors of [`unreachable()`]; the mark is then aborted.
@@ -65,8 +66,8 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     if !run(world, has_time)? {
         return Ok(false);
     }
-    // The mark tracks neither new roots of `others` nor changed references of native objects. Both are therefore read again. Hooks of
-    // native objects can add roots, so this runs in a loop.
+    // The mark does not track new roots of `others` and changed references that native objects report. Both are therefore read again. Hooks
+    // of native objects can add roots. The roots are therefore read in a loop.
     world.objects.with_marker(|marker| marker.requeue_natives());
     while world.objects.with_marker(|marker| shade_roots(world, others, marker)) == Some(true) {
         run(world, &mut || true)?;
@@ -74,17 +75,17 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     Ok(true)
 }
 
-/// Ends a mark that [`mark`] has completed, and returns all unreachable objects in order of creation. Returns no objects if no mark is
-/// in progress.
+/// Ends a mark that [`mark`] has completed. Returns all unreachable objects in order of creation. Returns an empty list if no mark is in
+/// progress.
 pub fn end_mark(world: &World) -> Vec<ObjectHandle> {
     let dead = world.objects.with_marker(|marker| marker.unmarked(&world.objects.store.borrow().slots));
     world.objects.abandon_mark();
     dead.unwrap_or_default()
 }
 
-/// Returns the next object to destroy, in order of creation. First marks the objects that became reachable since the last step: code that
-/// runs during the destruction of an object can keep another object alive, by a property or the root set. Call only after [`mark`] has
-/// returned true in the same slice.
+/// Returns the next object to destroy, in order of creation. First marks the objects that became reachable since the last step. Code that
+/// runs during the destruction of an object can make a different object reachable, by a property or the root set. Call only after [`mark`]
+/// has returned `true` in the same slice.
 ///
 /// # Errors
 /// Returns the errors of [`unreachable()`]; the mark is then aborted.
@@ -98,8 +99,8 @@ pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sw
     Ok(next.unwrap_or(Sweep::More))
 }
 
-/// Marks all roots outside the root set: the CDOs of all classes, objects held by running calls, and `others`. Returns `true` if any object
-/// is queued for scanning.
+/// Marks all roots outside the root set. These are the CDOs of all classes, objects that running calls hold, and `others`. Returns `true`
+/// if any object is queued for a scan.
 fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> bool {
     let store = world.objects.store.borrow();
     marker.shade_roots(&store.slots, |visit| {
@@ -109,15 +110,15 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
     })
 }
 
-/// Continues the mark until no object is queued and no hook of a native object is pending, or `has_time` returns false. Returns `true`
-/// if the queue is empty.
+/// Continues the mark until all queues are empty or `has_time` returns `false`. The queues contain objects to scan, and native objects
+/// whose hooks are pending. Returns `true` if all queues are empty.
 ///
-/// The hook of a native object is arbitrary host code. It runs under the conditions of code between two slices: no store is borrowed, and
-/// the mark tracks all writes, new objects and new roots. If a hook writes to an object, the object is scanned again, without a second call
-/// of the object's own hooks.
+/// The hook of a native object is arbitrary host code. Hooks run under the conditions of code between two slices. No store is borrowed, and
+/// the mark tracks all writes, new objects and new roots. If a hook writes to an object, the object is scanned again, but the object's own
+/// hooks are not called a second time.
 ///
 /// # Errors
-/// Fails if a hook panics or returns an error, because the references of the hook's object are then unknown, or if hooks create too
+/// Fails if a hook panics or returns an error, because the references of the hook's object are then unknown. Also fails if hooks create too
 /// many objects.
 fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     loop {
@@ -126,7 +127,7 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
             let run = world
                 .objects
                 .with_marker(|marker| marker.run(&store.slots, &store.roots, has_time).then(|| marker.next_hooks()));
-            // A hook cannot end the mark that calls it: ending requires a safe point.
+            // A hook cannot end the mark, because the end of a mark requires a safe point.
             let Some(Some(pending)) = run else { return Ok(run.is_none()) };
             pending
         };
@@ -148,7 +149,7 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
     }
 }
 
-/// Returns the references that the hooks of the class and its bases report for an object.
+/// Calls the hooks of the class and its bases for an object. Returns the references that the hooks report.
 fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<Vec<ObjectHandle>, CallError> {
     let mut found = Vec::new();
     let called = catch_panics(|| {
@@ -176,8 +177,8 @@ impl Objects {
         self.marker.borrow().as_ref().is_some_and(Marker::is_sweeping)
     }
 
-    /// Aborts the mark or sweep in progress, if any: before an operation that the mark cannot track, or after the last step of the
-    /// sweep. Unreachable objects that the sweep has not destroyed remain until the next collection.
+    /// Aborts the mark or sweep in progress, if any. Called before an operation that the mark cannot track, and after the last step of the
+    /// sweep. Unreachable objects that the sweep has not returned remain until the next collection.
     pub fn abandon_mark(&self) {
         if self.marker.take().is_some() && self.mode.get() == mode::MARKING {
             self.mode.set(mode::NORMAL);
@@ -203,7 +204,7 @@ mod tests {
 
     const OBJECT: &str = "/Script/Engine.Object";
 
-    /// Builds a world with objects 0 to 5, CDO first, and edges `from property to`.
+    /// Creates a world with the objects 0 to 5 (0 is the CDO) and the references `edges`. Each reference has the form `from property to`.
     fn check(edges: &[(usize, &str, usize)], roots: &[usize], extra: &[usize], expected: &[usize]) {
         let world = world();
         let link = StructDecl {

@@ -1,4 +1,4 @@
-//! Errors of construction: the failed step and its class, the object, and the source location.
+//! Errors of construction. An error contains the failed step and its class, the object, and the source location.
 
 use std::fmt;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ pub struct StepError(Box<StepFacts>);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct StepFacts {
-    /// Path of the class whose code failed, if the hook runs code of several classes.
+    /// Path of the class whose code failed. Set only if the hook runs code of several classes.
     pub class: Option<Rc<str>>,
     /// Error or panic message.
     pub message: String,
@@ -21,7 +21,7 @@ pub(crate) struct StepFacts {
     pub place: Option<SourcePlace>,
 }
 
-/// Failed construction. All objects of the construction were destroyed.
+/// Failed construction. All objects that the construction had created were destroyed.
 ///
 /// # Examples
 /// ```
@@ -119,12 +119,12 @@ impl From<CallError> for StepError {
 }
 
 impl StepError {
-    /// Creates an error with only a message.
+    /// Creates an error that has a message but neither class nor source location.
     pub fn new(message: impl Into<String>) -> Self {
         Self(Box::new(StepFacts { class: None, message: message.into(), place: None }))
     }
 
-    /// Adds the path of the class that failed.
+    /// Adds the path of the class whose code failed.
     pub fn of(mut self, class: &Rc<str>) -> Self {
         self.0.class = Some(Rc::clone(class));
         self

@@ -12,7 +12,7 @@ use crate::construction::{
 };
 use crate::value::Value;
 
-/// Adds a subobject to an existing object, after a reload added the subobject to the object's class. Game thread only.
+/// Adds a subobject to an existing object. Used after a reload has added the subobject to the object's class. Game thread only.
 ///
 /// # Errors
 /// [`ConstructionFailed`] if a step of the subobject's construction fails. The owner is then unchanged.
@@ -52,11 +52,11 @@ pub fn add_subobject(
     })
 }
 
-/// Constructs an object a second time under its handle, in a zeroed staged body. Used after a reload changed the object's native base
-/// class. Keeps the subobjects that the class still has. Game thread only.
+/// Constructs an object a second time under its handle, in a zeroed staged body. Used after a reload has changed the object's native base
+/// class. Keeps the subobjects that the class still declares. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step fails. The object remains, because the shadow still has its old body.
+/// [`ConstructionFailed`] if a step fails. The object still exists after an error, because the shadow has its old body.
 pub fn reconstruct(
     world: &World,
     hooks: &dyn ConstructionHooks,

@@ -1,5 +1,5 @@
-//! Overridden defaults of inherited properties, of fields in structs, and of properties of subobjects. Only the class default object
-//! receives these defaults directly; instances copy them from the CDO.
+//! Writes overridden defaults of inherited properties, of struct fields, and of subobject properties. Only the class default object (CDO)
+//! receives these defaults directly. Instances copy these defaults from the CDO.
 
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 //! Fast path of construction for a class with subobjects, if the template is the CDO of the class. A plan caches the subobjects with their
-//! classes, templates and reference offsets. The hooks run in the order of the general path. Only constructors can observe the steps of the
-//! store. Steps after the last constructor are omitted: the final copy of the values replaces them.
+//! classes, templates and reference offsets. The hooks run in the order of the slow path. Only constructors can observe the steps that
+//! change the store. The final copy of the values therefore replaces all steps after the last constructor.
 
 use std::rc::Rc;
 
@@ -33,8 +33,8 @@ struct Draft {
 }
 
 impl Constructor<'_> {
-    /// Returns the plan for objects of the requested class. Returns `None` if the object needs the general path: `template` differs from
-    /// the CDO, or a subobject of the CDO is missing or has an unexpected class.
+    /// Returns the plan for objects of the requested class. Returns `None` if the object needs the slow path. This is the case if
+    /// `template` is not the CDO, or if a subobject of the CDO is missing or has an unexpected class.
     pub(super) fn parts_plan(&self, template: ObjectHandle) -> Option<Rc<PartsPlan>> {
         let class = self.requested;
         if !class.has_subobjects() || template != class.cdo.get() {
@@ -57,7 +57,7 @@ impl Constructor<'_> {
         plan
     }
 
-    /// Adds a member and its subobjects to the plan. Returns the index of the member, or `None` if the object needs the general path.
+    /// Adds a member and its subobjects to the plan. Returns the index of the member, or `None` if the object needs the slow path.
     fn plan_member(
         &self,
         class: &Rc<Class>,
@@ -82,7 +82,7 @@ impl Constructor<'_> {
         });
         draft.dynamic += if plan.has_constructors { 0 } else { plan.dynamic };
         draft.steps.push(PartStep::Begin(at));
-        // The owner has no values yet that its red constructor could observe.
+        // The red constructor of the subobject can observe all steps before it. The first member has no such steps.
         if class.has_plugin_part() && part.is_some() {
             draft.observed = draft.steps.len();
         }
@@ -112,7 +112,7 @@ impl Constructor<'_> {
         let class = self.world.types.class_by_path(&owner_class.subobject_class(subobject))?;
         let template = objects.subobject(owner_template, &subobject.name)?;
         let offset = subobject.property.offset;
-        // The general path reports these errors, or finds another template.
+        // The slow path handles these cases. It reports an error, or selects a different template.
         let is_plain = class.flags & class_flags::ABSTRACT == 0
             && objects.class_id(template) == Some(class.id)
             && !draft.around.contains(&class.id)
@@ -170,7 +170,7 @@ impl Constructor<'_> {
                 if constructs { self.construct(*object, turn) } else { Ok(()) }
             }
             PartStep::End(at) => {
-                // All later members are inside this member. Copies them again with their mutual references.
+                // All later members are inside this member. Copies these members again, with the references between them.
                 self.copy_members(plan, at, made)?;
                 self.refer_to_member(&plan.members[at], at, made)
             }
@@ -213,7 +213,7 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Copies the values of the templates to the members from `first` on, except the references to own subobjects.
+    /// Copies the values of the templates to the member `first` and all later members. Does not copy references to own subobjects.
     fn copy_members(&self, plan: &PartsPlan, first: usize, made: &Made) -> Result<(), ConstructionFailed> {
         let members = || plan.members.iter().zip(made);
         let mut pairs: SmallVec<[(ObjectHandle, ObjectHandle); 4]> = SmallVec::new();
@@ -242,7 +242,7 @@ impl Constructor<'_> {
         }
     }
 
-    /// Returns the error for a subobject after `missing` was destroyed.
+    /// Returns the error for a subobject whose construction failed because `missing` was destroyed.
     #[cold]
     fn part_failed(&self, part: PartLocation, missing: ObjectHandle, made: &Made) -> ConstructionFailed {
         let (owner, class) = &made[part.owner];
@@ -251,7 +251,7 @@ impl Constructor<'_> {
         self.failed_for(*owner, step, StepError::from(CallError::Stale { handle: missing }))
     }
 
-    /// Destroys a member whose step failed, then its owners, in the order of the general path.
+    /// Destroys a member whose step failed, then its direct and indirect owners. This is the order of the slow path.
     #[cold]
     fn destroy_with_owners(&self, plan: &PartsPlan, failed: usize, made: &Made) {
         let owner = |at: &usize| plan.members[*at].part.map(|part| part.owner);
@@ -263,8 +263,8 @@ impl Constructor<'_> {
     }
 }
 
-/// Returns the number of classes that count as constructed when the member is allocated. If the chain has no constructors, all classes
-/// count.
+/// Returns the number of classes that are marked as constructed when the member is allocated. If the chain has no constructors, these are
+/// all classes.
 fn constructed_at_start(member: &Member, class: &Class) -> usize {
     if member.has_constructors { 0 } else { class.depth() }
 }
@@ -278,7 +278,7 @@ impl PartStep {
 }
 
 impl Draft {
-    /// Removes the steps that no constructor can observe. If no class has PostInitProperties, also removes these calls.
+    /// Removes the steps that no constructor can observe. If no class has PostInitProperties, also removes the calls of PostInitProperties.
     fn finish(self, key: (u64, ObjectHandle)) -> PartsPlan {
         let Self { mut members, steps, mut inits, dynamic, observed, .. } = self;
         let needed = |(at, step): (usize, PartStep)| match step {
@@ -297,7 +297,8 @@ impl Draft {
             }
         }
         let has_any = members.iter().any(|member| member.has_post_init);
-        // The hook of a plugin part rejects an object that an earlier hook has destroyed, even if the class has no hook.
+        // A member with a plugin part also keeps its entry. This step rejects an object that an earlier hook has destroyed, even if its
+        // class has no PostInitProperties.
         inits.retain(|at| has_any && (members[*at].has_post_init || members[*at].has_plugin_part));
         PartsPlan { key, members: members.into(), steps, inits: inits.into(), dynamic }
     }

@@ -24,13 +24,13 @@ const OBJECT: &str = "/Script/Engine.Object";
 const ACTOR: &str = "/Script/Engine.Actor";
 const COMPONENT: &str = "/Script/Engine.Component";
 
-/// Records each hook call. Fails or acts at configured steps.
+/// Records each hook call. At configured steps, fails or writes a value.
 struct Recorder {
     world: World,
     order: RefCell<Vec<String>>,
-    /// Step that fails (such as `red Cube`), and its failure.
+    /// Step that fails (such as `red Cube`), and the failure of the step.
     fails: RefCell<Option<(&'static str, &'static str)>>,
-    /// Values to write: step, property, value.
+    /// Values to write. Each entry has the step, the property and the value.
     writes: RefCell<Vec<(&'static str, &'static str, f64)>>,
     /// True if dynamic classes have no class constructors.
     has_no_constructors: Cell<bool>,
@@ -39,7 +39,7 @@ struct Recorder {
 }
 
 thread_local! {
-    /// Calls of native hooks. Native hooks are plain functions and record their calls here.
+    /// Recorded calls of native hooks. These hooks are plain functions without access to the `Recorder`.
     static NATIVE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -139,7 +139,7 @@ fn part(name: &str, class: &str) -> PropertyDecl {
     PropertyDecl::new(name, PropertyKind::OBJECT).of_type(class).with_flags(property_flags::DEFAULT_SUBOBJECT)
 }
 
-/// Builds Object ← Component ← Gear (dynamic); Object ← Actor { root: Component } ← Cube { gear: Gear } ← Big (dynamic).
+/// Declares the classes Object ← Component ← Gear (dynamic), and Object ← Actor { root: Component } ← Cube { gear: Gear } ← Big (dynamic).
 fn garage() -> (Recorder, Rc<Class>) {
     let world = world();
     let hooked = |decl| ClassDecl {
@@ -238,7 +238,8 @@ fn an_object_starts_with_its_defaults_and_its_own_subobjects() {
 #[test]
 fn a_class_constructor_shapes_the_cdo_and_instances_follow_the_cdo() {
     let (recorder, big) = garage();
-    // The CDO keeps the values that its constructor writes. In an instance, the CDO's values overwrite these values.
+    // The CDO keeps the values that its constructor writes. In an instance, the CDO's values overwrite the values that the constructor
+    // writes.
     recorder.writes.borrow_mut().extend([("class Big", "speed", 240.0), ("class Big", "mass", 7.0)]);
     let first = recorder.construct(&big).unwrap();
     recorder.writes.borrow_mut().clear();
@@ -415,11 +416,10 @@ fn class_constructors_are_counted_where_they_run() {
     let (recorder, big) = garage();
     let object = recorder.construct(&big).unwrap();
     let counters = &recorder.world.counters;
-    // Counts one run for Gear's CDO, one for Cube's CDO and one for its gear, two for Big's CDO and one for its gear.
+    // One run is for Gear's CDO. Cube's CDO has one run, and its gear has one. Big's CDO has two runs, and its gear has one.
     assert_eq!(counters.class_constructors_on_cdos.get(), 6);
     assert_eq!((counters.class_constructors_on_instances.get(), counters.class_constructors_rerun.get()), (3, 0));
-    // The CDOs are those of Actor, Component, Gear, Cube, Big and Object. The constructions are the instance and its two
-    // subobjects.
+    // The classes Actor, Component, Gear, Cube, Big and Object have CDOs. The constructions are the instance and its two subobjects.
     assert_eq!((counters.cdos.get(), counters.constructions.get()), (6, 3));
     run_class_constructor(&recorder.world, &recorder, object, &big).unwrap();
     assert_eq!(counters.class_constructors_rerun.get(), 1);

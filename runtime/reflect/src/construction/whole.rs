@@ -1,5 +1,5 @@
-//! Fast path of construction for a class without subobjects, with a template of exactly that class. This is the common case. Runs the steps
-//! in the order of the general path, and omits steps without a visible effect.
+//! Fast path of construction for a class without subobjects, with a template of exactly that class. Most constructions use this path. Runs
+//! the steps in the order of the slow path, and omits steps without a visible effect.
 
 use std::rc::Rc;
 
@@ -19,7 +19,7 @@ impl Constructor<'_> {
         template: ObjectHandle,
     ) -> Result<ObjectHandle, ConstructionFailed> {
         let plan = self.plan_of(self.requested);
-        // Without constructors, all classes count as constructed.
+        // Without constructors, all classes are marked as constructed.
         let constructed = if plan.has_constructors { 0 } else { self.requested.depth() };
         let object = self.world.objects.allocate_as(self.requested, args.name, args.outer, 0, constructed);
         if let Err(failed) = self.grow_whole(object, template, plan) {
@@ -47,7 +47,8 @@ impl Constructor<'_> {
         }
         if plan.has_constructors {
             for turn in class.lineage() {
-                // Sets the defaults only if constructors may observe them. The template's values overwrite the defaults below.
+                // Sets the defaults only because constructors may observe them. The copy of the template's values below overwrites the
+                // defaults.
                 if has_defaults(turn) {
                     let step = || ConstructionStep::Defaults(turn.path.to_string());
                     self.step(object, step, || self.set_defaults(object, turn))?;

@@ -1,6 +1,6 @@
 //! Errors of container operations.
 
-/// Reason why a container operation failed. The container is unchanged.
+/// Reason for the failure of a container operation. The container is unchanged after the failure.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ContainerError {
     /// The range exceeds the length.

@@ -1,4 +1,4 @@
-//! Sets and maps: rows as in an array, and a hash table that maps keys to rows.
+//! Sets and maps. Both have rows, like an array, and a hash table that maps keys to rows.
 
 use alcedo_abi::value::{ArrayRaw, MapRaw};
 
@@ -72,7 +72,7 @@ impl<'a> Keyed<'a> {
         self.rows().span().get(at).map(RowPtr::parts)
     }
 
-    /// Compares two containers of equal types. The order of rows is ignored.
+    /// Checks that two containers of equal types have equal rows in any order.
     pub(crate) fn equal(self, other: Keyed<'_>) -> bool {
         let (one, two) = (self.rows(), Keyed { at: other.at, row: self.row });
         one.len() == two.len()
@@ -101,8 +101,8 @@ impl<'a> KeyedMut<'a> {
         Keyed { at: self.at, row: self.row }
     }
 
-    /// Returns the row of a key, and true if the row is new. If the key is missing, inserts a copy of the key with a zero value. `key` may
-    /// point into a value of this container.
+    /// Returns the row of a key, and `true` if the row is new. If the key is missing, inserts a copy of the key with a zero value. `key`
+    /// may point into a row of this container.
     ///
     /// # Errors
     /// Fails if memory is exhausted, or if the row count would exceed the maximum. The container is then unchanged.
@@ -133,7 +133,7 @@ impl<'a> KeyedMut<'a> {
         Ok((at, true))
     }
 
-    /// Returns the value in row `at`. Returns `None` in a set.
+    /// Returns the value in row `at` of a map. Returns `None` for a set.
     ///
     /// # Panics
     /// Panics if the row does not exist.
@@ -156,7 +156,7 @@ impl<'a> KeyedMut<'a> {
         if let Some(index) = self.index() {
             match index.find_entry(removed.key().hashed(), |found| found.at == at) {
                 Ok(entry) => drop(entry.remove()),
-                // The key was changed in place after it was indexed.
+                // The key was changed in its row after it was indexed. Its hash therefore does not find the entry.
                 Err(_) => index.retain(|found| found.at != at),
             }
             match index.find_mut(moved.key().hashed(), |found| found.at == last) {
@@ -191,7 +191,7 @@ impl<'a> KeyedMut<'a> {
         self.rows().destroy();
     }
 
-    /// Rebuilds the index after keys were changed in place. Of several rows with equal keys, keeps the first.
+    /// Rebuilds the index after keys were changed in their rows. If several rows have equal keys, keeps only the first of these rows.
     pub(crate) fn rekey(&mut self) {
         self.set_index(None);
         let rows = self.span();
@@ -206,7 +206,7 @@ impl<'a> KeyedMut<'a> {
             }
         }
         for at in twice.into_iter().rev() {
-            // Removes the rows in descending order: the indices of rows that are removed later stay valid.
+            // Removes the rows in descending order, so that the indices of the remaining duplicates are still valid.
             let _done = self.remove(at);
         }
         self.build_index_if_large();
@@ -218,7 +218,7 @@ impl<'a> KeyedMut<'a> {
         }
     }
 
-    /// Builds the table of all rows, whose keys must be distinct.
+    /// Builds the hash table of all rows. The keys of the rows must be distinct.
     fn build_index(&mut self) {
         let rows = self.span();
         let mut index = Index::with_capacity(rows.len as usize);

@@ -1,4 +1,4 @@
-//! Compares containers with containers of the standard library after each of many random operations.
+//! Compares containers with containers of the standard library, after each operation of a random sequence.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -203,7 +203,7 @@ fn invalid_operations_are_refused_without_changes() {
     let removed = keyed_mut(set.as_mut()).unwrap().remove(0);
     assert_eq!(removed, Err(ContainerError::OutOfRange { at: 0, count: 1, len: 0 }));
 
-    // The system may succeed with this allocation of 64 GiB. The allocation is freed immediately.
+    // This allocation of 64 GiB may succeed on some systems. The memory is freed immediately.
     let mut huge = OwnedValue::zero(type_of(wide));
     let reserved = array_in(&mut huge).reserve(u32::MAX);
     assert!(matches!(reserved, Ok(()) | Err(ContainerError::NoMemory { .. })), "{reserved:?}");

@@ -1,5 +1,5 @@
 //! State that objects keep outside their memory: the state of a missing class, and values that properties cannot hold. Only reloads and
-//! saved worlds maintain this state. Its access functions are therefore separate from the access to objects.
+//! saved worlds access this state. Its functions are therefore separate from other object functions.
 
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ impl Objects {
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
-    /// Makes the object dormant. `dormant` contains the state of its missing class.
+    /// Makes the object dormant. `dormant` contains the state for the missing class of the object.
     pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
@@ -39,7 +39,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Keeps `value` for a property that currently has a different value.
+    /// Keeps `value` outside the object's memory, for a property that currently has a different value.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist.
@@ -58,7 +58,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Checks that the object keeps a value of that property.
+    /// Checks that the object keeps a value for that property.
     pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
         self.inspect(object, |tenant| {
             tenant.body.removed.as_ref().is_some_and(|removed| removed.get(property).is_some())
@@ -76,7 +76,8 @@ impl Objects {
         value
     }
 
-    /// Replaces the kept fields. Returns the previous kept fields. Does nothing if the object does not exist.
+    /// Replaces the kept fields that the object's plugin part rejected. Returns the previous kept fields. Has no effect if the object does
+    /// not exist.
     pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
         let mut store = self.store.borrow_mut();
         let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };

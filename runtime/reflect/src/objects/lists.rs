@@ -19,7 +19,7 @@ pub enum ListEdit {
     Added(usize, ObjectHandle),
 }
 
-/// Maximum number of changed slots for an update of a list. Each slot costs a search of the list.
+/// Maximum number of changed slots for an update of a list, because each changed slot costs a search of the list.
 const MAX_FOLLOWED: usize = 16;
 
 impl Objects {
@@ -42,21 +42,21 @@ impl Objects {
         self.store.borrow().slots.count_living()
     }
 
-    /// Returns the instances of a class and of its derived classes, in order of creation. Excludes CDOs, their subobjects, and dormant
+    /// Returns the instances of a class and its derived classes, in order of creation. Excludes CDOs, subobjects of CDOs, and dormant
     /// objects.
     pub fn of_class(&self, class: &Class) -> Vec<ObjectHandle> {
         let is_kept = |tenant: &Tenant| !tenant.is_template() && tenant.body.dormant.is_none();
         self.list(|found| found.is_a(class), |_, _| false, is_kept)
     }
 
-    /// Returns all objects, including CDOs, of the classes that `is_listed` accepts, in order of creation. Calls `is_listed` once per
-    /// class. `is_listed` must not change the store.
+    /// Returns the objects of the classes that `is_listed` accepts, in order of creation. Includes CDOs. Calls `is_listed` once per class.
+    /// `is_listed` must not change the store.
     pub fn of_classes(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
         self.list(is_listed, |_, _| false, |_| true)
     }
 
-    /// Returns all objects, including CDOs, whose class has a property that `is_listed` accepts. The objects are in order of creation. Also
-    /// returns these properties by class. `is_listed` must not change the store.
+    /// Returns the objects whose class has a property that `is_listed` accepts, in order of creation. Includes CDOs. Also returns the
+    /// accepted properties by class. `is_listed` must not change the store.
     pub fn with_properties(
         &self,
         is_listed: impl Fn(&Property) -> bool,
@@ -71,14 +71,14 @@ impl Objects {
         (objects, listed)
     }
 
-    /// Returns the objects of the classes that `is_listed` accepts, and all dormant objects, in order of creation. Excludes CDOs and their
-    /// subobjects. Calls `is_listed` once per class. `is_listed` must not change the store.
+    /// Returns the objects of the classes that `is_listed` accepts, and all dormant objects, in order of creation. Excludes CDOs and
+    /// subobjects of CDOs. Calls `is_listed` once per class. `is_listed` must not change the store.
     pub fn living_of(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
         self.list(is_listed, Slots::is_dormant, |tenant| !tenant.is_template())
     }
 
-    /// Returns the objects whose class is listed or whose slot `is_also` accepts. `is_kept` filters them by their records in the slots.
-    /// Scans the compact column of classes, and reads the large records only of these objects.
+    /// Returns the objects whose class is listed or whose slot `is_also` accepts. `is_kept` filters these objects by their tenants. Scans
+    /// the compact column of classes. Reads only the tenants of these objects, because a tenant is large.
     fn list(
         &self,
         is_listed: impl FnMut(&Rc<Class>) -> bool,
@@ -105,8 +105,8 @@ impl Objects {
         in_order(found)
     }
 
-    /// Updates a list that [`Objects::of_class`] returned. `since` is the counter of changes at that time. Returns the edits in order. If
-    /// too many slots have changed, returns `None` and leaves the list unchanged.
+    /// Updates a list that [`Objects::of_class`] returned. `since` is the change counter at the time of the last update. Returns the edits
+    /// in order. If too many slots have changed, returns `None` and does not change the list.
     pub fn follow(&self, class: &Class, list: &mut Vec<ObjectHandle>, since: u64) -> Option<Vec<ListEdit>> {
         let changed = self.columns.changed_since(since).filter(|changed| changed.len() <= MAX_FOLLOWED)?;
         let store = self.store.borrow();
@@ -118,7 +118,7 @@ impl Objects {
                 edits.push(ListEdit::Removed(at));
             }
         }
-        // The objects that remain in the list have not changed and are alive.
+        // The objects that remain in the list are alive, and their slots have not changed.
         for object in changed.into_iter().map(|index| slots.handle(index)) {
             let Some(tenant) = slots.get(object) else { continue };
             let body = &tenant.body;
@@ -135,10 +135,10 @@ impl Objects {
     }
 }
 
-/// Classes of a list. Calls `check` once per class.
+/// Cached results of `check` by class. Calls `check` once per class.
 struct Listed<F> {
     check: F,
-    /// Result of the latest check. Reused because adjacent objects mostly have one class.
+    /// Class and result of the latest check. Adjacent objects usually have one class, and then share this result.
     last: (ClassId, bool),
     known: FxHashMap<ClassId, bool>,
 }

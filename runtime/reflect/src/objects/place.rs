@@ -11,7 +11,7 @@ use crate::names::{Names, PartName};
 use crate::naming::{Label, name_problem};
 use crate::objects::{Objects, Part, PartNames, Store, object_flags};
 
-/// See [`Objects::display`].
+/// Formats an object for messages. Created by [`Objects::display`].
 #[derive(Clone, Copy)]
 pub struct ObjectDisplay<'a> {
     objects: &'a Objects,
@@ -29,7 +29,7 @@ impl fmt::Display for ObjectDisplay<'_> {
     }
 }
 
-/// Reason why an object cannot be renamed or moved.
+/// Reason for which an object cannot be renamed or moved.
 ///
 /// # Examples
 /// ```
@@ -77,7 +77,7 @@ pub enum RenameError {
     Fixed {
         /// Object to rename.
         object: ObjectHandle,
-        /// Description of the object.
+        /// Description of the object for the message.
         what: &'static str,
     },
     /// The name is not allowed.
@@ -99,7 +99,7 @@ pub enum RenameError {
 }
 
 impl Objects {
-    /// Returns the name of the object; creates the text of a generated name.
+    /// Returns the name of the object. If the name is a generated name, creates its text.
     #[inline]
     pub fn name(&self, object: ObjectHandle) -> Option<Name> {
         let store = self.store.borrow();
@@ -107,7 +107,7 @@ impl Objects {
         Some(store.naming.name(&self.names, label))
     }
 
-    /// Formats an object for messages: `Game.Cube (Cube_1)`. Formats an object that does not exist as its handle. The text is built only
+    /// Formats an object for messages: `Game.Cube (Cube_1)`. If the object does not exist, formats the handle. The text is created only
     /// when the result is formatted.
     #[inline]
     pub fn display(&self, object: ObjectHandle) -> ObjectDisplay<'_> {
@@ -171,7 +171,7 @@ impl Objects {
         if self.predates_shadow(object) {
             return Err(RenameError::DuringReload { object });
         }
-        // The iteration terminates: no object is inside itself.
+        // The iteration terminates, because no object is inside itself.
         let mut around = std::iter::successors(Some(outer), |around| self.outer(*around));
         if around.any(|around| around == object) {
             return Err(RenameError::Circle { object, outer });
@@ -184,8 +184,8 @@ impl Objects {
 }
 
 impl Store {
-    /// Renames a default subobject, and its entry in the list of its owner. Returns the previous names. Returns `None` if an object does
-    /// not exist, or if the owner does not list the subobject.
+    /// Renames a default subobject, and its entry in the list of its owner. Returns the previous names. Returns `None` if the owner or the
+    /// subobject does not exist, or if the owner does not list the subobject.
     pub(super) fn rename_part(
         &mut self,
         names: &Names,

@@ -1,7 +1,7 @@
 //! Shadow of a reload: a transaction of staged bodies, constructions and destructions. The transaction is committed or rolled back as a
 //! whole.
 //!
-//! If the layout of its class is unchanged, an object can keep its body. The body receives a new binding to the class. Its values are
+//! An object can keep its body if the layout of its class is unchanged. The body is then bound to the new class. The values of the body are
 //! copied before their first write in the shadow.
 
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::objects::{CopyCheck, Objects, Shadow, Store, object_flags};
 use crate::slots::{Built, TenantState};
 use crate::storage::Storage;
 
-/// Data that a shadow has replaced. The drop destroys old bodies, and can destroy classes.
+/// Bodies, classes and copies that the end of a shadow has made unused. Dropping this value destroys the bodies, and can destroy classes.
 pub struct Replaced {
     pub(super) bodies: Vec<(ObjectHandle, Body, Built)>,
     bindings: Vec<(ObjectHandle, Rc<Class>, Built)>,
@@ -31,7 +31,7 @@ impl fmt::Debug for Replaced {
 }
 
 impl Objects {
-    /// Starts a shadow. From then on, bodies are staged, and constructions and destructions can be rolled back.
+    /// Starts a shadow. Until the end of the shadow, bodies are staged, and constructions and destructions can be rolled back.
     ///
     /// # Panics
     /// Panics if a shadow is already active.
@@ -62,8 +62,8 @@ impl Objects {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Checks that a shadow is active and the object was created before the shadow. Such an object must not be destroyed in the shadow,
-    /// because its plugin part could not be restored.
+    /// Checks that a shadow is active and that the object was created before the shadow. Code must not destroy this object in the shadow,
+    /// because a rollback could not restore its plugin part.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -72,8 +72,8 @@ impl Objects {
         store.shadow.as_ref().is_some_and(is_older)
     }
 
-    /// Checks that a rollback discards writes to the object. This is true for an object that was created in the shadow, for a staged body,
-    /// and for a body that stays in place and is copied before its first write.
+    /// Checks that a rollback discards writes to the object. This is the case if the object was created in the shadow, or if its body is
+    /// staged. It is also the case for a kept body, because its values are copied before their first write.
     pub(crate) fn is_staged(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
         let (Some(shadow), Some(tenant)) = (&store.shadow, store.slots.get(object)) else { return false };
@@ -81,9 +81,9 @@ impl Objects {
         is_new || shadow.is_staged.get(object.index()) || shadow.in_place.get(object.index())
     }
 
-    /// Keeps the body of an object in place, and binds it to `class`. The layouts of `class` and of the current class are equal. The body
-    /// has no conjugate until another conjugate is set. All classes of the chain count as constructed. A rollback restores the previous
-    /// binding and the values.
+    /// Keeps the body of an object, and binds the body to `class`. The layouts of `class` and of the current class must be equal. The
+    /// object has no conjugate until a new conjugate is set. All classes of the chain are marked as constructed. A rollback restores the
+    /// previous binding and the values.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist.
@@ -110,7 +110,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Copies the values of an object before their first write, if its body stays in place.
+    /// If an object keeps its body, copies its values before their first write.
     ///
     /// # Errors
     /// Returns the error of the function set by [`Objects::check_copies`].
@@ -128,13 +128,13 @@ impl Objects {
         self.copy_check.get()()
     }
 
-    /// Sets the function that runs after the copy of an object's values, before their first write. For fault injection.
+    /// Sets the function that runs after an object's values are copied, and before their first write. For fault injection.
     pub fn check_copies(&self, check: CopyCheck) {
         self.copy_check.set(check);
     }
 
-    /// Stages a new body for an object. The new body is used from now on; the shadow keeps the old body unchanged. The object has no
-    /// conjugate until another conjugate is set. All classes of the new chain count as constructed.
+    /// Stages a new body for an object. The object uses the new body immediately. The shadow keeps the old body unchanged. The object has
+    /// no conjugate until a new conjugate is set. All classes of the new chain are marked as constructed.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist.
@@ -159,15 +159,15 @@ impl Objects {
         Ok(())
     }
 
-    /// Records in the shadow, if one is active, that an object is constructed again; see [`Objects::next_left`].
+    /// If a shadow is active, records in the shadow that an object is constructed again. See [`Objects::next_left`].
     pub(crate) fn note_reconstruction(&self, object: ObjectHandle) {
         if let Some(shadow) = &mut self.store.borrow_mut().shadow {
             shadow.reconstructed.put(object.index(), true);
         }
     }
 
-    /// Removes and returns an object that a reload has constructed again, with the class that the object has left: its old class after a
-    /// commit, and its new class after a rollback. Returns `None` if the native state of all left classes has ended.
+    /// Removes and returns an object that a reload has constructed again, with the class that the object has left. This is its old class
+    /// after a commit, and its new class after a rollback. Returns `None` if no such object remains.
     pub(crate) fn next_left(&self) -> Option<(ObjectHandle, Rc<Class>)> {
         self.store.borrow_mut().left.pop_first()
     }
@@ -177,7 +177,7 @@ impl Objects {
         self.store.borrow_mut().left.remove(&object)
     }
 
-    /// Renames a default subobject of an object. A rollback restores the name. Does nothing if `owner` does not have the subobject.
+    /// Renames a default subobject of an object. A rollback restores the name. Has no effect if `owner` does not have the subobject.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -189,8 +189,8 @@ impl Objects {
         shadow.renamed.extend(before.map(|before| ((owner, part), before)));
     }
 
-    /// Commits the shadow. Returns the old bodies, and the old classes of the bodies that stay in place, with the old conjugates. The
-    /// commit always succeeds and calls no foreign code.
+    /// Commits the shadow. Returns the old bodies, the old classes of kept bodies, and the old conjugates. The commit always succeeds and
+    /// calls no foreign code.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -206,9 +206,9 @@ impl Objects {
         Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies }
     }
 
-    /// Rolls the shadow back: restores the destroyed objects, and the values and bindings of the bodies that stayed in place.
-    /// Returns the staged bodies and the classes that the shadow had set, and the objects that were created in the shadow, in order of
-    /// creation. The caller must destroy these objects.
+    /// Rolls the shadow back. Restores the destroyed objects, the old bodies, and the values and classes of kept bodies. Returns the staged
+    /// bodies and the classes that the shadow had set. Also returns the objects that were created in the shadow, in order of creation. The
+    /// caller must destroy these objects.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -216,7 +216,7 @@ impl Objects {
         self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
         let mut shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
-        // The slot of an object from before the shadow is not reused in the shadow, even if the object was destroyed.
+        // In a shadow, the slot of a destroyed object is not reused if the object was created before the shadow.
         for (object, plugin_part) in &shadow.ended {
             let Some(tenant) = store.slots.any_mut(*object) else { continue };
             tenant.life = TenantState::Alive;
@@ -227,7 +227,7 @@ impl Objects {
             let _renamed = store.rename_part(&self.names, part, names);
         }
         for (object, body, built) in &mut shadow.staged {
-            // An object created in the shadow may have been destroyed and its slot reused.
+            // If the object was created in the shadow, it may have been destroyed and its slot reused.
             let Some(tenant) = store.slots.get_mut(*object) else { continue };
             std::mem::swap(&mut tenant.body, body);
             store.slots.rebuilt(*object, *built);

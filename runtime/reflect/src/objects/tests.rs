@@ -285,7 +285,7 @@ fn a_body_staged_twice_is_the_last_one() {
     assert_eq!(world.objects.conjugate(kept), Some(33));
 }
 
-/// Creates an object, and declares its class again in a shadow with an equal layout. The object keeps its body.
+/// Creates an object, and declares its class again in a shadow. Both declarations have equal layouts. The object keeps its body.
 fn kept_in_place() -> (World, ObjectHandle, Rc<Class>) {
     let (world, class) = cube(&properties());
     let object = new(&world, &class);
@@ -417,7 +417,7 @@ fn a_dropped_shadow_returns_a_default_object_to_its_class() {
     let cdo = world.objects.allocate(&class, None, ObjectHandle::NONE, object_flags::CDO);
     class.cdo.set(cdo);
     world.objects.begin_shadow();
-    // Clears the handle, as the destruction of a CDO does.
+    // Clears the handle, like the destruction of a CDO.
     class.cdo.set(ObjectHandle::NONE);
     world.objects.release(cdo);
     world.objects.drop_shadow();
@@ -443,7 +443,7 @@ fn the_directory_agrees_with_the_store_through_constructions_ends_and_shadows() 
     let (world, objects) = shadowed();
     world.objects.commit_shadow();
     check(&world, &objects);
-    // Exceeds the capacity. The entries are reallocated, and the head stays in place.
+    // Exceeds the capacity. The entries are then reallocated. The address of the head does not change.
     let (head, class) = (world.objects.directory(), world.objects.class(objects[2]).unwrap());
     let crowd: Vec<_> = (0..1000).map(|_| new(&world, &class)).collect();
     check(&world, &crowd);

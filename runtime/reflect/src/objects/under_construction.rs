@@ -1,5 +1,5 @@
-//! Operations on objects under construction; `construction.rs` defines their order. These operations skip the check of
-//! [`Objects::may_write`]. They are therefore separate from the access to finished objects.
+//! Operations on objects under construction. `construction.rs` defines the order of the operations. These operations skip the check of
+//! [`Objects::may_write`]. They are therefore separate from the access to complete objects.
 
 use std::rc::Rc;
 
@@ -20,8 +20,8 @@ impl Objects {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Copies the property bytes of `from` to an object under construction. Requires that both objects have one schema, and that its values
-    /// own no memory and name no objects. Otherwise, returns false and writes nothing.
+    /// Copies the property bytes of `from` to an object under construction. Both objects must have one schema, whose values own no memory
+    /// and contain no object handles. Otherwise, returns `false` and writes nothing.
     #[inline]
     pub(crate) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -30,8 +30,8 @@ impl Objects {
         to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.body.view())
     }
 
-    /// Copies `properties` from `from`. In each pair of `pairs`, the left reference is replaced by the right reference. Keeps properties
-    /// that refer to the object's own subobjects.
+    /// Copies the values of `properties` from `from`. In the copied values, replaces the first object of each pair in `pairs` by the second
+    /// object. Does not overwrite properties that refer to the object's own subobjects.
     pub(crate) fn copy_values(
         &self,
         object: ObjectHandle,
@@ -58,11 +58,12 @@ impl Objects {
         Ok(())
     }
 
-    /// Copies all values of `from`, except the references at the offsets `own`. The body of `from` has the object's schema. If `pairs` is
-    /// not empty, replaces references as [`Objects::copy_values`] does.
+    /// Copies all values of `from`, except the references at the offsets `own`. The body of `from` must have the object's schema. In the
+    /// copied values, replaces the first object of each pair in `pairs` by the second object.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if an object does not exist, or if the schemas differ: `from` is then not the expected object.
+    /// [`CallError::Stale`] if an object does not exist. Also returns [`CallError::Stale`] if the schemas differ, because `from` is then
+    /// not the expected object.
     pub(crate) fn copy_whole(
         &self,
         object: ObjectHandle,
@@ -88,13 +89,13 @@ impl Objects {
     }
 
     /// Overwrites the strong reference at an offset of the object's memory. If the object does not exist or has no reference at the offset,
-    /// returns false and writes nothing.
+    /// returns `false` and writes nothing.
     pub(crate) fn put_reference(&self, object: ObjectHandle, offset: u32, to: ObjectHandle) -> bool {
         self.rescan(object);
         self.inspect(object, |tenant| tenant.body.view().put_reference(offset, to)) == Some(true)
     }
 
-    /// Registers `child` as a subobject of `owner`.
+    /// Registers `child` as the default subobject `name` of `owner`.
     pub fn adopt(&self, owner: ObjectHandle, name: &Rc<str>, child: ObjectHandle) {
         let name = self.names.intern(name);
         self.store.borrow_mut().slots.adopt(owner, name, child);
@@ -107,8 +108,8 @@ impl Objects {
         self.inspect(object, |tenant| tenant.constructed).unwrap_or(0) as usize
     }
 
-    /// Marks the first `count` classes of the chain as constructed. Returns two flags: true if these classes were already constructed; true
-    /// if the object is a CDO or belongs to a CDO.
+    /// Marks the first `count` classes of the chain as constructed. Returns two flags. The first is true if these classes were already
+    /// constructed. The second is true if the object is a CDO or belongs to a CDO.
     pub(crate) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
         self.change(object, |tenant| {
             let was_run = tenant.constructed >= count as u32;
@@ -129,7 +130,7 @@ impl Objects {
         self.inspect(object, |tenant| tenant.life == TenantState::Ending) == Some(true)
     }
 
-    /// Marks the object as being destroyed. Returns false if the object was already marked.
+    /// Records that the destruction of the object has begun. Returns `false` if the destruction had already begun.
     pub(crate) fn begin_end(&self, object: ObjectHandle) -> bool {
         self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) == TenantState::Alive)
             == Some(true)

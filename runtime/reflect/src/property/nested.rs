@@ -1,5 +1,4 @@
-//! Data of types that contain other types: inner types, layout and text. The data is computed once, because every access to a value uses
-//! it.
+//! Inner types, layout and text of container types. They are computed once per type, because every access to a value uses them.
 
 use std::rc::Rc;
 
@@ -34,7 +33,7 @@ pub struct OptionalType {
     size: usize,
 }
 
-/// Layout of a row in a set or map: the key, followed by the value in a map.
+/// Layout of a row. In a set, a row is a key. In a map, a row is a key, followed by the value.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// Type of the key.
@@ -48,12 +47,12 @@ pub struct Row<'a> {
 }
 
 impl ElementType {
-    /// Creates an element of that type.
+    /// Creates the element type of a container with elements of type `ty`.
     pub fn new(ty: PropertyType) -> Self {
         Self::with_text(ty.to_string().into(), ty)
     }
 
-    /// Creates the element type of a multicast delegate. Its text is only the signature.
+    /// Creates the element type of a multicast delegate. The text of this type is only the signature.
     #[inline]
     pub fn delegate(signature: &Rc<str>) -> Self {
         Self::with_text(Rc::clone(signature), PropertyType::Delegate(Rc::clone(signature)))
@@ -84,7 +83,7 @@ impl ElementType {
 }
 
 impl EntryType {
-    /// Creates an entry of these types.
+    /// Creates the entry type of a map with the key type `key` and the value type `value`.
     pub fn new(key: PropertyType, value: PropertyType) -> Self {
         let align = key.align().max(value.align());
         let value_at = key.size().next_multiple_of(value.align());

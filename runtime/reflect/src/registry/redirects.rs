@@ -1,5 +1,5 @@
-//! Redirects from earlier names of types and members, and path resolution with redirects. A redirect applies in both directions: after an
-//! undo, a type or member has its earlier name again, and the later name resolves to this earlier name.
+//! Redirects from earlier names of types and members, and path resolution with redirects. A redirect applies in both directions. After an
+//! undo, a type or member has its earlier name again. The later name then resolves to the earlier name.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::path::MemberPath;
 /// Metadata key for the earlier names of a member.
 const WAS: &str = "was";
 
-/// Redirects by old name. A second table lists the old names by new name.
+/// Redirects by old name. The table `from` lists the old names by new name.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects {
     to: FxHashMap<Rc<str>, Rc<str>>,
@@ -30,7 +30,7 @@ impl Redirects {
         }
     }
 
-    /// Adds the redirects of a shadow. They replace existing redirects from equal old names.
+    /// Adds the redirects of a shadow. An added redirect replaces an existing redirect with an equal old name.
     pub(crate) fn extend(&mut self, later: Self) {
         for (new, mut olds) in later.from {
             olds.retain(|old| later.to.get(old) == Some(&new));
@@ -38,7 +38,7 @@ impl Redirects {
         }
     }
 
-    /// Redirects the names `olds` to `new`, and moves them to the start of the old names of `new`.
+    /// Redirects the names `olds` to `new`. Moves `olds` to the start of the list of old names of `new`.
     fn add_list(&mut self, new: &Rc<str>, olds: Vec<Rc<str>>) {
         self.to.extend(olds.iter().map(|old| (Rc::clone(old), Rc::clone(new))));
         let listed: FxHashSet<Rc<str>> = olds.iter().cloned().collect();
@@ -77,7 +77,8 @@ impl Redirects {
 /// Links from each name to other names.
 type Links<'a> = FxHashMap<&'a str, Vec<&'a str>>;
 
-/// Current and earlier names of members, connected by redirects. Two names with a redirect to one new name do not resolve to each other.
+/// Current and earlier names of members, connected by redirects. If two old names are redirected to one new name, the old names do not
+/// resolve to each other.
 #[derive(Debug)]
 pub struct OldNames<'a> {
     current: Directions<'a>,
@@ -85,7 +86,7 @@ pub struct OldNames<'a> {
     all: Option<Directions<'a>>,
 }
 
-/// Names in use. Each has a list of all names that resolve to it.
+/// Names in use. Each name has a list of all names that resolve to the name.
 #[derive(Debug)]
 pub struct CurrentNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
 
@@ -94,7 +95,7 @@ pub struct CurrentNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
 struct Directions<'a> {
     /// Later names of each name.
     later: Links<'a>,
-    /// Earlier names of each name, in the order of their list.
+    /// Earlier names of each name, in declared order.
     earlier: Links<'a>,
 }
 
@@ -118,7 +119,7 @@ impl<'a> OldNames<'a> {
         self.resolve(&[member]).of(member).iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// Resolves each name to the nearest of the names in use, along later names or along earlier names. The cost is linear in the number of
+    /// Resolves each name to the nearest name in use, along later names or along earlier names. The cost is linear in the number of
     /// redirects.
     pub fn resolve(&self, in_use: &[&'a str]) -> CurrentNames<'a> {
         let mut names: FxHashMap<&'a str, Vec<&'a str>> = in_use.iter().map(|name| (*name, vec![*name])).collect();
@@ -144,8 +145,9 @@ impl<'a> Directions<'a> {
         directions
     }
 
-    /// Returns pairs: a name, and the name in use that it resolves to. The nearest pairs are first. If a later and an earlier name in use
-    /// are equally near, uses the later name. Among pairs of equal distance, pairs that resolve to an earlier name are first.
+    /// Returns each name with the name in use to which it resolves. The pairs are sorted by distance. If a later and an earlier name in use
+    /// are equally near, the name resolves to the later name. Among pairs of equal distance, pairs that resolve to an earlier name are
+    /// first.
     fn resolve(&self, in_use: &[&'a str]) -> Vec<(&'a str, &'a str)> {
         let along_later = reach(in_use, &self.earlier, &self.later);
         let along_earlier = reach(in_use, &self.later, &self.earlier);
@@ -159,9 +161,9 @@ impl<'a> Directions<'a> {
     }
 }
 
-/// Returns the names from which `onward` links reach a name of `from`. Each result is a name, the nearest name of `from`, and the distance.
-/// The results are sorted by distance. If several names of `from` are equally near, the first link of the name decides. `backward` contains
-/// the links of `onward` in the reverse direction.
+/// Returns the names from which a name of `from` is reachable by `onward` links. Each result has a name, the nearest name of `from`, and
+/// the distance. The results are sorted by distance. If several names of `from` are equally near, the first link of the name decides.
+/// `backward` contains the links of `onward` in the reverse direction.
 fn reach<'a>(from: &[&'a str], backward: &Links<'a>, onward: &Links<'a>) -> Vec<(&'a str, &'a str, usize)> {
     let mut found: FxHashMap<&'a str, (&'a str, usize)> = from.iter().map(|name| (*name, (*name, 0))).collect();
     let mut reached = from.to_vec();
@@ -186,7 +188,7 @@ fn reach<'a>(from: &[&'a str], backward: &Links<'a>, onward: &Links<'a>) -> Vec<
 }
 
 impl<'a> CurrentNames<'a> {
-    /// Returns the names that resolve to `current`, a name in use. The first is `current` itself, then the nearest names first.
+    /// Returns the names that resolve to `current`, a name in use. The names are sorted by distance. The first name is `current` itself.
     pub fn of(&self, current: &str) -> &[&'a str] {
         self.0.get(current).map(Vec::as_slice).unwrap_or_default()
     }
@@ -220,11 +222,12 @@ impl Registry {
         })
     }
 
-    /// Returns the paths with a redirect to `path`, nearest first. Each path is listed once.
+    /// Returns the paths that are redirected to `path`, directly or through other paths. The nearest paths are first. Each path is listed
+    /// once.
     fn origins(&self, path: &str) -> Vec<&Rc<str>> {
         let olds = |new: &str| {
             let olds = self.tables().filter_map(|table| table.redirects.from.get(new)).flatten();
-            // Skips names that a later redirect has redirected elsewhere.
+            // Skips a name if a later redirect has a different target for the name.
             olds.filter(|old| self.redirect_target(old).is_some_and(|to| **to == *new)).collect::<Vec<_>>()
         };
         let (mut found, mut seen) = (Vec::new(), FxHashSet::from_iter([path]));
@@ -238,8 +241,8 @@ impl Registry {
         found
     }
 
-    /// Resolves a path to the declaration at that path, or else to the first declaration along its redirects. If neither exists, resolves
-    /// to the declaration at an earlier path, if exactly one earlier path has a declaration.
+    /// Resolves a path to the declaration at that path. Otherwise resolves the path to the first declaration along its redirects. If
+    /// neither exists and exactly one earlier path has a declaration, resolves the path to that declaration.
     pub(crate) fn resolve_with<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         find(path).or_else(|| self.redirect_chain(path).find_map(|target| find(target))).or_else(|| {
             // After an undo, the earlier name is in use again. If two earlier names have declarations, the path is ambiguous.
@@ -248,8 +251,8 @@ impl Registry {
         })
     }
 
-    /// Returns pairs of old and new names of the members of these types. Redirects under earlier and later names of the types are included.
-    /// The old names of a member are in list order. Replaced redirects are last.
+    /// Returns pairs of old and new names for the members of the types `owners`. Includes redirects under earlier and later names of these
+    /// types. The old names of a member are in declared order. Replaced redirects are last.
     pub(crate) fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
         let mut known: FxHashMap<Rc<str>, usize> = FxHashMap::default();
         for owner in owners {
@@ -267,7 +270,7 @@ impl Registry {
         for (table, at) in self.tables().zip(0..) {
             lists.extend(table.redirects.from.iter().filter_map(|(new, olds)| Some((member(new)?, at, new, olds))));
         }
-        // The iteration order of the map is random, so the lists are sorted.
+        // Sorts the lists, because the iteration order of the map is random.
         lists.sort_by(|(one, one_table, ..), (two, two_table, ..)| (one, one_table).cmp(&(two, two_table)));
         let (mut pairs, mut replaced) = (Vec::new(), Vec::new());
         for ((_, name), _, new, olds) in lists {
@@ -285,7 +288,7 @@ impl Registry {
             MemberSearch { registry: self, find: &find, classes: FxHashMap::default(), tried: FxHashSet::default() };
         let found = search.at(path).or_else(|| self.redirect_chain(path).find_map(|target| search.at(target)));
         found.or_else(|| {
-            // After an undo the class or the member has its earlier name again.
+            // After an undo, the class or the member has its earlier name again.
             let MemberPath { owner, member } = path.parse().ok()?;
             let class = self.find::<Class>(&owner.to_string())?;
             let redirects = self.member_redirects(class.chain().iter().map(|class| &*class.path));
@@ -294,26 +297,26 @@ impl Registry {
     }
 }
 
-/// State of a search for a member. Chains of redirects may share links. Results are cached per path to keep the cost linear in the number
-/// of redirects.
+/// State of a search for a member. Chains of redirects may share links. The search caches results per path. Its cost is therefore linear in
+/// the number of redirects.
 struct MemberSearch<'a, F> {
     registry: &'a Registry,
     find: F,
     /// Resolved paths of classes.
     classes: FxHashMap<Rc<str>, Option<Rc<Class>>>,
-    /// Member paths that were searched without success.
+    /// Member paths that the search has already tried.
     tried: FxHashSet<Rc<str>>,
 }
 
 impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
-    /// Returns the member with that path, or else the member that this member was renamed to.
+    /// Returns the member with that path. If the member was renamed, returns the member with the new name.
     fn at(&mut self, path: &str) -> Option<T> {
         let MemberPath { owner, member } = path.parse().ok()?;
         let class = self.class(&owner.to_string())?;
         if let Some(found) = (self.find)(&class, &member) {
             return Some(found);
         }
-        // If the class was renamed before the member, the redirect of the member contains the new class path.
+        // If the class was renamed before the member, the old path in the redirect of the member contains the new class path.
         let mut at = self.registry.redirect_target(&format!("{}:{member}", class.path));
         while let Some(target) = at.filter(|target| self.tried.insert(Rc::clone(target))) {
             let found = target.split_once(':').and_then(|(owner, member)| {
@@ -328,7 +331,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
         None
     }
 
-    /// Returns the class with that path, or else the class that this class was renamed to.
+    /// Returns the class with that path. If the class was renamed, returns the class with the new name.
     fn class(&mut self, path: &str) -> Option<Rc<Class>> {
         let mut walked: Vec<Rc<str>> = Vec::new();
         let mut at: Rc<str> = path.into();
@@ -336,7 +339,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
             if let Some(known) = self.classes.get(&at) {
                 break known.clone();
             }
-            // The provisional result ends cycles.
+            // This provisional result ends the search in a cycle.
             self.classes.insert(Rc::clone(&at), None);
             walked.push(Rc::clone(&at));
             if let Some(class) = self.registry.visible::<Class>(&at) {

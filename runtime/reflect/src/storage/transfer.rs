@@ -1,5 +1,5 @@
-//! Transfers the values of many bodies of one layout into bodies of another layout. The properties of both layouts are matched once. For
-//! each body, a property then costs a comparison and a copy, without a lookup.
+//! Transfers the values of many bodies from an old layout to a new layout. The properties of both layouts are matched once. For each body,
+//! a property then costs a comparison and a copy, without a lookup.
 #![expect(unsafe_code, reason = "accesses values at offsets that were found once")]
 
 use std::rc::Rc;
@@ -10,14 +10,13 @@ use super::{Schema, View, member};
 use crate::property::{Property, PropertyType};
 use crate::values::ptr::{Ptr, PtrMut};
 
-/// Source of one value of the new layout. `from` is a property of the old layout, and `to` is a property of the new layout. `to` has the
-/// type of `from`.
+/// Rule for one value. `from` is a property of the old layout, and `to` is a property of the new layout. Both properties have equal types.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule<P> {
-    /// Copies the object's own value. If this value equals the old default, copies the new default instead.
+    /// Copies the object's value. If this value equals the old default, copies the new default instead.
     #[expect(missing_docs, reason = "see the enum")]
     Follow { from: P, to: P },
-    /// Copies the object's own value. If `is_distinct` is set, the transfer fails for a value that equals the new default.
+    /// Copies the object's value. If `is_distinct` is set, the transfer fails for a value that equals the new default.
     #[expect(missing_docs, reason = "see the enum")]
     Own { from: P, to: P, is_distinct: bool },
     /// Copies the new default.
@@ -33,7 +32,7 @@ pub enum Rule<P> {
 pub struct Transfer {
     from: Rc<Schema>,
     to: Rc<Schema>,
-    /// Rules by offset, with the types of their values.
+    /// Rules with offsets instead of properties, and the types of their values.
     steps: Vec<(Rule<usize>, PropertyType)>,
 }
 
@@ -64,8 +63,8 @@ impl Transfer {
     }
 
     /// Writes the values of `own` into the separate body `target`. `old` and `new` contain the defaults. Replaces the content of `are_own`
-    /// by one entry for each rule: true if the target has the object's own value. Returns false if a rule fails, or if a body has an
-    /// unexpected layout. `target` then has only some of the values.
+    /// by one entry per rule. The entry is true if the target has the object's value and not the default. Returns `false` if a rule fails,
+    /// or if a body has an unexpected layout. `target` then has only some of the values.
     pub fn apply(
         &self,
         target: View<'_>,
@@ -101,7 +100,7 @@ impl Transfer {
         old.is_of(&self.from) && new.is_of(&self.to) && self.steps.iter().all(equal)
     }
 
-    /// Compares the values of `own` with the defaults as [`Transfer::apply`] does, without writing.
+    /// Variant of [`Transfer::apply`] that compares the values of `own` with the defaults, but writes no values to a body.
     pub fn compare(&self, own: View<'_>, defaults: (View<'_>, View<'_>), are_own: &mut Vec<bool>) -> bool {
         self.run(None, own, defaults, are_own)
     }

@@ -1,4 +1,4 @@
-//! Scanner shared by the parsers of all kinds. Errors quote the invalid section of the text.
+//! Scanner that the parsers of all kinds share. Errors contain the invalid section of the text.
 
 use std::collections::HashSet;
 use std::str::CharIndices;
@@ -8,10 +8,10 @@ use crate::names::Names;
 use crate::property::PropertyType;
 use crate::value::Value;
 
-/// Lists the escapes of a quoted string, for errors.
+/// Description of the escapes in a quoted string, for errors.
 const ESCAPES: &str = r#"after \ there may be " \ n r t 0 or u with the number of a letter, as in \u{7f}"#;
 
-/// Reads a hexadecimal number in braces, and returns its character.
+/// Reads a hexadecimal number in braces. Returns the character with this number.
 fn by_number(letters: &mut CharIndices<'_>) -> Option<char> {
     letters.next().filter(|(_, letter)| *letter == '{')?;
     let mut number = 0_u32;
@@ -23,7 +23,7 @@ fn by_number(letters: &mut CharIndices<'_>) -> Option<char> {
     }
 }
 
-/// A text being parsed.
+/// Scanner of a text that is parsed from left to right.
 pub(crate) struct Scanner<'a> {
     /// Remaining text.
     pub(crate) rest: &'a str,
@@ -49,7 +49,7 @@ impl<'a> Scanner<'a> {
         Ok(found)
     }
 
-    /// Checks that the keys are unique.
+    /// Checks that the keys of a set or map are unique.
     pub(crate) fn check_keys<'v>(
         &self,
         ty: &PropertyType,
@@ -64,14 +64,15 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads up to a character and trims spaces. Consumes the character, and returns the text before it.
+    /// Reads the text before the next `letter`, and consumes the text and the character. Returns the text without surrounding spaces.
+    /// Returns `None` if the remaining text does not contain the character.
     pub(crate) fn up_to(&mut self, letter: char) -> Option<&'a str> {
         let found = self.split(self.rest.find(letter)?).trim();
         self.rest = &self.rest[letter.len_utf8()..];
         Some(found)
     }
 
-    /// Reads up to the closing quote. The caller has already consumed the opening quote.
+    /// Reads a string up to the closing quote. The caller has already consumed the opening quote.
     pub(crate) fn quoted(&mut self, ty: &PropertyType) -> Result<String, ParseError> {
         let mut text = String::new();
         let mut letters = self.rest.char_indices();
@@ -98,18 +99,18 @@ impl<'a> Scanner<'a> {
         Err(fail(self.rest, ty, "the closing quote is missing"))
     }
 
-    /// Reads up to the next comma or parenthesis and trims spaces.
+    /// Reads the text before the next comma or closing parenthesis. Returns the text without surrounding spaces.
     pub(crate) fn word(&mut self) -> &'a str {
         self.split(self.rest.find([',', ')']).unwrap_or(self.rest.len())).trim()
     }
 
-    /// Reads up to the first of the characters and trims spaces.
+    /// Reads the text before the first character in `ends`. Returns the text without surrounding spaces.
     pub(crate) fn word_up_to(&mut self, ends: [char; 3]) -> &'a str {
         self.rest = self.rest.trim_start();
         self.split(self.rest.find(ends).unwrap_or(self.rest.len())).trim()
     }
 
-    /// Skips leading spaces and consumes `token`. If the text does not continue with `token`, returns false and consumes nothing.
+    /// Skips leading spaces and consumes `token`. If the text does not continue with `token`, returns `false` and consumes nothing.
     pub(crate) fn take(&mut self, token: &str) -> bool {
         let rest = self.rest.trim_start().strip_prefix(token);
         self.rest = rest.unwrap_or(self.rest);

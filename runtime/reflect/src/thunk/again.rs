@@ -1,5 +1,5 @@
-//! Argument access for thunks that may run arbitrary code between two accesses, such as the thunks of plugins. Each access evaluates the
-//! argument again.
+//! Access to arguments for thunks that may run arbitrary code between two accesses. The thunks of plugins are examples. Each access
+//! evaluates the argument again.
 
 use alcedo_base::boundary::CallError;
 
@@ -9,8 +9,8 @@ use crate::slices::BorrowedSlices;
 use crate::values::ptr::{Ptr, PtrMut};
 
 impl<'a> Frame<'a> {
-    /// Steps to the next parameter, and returns its index for [`Frame::read_again`] and [`Frame::change_again`]. These methods evaluate the
-    /// parameter again.
+    /// Steps to the next parameter. Returns its index for [`Frame::read_again`] and [`Frame::change_again`], which evaluate the parameter
+    /// again.
     ///
     /// # Errors
     /// [`CallError::Other`] if all parameters were taken, and the error of the evaluation.
@@ -20,7 +20,8 @@ impl<'a> Frame<'a> {
         Ok(self.at - 1)
     }
 
-    /// Evaluates a parameter that the frame has stepped to, and passes it to `read`. The value cannot change during `read`.
+    /// Evaluates the parameter with index `at`, and passes its value to `read`. The frame must have stepped to the parameter. The value
+    /// cannot change during `read`.
     ///
     /// # Errors
     /// [`CallError::Other`] if the frame has not stepped to the parameter. Also returns the error of the evaluation and the error of
@@ -35,7 +36,7 @@ impl<'a> Frame<'a> {
         read(argument.ptr())
     }
 
-    /// Evaluates an out parameter and passes it to `change` for writing.
+    /// Evaluates an out parameter, and passes a writable pointer to its value to `change`.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::read_again`]. Returns [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an

@@ -326,7 +326,7 @@ fn script(name: &str, base: &str, functions: Vec<FunctionDecl>) -> ClassDecl {
     with_functions(ClassDecl::new("Game", name, base, Origin::Script), functions)
 }
 
-/// Returns the error of a declaration of `class`. The engine and `before` are declared first.
+/// Returns the error of a declaration of `class`. The classes of the engine and `before` are declared first.
 fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
     let world = engine();
     declare(&world, before);
@@ -448,7 +448,7 @@ fn native_and_emitted_declarations_give_equal_metadata() {
     }
 }
 
-/// Builds a world whose shadow redeclares `Cube`, adds `Fresh`, and hides `Cube` and `Gone`.
+/// Creates a world with an active shadow. The shadow hides `Cube` and `Gone`, declares `Cube` again, and adds `Fresh`.
 fn shadowed() -> (World, Vec<Rc<Class>>) {
     let world = engine();
     let old = declare(&world, [dynamic("Cube", ACTOR, &[]), dynamic("Gone", ACTOR, &[]), dynamic("Kept", ACTOR, &[])]);

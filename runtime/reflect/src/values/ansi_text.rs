@@ -1,4 +1,4 @@
-//! Strings of ISO 8859-1 characters, one byte each.
+//! Strings of ISO 8859-1 characters. Each character is stored as one byte.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};

@@ -29,7 +29,7 @@ impl Rowed for Array {
     }
 }
 
-/// Returns the nature of a container. It follows from the nature of the elements.
+/// Computes the nature of a container from the nature of its elements.
 pub(super) fn nature_around(inner: Nature) -> Nature {
     Nature { owns_memory: true, can_be_key: false, has_defaults: false, ..inner }
 }

@@ -1,4 +1,4 @@
-//! Booleans. Memory is read as bytes, because a plugin may have written any byte.
+//! Booleans. A value in memory is read as a byte, because a plugin may have written any byte.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! Operations on types. The kinds implement them: sizes, names, and conversions of text and values to a type.
+//! Operations on types: sizes, names, and conversions of text and values to a type. Each kind implements these operations for its types.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::text::{ParseError, fail};
 use crate::value::{Value, WrongType};
 
 impl PropertyType {
-    /// Returns the type of a kind without parameters. Returns `None` for kinds with parameters and for unknown numbers.
+    /// Returns the type of a kind without parameters. Returns `None` if the kind has parameters or its number is unknown.
     ///
     /// # Examples
     /// ```
@@ -53,8 +53,8 @@ impl PropertyType {
         of_type!(self, K, _of => K::KIND)
     }
 
-    /// Returns the parameters of the type as text: the path of a struct or class, the types in a container, or the signature of a delegate.
-    /// The text is empty for plain kinds.
+    /// Returns the parameters of the type as text. The text is the path of a struct or class, the types in a container, or the signature of
+    /// a delegate. The text is empty for plain kinds.
     pub fn type_path(&self) -> &str {
         of_type!(self, K, of => K::path(of))
     }
@@ -96,7 +96,8 @@ impl PropertyType {
         of_type!(self, K, of => K::references(of, self, offset, found));
     }
 
-    /// Converts a value to the type if the conversion is lossless. An optional type accepts any value of its inner type.
+    /// Converts a value to the type. Returns `None` if the conversion is not lossless. An optional type also accepts values that convert to
+    /// its inner type.
     pub(crate) fn convert(&self, value: &Value, cx: &Conversion<'_>) -> Option<Value> {
         of_type!(self, K, of => K::convert(value, of, cx).map(K::wrap))
     }
@@ -117,8 +118,8 @@ impl Value {
         of_type!(ty, K, of => K::wrap(K::zero(of)))
     }
 
-    /// Returns the initial value of a property without a default. The initial value is zero. Inside it, struct fields have the defaults of
-    /// their struct.
+    /// Returns the initial value of a property without a default. Struct fields have the defaults of their struct. All other values are
+    /// zero.
     pub fn initial(ty: &PropertyType) -> Self {
         of_type!(ty, K, of => K::wrap(K::initial(of)))
     }
@@ -132,9 +133,9 @@ impl Value {
         })
     }
 
-    /// Parses a value. Strings, names and paths are plain or quoted. Plain text extends to the end of the input; inside another value,
-    /// plain text extends to the next comma or parenthesis. Quoted text may contain the escapes `\" \\ \n \r \t \0 \u{7f}`. Omitted fields
-    /// of a struct have their defaults.
+    /// Parses a value. Strings, names and paths are plain or quoted. Plain text extends to the end of the input. Inside a container or
+    /// struct, plain text extends to the next comma or parenthesis. Quoted text may contain the escapes `\" \\ \n \r \t \0 \u{7f}`. Omitted
+    /// fields of a struct receive their defaults.
     ///
     /// # Errors
     /// Returns `ParseError` if the text is not a valid value of the type.
@@ -190,7 +191,7 @@ pub(crate) fn fit(ty: &PropertyType, values: &[Value]) -> Result<(), WrongType> 
     values.iter().try_for_each(|value| fits(ty, value))
 }
 
-/// Prints the type as in signatures, reports and errors: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,
+/// Formats the type for signatures, reports and errors. Examples: `f64`, `Object(/Script/Engine.Actor)`, `/Script/Engine.Rotator`,
 /// `Map(String, Array(f64))`.
 impl fmt::Display for PropertyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,7 +204,7 @@ impl fmt::Display for PropertyType {
     }
 }
 
-/// Two structs are equal if the paths and all fields are equal. Two generations may have different structs at one path.
+/// Two struct types are equal if their paths and all fields are equal. Two generations may have different structs at one path.
 impl PartialEq for PropertyType {
     fn eq(&self, other: &Self) -> bool {
         of_type!(self, K, one => K::of(other).is_some_and(|two| K::same_type(one, two)))

@@ -1,4 +1,4 @@
-//! Operations on values. The kinds implement them: kind names, text, contained objects, equality and hashes.
+//! Operations on values: kind names, text, contained objects, equality and hashes. Each kind implements these operations for its values.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,7 +12,7 @@ use crate::names::Names;
 use crate::value::Value;
 
 impl Value {
-    /// Returns the kind of properties that hold the value.
+    /// Returns the kind of the property types to which the value belongs.
     ///
     /// # Examples
     /// ```
@@ -26,14 +26,14 @@ impl Value {
         of_value!(self, K, _value => K::KIND)
     }
 
-    /// Returns the name of the kind.
+    /// Returns the name of the value's kind.
     #[doc(hidden)]
     pub fn kind_name(&self) -> &'static str {
         of_value!(self, K, _value => K::NAME)
     }
 
-    /// Calls `visit` with every object that the value refers to by handle. The second argument is `true` if the value keeps the object
-    /// alive.
+    /// Calls `visit` with every object to which the value refers by handle. The second argument of `visit` is `true` if the value keeps the
+    /// object alive.
     ///
     /// # Examples
     /// ```
@@ -51,15 +51,15 @@ impl Value {
         of_value!(self, K, value => K::each_object(value, visit));
     }
 
-    /// Returns a copy with every object handle replaced by the result of `map`.
+    /// Returns a copy of the value in which each object handle is replaced by the result of `map`.
     pub(crate) fn map_objects(&self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self {
         of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
     }
 
-    /// Prints the value as text for [`Value::parse`]. Numbers and `true` are plain. Strings are quoted; localizable strings also have
-    /// namespace and key: `("Open", "menu", "open")`. An object is `none` or `#index.serial`; a class, soft reference or property is `none`
-    /// or its path. A lazy reference has 32 hexadecimal digits; a delegate is `#1.2:function`. Structs are `(x=1, y=2)`, lists `(1, 2)`,
-    /// maps `((a, 1), (b, 2))`, and optional values `none` or `some(1)`.
+    /// Prints the value as text for [`Value::parse`]. Numbers and booleans are plain. Strings are quoted. Localizable strings also have
+    /// namespace and key: `("Open", "menu", "open")`. An object is `none` or `#index.serial`. A class, soft reference or property is `none`
+    /// or its path. A lazy reference has 32 hexadecimal digits. A delegate is `#1.2:function`. Structs have the form `(x=1, y=2)`, lists
+    /// `(1, 2)`, and maps `((a, 1), (b, 2))`. Optional values are `none` or `some(1)`.
     ///
     /// # Examples
     /// ```
@@ -81,7 +81,7 @@ impl PartialEq for Value {
     }
 }
 
-/// Equal values have equal hashes. Of sets and maps, only the length is hashed, because their order is irrelevant.
+/// Equal values have equal hashes. For sets and maps, only the length is hashed, because their order is irrelevant.
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.kind().hash(state);

@@ -1,4 +1,4 @@
-//! Classes named by path. `SubclassOf` names an existing class; the class of a `SoftClass` may be missing.
+//! Class references by path. The class of a `SubclassOf` exists. The class of a `SoftClass` may be missing.
 
 use std::hash::Hasher;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Enums. Memory contains a number of the underlying type; a [`Value`] contains the name of the entry.
+//! Enums. Memory contains a number of the underlying type. A [`Value`] contains the name of the entry.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -111,13 +111,13 @@ impl Kind for Enum {
     }
 
     fn convert(value: &Value, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
-        // The value may belong to another enum, or to an earlier version of this enum with different numbers.
+        // The value may belong to a different enum, or to an earlier version of this enum with different numbers.
         Self::accept(cx.offer(value)?, of, cx)
     }
 }
 
 /// Returns the current name of an entry. If an entry is named `name`, returns `name`. Otherwise, returns the name of the entry that was
-/// renamed from `name`. After an undo, also finds an entry that a rename had changed to `name`.
+/// renamed from `name`. After an undo, the entry may have its earlier name again. The function then returns this earlier name.
 fn current_name<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
@@ -126,7 +126,7 @@ fn current_name<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t
     names.find(|name| of.entry(name).is_some()).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// Returns the current names of several entries separated by `|`.
+/// Replaces each entry name in a list by the current name of the entry. `|` separates the names.
 fn to_current_names<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     let mut parts = text.split('|').map(str::trim);
     if parts.all(|part| of.entry(part).is_some()) {
@@ -136,7 +136,7 @@ fn to_current_names<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Co
     Cow::Owned(names.join(" | "))
 }
 
-/// Returns the name of an entry, or a string. Used by conversions to the string kinds.
+/// Returns the text of a string or the name of an entry. Used by conversions to the string kinds.
 pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
     match offer {
         Offer::Text(text) => Some(text.clone()),
@@ -145,7 +145,7 @@ pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
     }
 }
 
-/// Defines the conversions between integers of these kinds and whole numbers.
+/// Defines the conversions between values of integer kinds and `i128`.
 macro_rules! integers {
     ($($kind:ident),*) => {
         /// Returns the number of an integer value.

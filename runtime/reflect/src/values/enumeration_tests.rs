@@ -1,4 +1,4 @@
-//! Tests of enum values as fields, elements, keys and text, and after a change of their numbers.
+//! Tests enum values as fields, elements, keys and text. Also tests changes of the entries' numbers.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -107,7 +107,7 @@ fn values_keep_their_entry_when_the_numbers_change() {
     check(&Value::Text("Angry".into()), &new, Some(angry));
     check(&Value::I64(8), &new, None);
     check(&Value::F64(7.0), &new, None);
-    // The new enum rejects a number without an entry, even if one of its entries has this number.
+    // The new enum rejects a value that had no entry in the old enum, even if an entry of the new enum has this number.
     let of_no_entry = EnumValue { text: "7".into(), number: 7 };
     check(&Value::Enum(of_no_entry), &new, None);
     // Map keys keep their enum entries after a change of the numbers.

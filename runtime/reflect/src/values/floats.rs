@@ -29,7 +29,7 @@ macro_rules! floats {
 
             fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<$rust, ParseError> {
                 let value: $rust = parsed(text, ty)?;
-                // The text contains digits and differs from `inf`: the value overflowed.
+                // The text contains digits, and is therefore not `inf`. The number is too large for the type.
                 if value.is_infinite() && text.contains(|letter: char| letter.is_ascii_digit()) {
                     return Err(fail(text, ty, "it is too large"));
                 }
@@ -42,7 +42,7 @@ macro_rules! floats {
 
             fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<$rust> {
                 match offer {
-                    // Converts back through i128: `as i64` saturates and would accept 2^63 - 1 as exact.
+                    // Converts back through `i128`, because `as i64` saturates and would accept 2^63 - 1 as exact.
                     Offer::Integer(value) => (value as $rust as i128 == value).then_some(value as $rust),
                     Offer::Float(value) => $narrow(value),
                     _ => None,
@@ -56,7 +56,7 @@ floats! {
     F64 is f64, of a float by Some;
 }
 
-/// Converts to `f32` if the conversion is exact.
+/// Converts a number to `f32`. Returns `None` if the conversion is not exact.
 fn narrow(value: f64) -> Option<f32> {
     let narrow = value as f32;
     (f64::from(narrow).to_bits() == value.to_bits()).then_some(narrow)

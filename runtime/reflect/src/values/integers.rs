@@ -43,7 +43,7 @@ macro_rules! integers {
 }
 integers! { U8 is u8; U16 is u16; U32 is u32; U64 is u64; I8 is i8; I16 is i16; I32 is i32; I64 is i64; }
 
-/// Returns the offer as an integer if the conversion is exact.
+/// Converts the offered content to an integer. Returns `None` if the conversion is not exact.
 fn exactly(offer: &Offer<'_>) -> Option<i128> {
     match *offer {
         Offer::Integer(value) => Some(value),

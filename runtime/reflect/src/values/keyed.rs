@@ -1,4 +1,4 @@
-//! Common code of sets and maps. Their rows begin with a key and have no defined order.
+//! Common code of sets and maps. The rows of a set or map begin with a key, and have no defined order.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -13,7 +13,7 @@ use crate::containers::Rowed;
 use crate::owned::OwnedValue;
 use crate::value::Value;
 
-/// Sums the hashes of the rows. The sum is independent of their order.
+/// Feeds the sum of the hashes of all rows. The sum is independent of the order of the rows.
 pub(super) fn hash<K: Rowed>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     let mut sum = u64::from(at.rows().len());
     for (key, value) in at.rows().entries() {
@@ -63,7 +63,8 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     keyed.clear();
     let mut own = OwnedValue::zero(keyed.key_type().clone());
     for (key, value) in entries {
-        // Resets the key. A struct value may omit fields; these fields would otherwise keep the values of the previous key.
+        // Resets the temporary key. A struct value may omit fields. Without the reset, these fields would keep the values of the previous
+        // key.
         own.as_mut().destroy();
         put_new(own.as_mut(), key);
         let (row, _is_new) = keyed.insert(own.as_ptr()).expect("memory for a second copy");
@@ -116,7 +117,7 @@ macro_rules! keyed_memory {
             keyed::same_in_any_order(one, two)
         }
 
-        // Feeds only the length: the hash must be independent of the order.
+        // Feeds only the length, because the hash must be independent of the order.
         fn feed(value: &Self::Value, hasher: &mut dyn Hasher) {
             hasher.write_usize(value.len());
         }

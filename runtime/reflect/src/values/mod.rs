@@ -1,5 +1,5 @@
-//! The kinds of values. Most kinds have their own file; kinds that differ only in a number share a file. All kinds implement the trait
-//! `Kind`: memory layout, copying, comparison, hashing, destruction, referenced objects, printing, parsing and conversions. A new kind
+//! The kinds of values. Most kinds have their own file. Very similar kinds share a file. All kinds implement the trait `Kind`, which
+//! defines memory layout, copies, comparison, hashes, destruction, referenced objects, printing, parsing and conversions. A new kind
 //! requires only a file and an entry in `kind_list.rs`.
 
 pub(crate) mod ansi_text;
@@ -58,9 +58,9 @@ use crate::text::{ParseError, fail};
 use crate::value::{Binding, LocalText, Value, WrongType};
 use ptr::{Mut, Raw, Ref};
 
-/// A kind of values. The default methods implement plain data without objects.
+/// A kind of values. The default methods are for kinds that own no memory and refer to no objects.
 pub(crate) trait Kind: Content + Sized + 'static {
-    /// Data that a type of this kind carries, such as the class path of a reference.
+    /// Type parameters that a type of this kind carries, such as the class path of a reference.
     type Of;
     /// Data at the start of a value in memory.
     type Raw: Raw;
@@ -74,24 +74,25 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     // Operations on types of the kind.
 
-    /// Returns the data of the type as text: the path of the struct or class, the types in a container, or the signature of a delegate.
+    /// Returns the type parameters as text. The text is the path of the struct or class, the types in a container, or the signature of a
+    /// delegate.
     fn path(_of: &Self::Of) -> &str {
         ""
     }
 
-    /// Returns the size of a value in bytes. The size may be smaller than the size of `Raw`; see [`Kind::bytes`].
+    /// Returns the declared size of a value in bytes. This size may be smaller than the size of `Raw`, see [`Kind::bytes`].
     #[inline]
     fn size(_of: &Self::Of) -> usize {
         size_of::<Self::Raw>()
     }
 
-    /// Returns the size of a value in bytes. The size of `Raw` is the minimum.
+    /// Returns the actual size of a value in bytes. The minimum is the size of `Raw`.
     #[inline]
     fn bytes(of: &Self::Of) -> usize {
         Self::size(of).max(size_of::<Self::Raw>())
     }
 
-    /// Returns the alignment of a value in bytes. The alignment of `Raw` is the minimum.
+    /// Returns the alignment of a value in bytes. Callers use at least the alignment of `Raw`.
     #[inline]
     fn align(_of: &Self::Of) -> usize {
         align_of::<Self::Raw>()
@@ -103,12 +104,12 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Nature::PLAIN
     }
 
-    /// Returns true if two types of the kind are equal.
+    /// Checks that two types of the kind are equal.
     fn same_type(one: &Self::Of, two: &Self::Of) -> bool {
         Self::path(one) == Self::path(two)
     }
 
-    /// Calls `visit` with each type contained in the type.
+    /// Calls `visit` with each type that the type directly contains.
     fn inner_types(_of: &Self::Of, _visit: &mut dyn FnMut(&PropertyType)) {}
 
     /// Records the strong references of a value of type `ty` at `offset`.
@@ -120,7 +121,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     // Operations on values in memory.
 
-    /// Overwrites a value with a copy of another value. The values do not overlap. Memory owned by `from` is cloned.
+    /// Overwrites the value `to` with a copy of the value `from`. The values do not overlap. Memory that `from` owns is cloned.
     #[inline]
     fn copy(to: Mut<'_, Self>, from: Ref<'_, Self>) {
         to.copy_bytes(from);
@@ -136,13 +137,13 @@ pub(crate) trait Kind: Content + Sized + 'static {
         at.zero();
     }
 
-    /// Calls `visit` with every reference that keeps an object alive.
+    /// Calls `visit` with every object that the value keeps alive.
     fn visit_objects(_at: Ref<'_, Self>, _visit: &mut dyn FnMut(ObjectHandle)) {}
 
-    /// Replaces every object handle.
+    /// Replaces every object handle in the value by the result of the closure.
     fn map_objects(_at: Mut<'_, Self>, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {}
 
-    /// Returns the id of a delegate during calls; see [`PtrMut::delegate_mark`](ptr::PtrMut::delegate_mark).
+    /// Returns the id of a delegate during calls. See [`PtrMut::delegate_mark`](ptr::PtrMut::delegate_mark).
     fn mark(_at: Mut<'_, Self>, _fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         None
     }
@@ -156,9 +157,9 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     fn write(at: Mut<'_, Self>, value: &Self::Value);
 
-    // Operations on values outside of property memory.
+    // Operations on values outside property memory.
 
-    /// Returns the zero value. All its bytes are zero.
+    /// Returns the zero value. In memory, all bytes of this value are zero.
     fn zero(of: &Self::Of) -> Self::Value;
 
     /// Returns the initial value of a property without a default.
@@ -166,37 +167,38 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Self::zero(of)
     }
 
-    /// Returns true if two values are equal by the rules for values in memory.
+    /// Checks that two values are equal by the rules for values in memory.
     fn same(one: &Self::Value, two: &Self::Value) -> bool;
 
     /// Feeds the value to `hasher`. Equal values feed equal bytes.
     fn feed(value: &Self::Value, hasher: &mut dyn Hasher);
 
-    /// Calls `visit` with every object that the value refers to by handle. The second argument is true if the handle keeps the object
-    /// alive.
+    /// Calls `visit` with every object to which the value refers by handle. The second argument of `visit` is true if the handle keeps the
+    /// object alive.
     fn each_object(_value: &Self::Value, _visit: &mut dyn FnMut(ObjectHandle, bool)) {}
 
-    /// Returns the value with each object handle replaced.
+    /// Returns a copy of the value in which each object handle is replaced by the result of the closure.
     fn with_objects(value: &Self::Value, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self::Value {
         value.clone()
     }
 
-    /// Returns the object that the value refers to. The type must allow the class of this object.
+    /// Returns the object to which the value refers by handle. The type must allow the class of this object.
     fn resolves_to(_value: &Self::Value) -> Option<ObjectHandle> {
         None
     }
 
-    /// Returns a value that refers to the object, or to no object. Returns `None` if values of this kind do not refer to objects.
+    /// Returns a value that refers to the object. For the none handle, returns a value that refers to no object. Returns `None` if values
+    /// of this kind do not refer to objects.
     fn refer(_object: ObjectHandle, _links: &dyn Links) -> Option<Result<Self::Value, CallError>> {
         None
     }
 
-    /// Returns the object that the value currently refers to.
+    /// Returns the object to which the value currently refers by handle, path or id.
     fn referent(value: &Self::Value, _links: &dyn Links) -> Option<ObjectHandle> {
         Self::resolves_to(value)
     }
 
-    /// Calls `visit` with location, type and value of each directly contained value. Stops at the first error of `visit`.
+    /// Calls `visit` for each directly contained value, with its location, its type and the value. Stops at the first error of `visit`.
     fn each_part<E>(
         _of: &Self::Of,
         _value: &Self::Value,
@@ -205,7 +207,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Ok(())
     }
 
-    /// Returns the value with each directly contained value replaced by the result of the closure. Keys are not replaced.
+    /// Replaces each directly contained value by the result of the closure. Does not replace keys.
     fn with_parts(
         _of: &Self::Of,
         value: Self::Value,
@@ -245,12 +247,12 @@ pub(crate) trait Kind: Content + Sized + 'static {
         None
     }
 
-    /// Converts the content of a value of a different kind, if the conversion is lossless.
+    /// Converts the content of a value of a different kind. Returns `None` if the conversion is not lossless.
     fn accept(_offer: Offer<'_>, _of: &Self::Of, _cx: &Conversion<'_>) -> Option<Self::Value> {
         None
     }
 
-    /// Converts a value to this kind, if the conversion is lossless.
+    /// Converts a value to this kind. Returns `None` if the conversion is not lossless.
     fn convert(value: &Value, of: &Self::Of, cx: &Conversion<'_>) -> Option<Self::Value> {
         match Self::get(value) {
             Some(same) => Some(same.clone()),
@@ -259,9 +261,9 @@ pub(crate) trait Kind: Content + Sized + 'static {
     }
 }
 
-/// Looks up objects by their paths and ids.
+/// Lookups that references need: objects by path and by id, and names.
 pub(crate) trait Links: Paths {
-    /// Returns the table of names. The table also contains the names that store paths.
+    /// Returns the name table. References by path store the path as a name in this table.
     fn names(&self) -> &Names;
     /// Returns the id of an object. Generates an id if the object has none.
     ///
@@ -272,15 +274,15 @@ pub(crate) trait Links: Paths {
     fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle>;
 }
 
-/// A memory layout of values: the layout of a kind, or the layout of host structs of one type.
+/// A memory layout of values. This is the layout of a kind, or the layout of a host struct.
 pub(crate) trait InMemory: 'static {
-    /// Data that a type with this layout carries.
+    /// Type parameters that a type with this layout carries.
     type Of;
-    /// Data in memory at the start of a value.
+    /// Representation of the start of a value in memory.
     type Raw: Raw;
     /// Name of the types with this layout, for errors.
     const TYPE_NAME: &'static str;
-    /// Returns the data of a type with this layout. Returns `None` for types with other layouts.
+    /// Returns the type parameters of a type with this layout. Returns `None` for types with other layouts.
     fn carried(ty: &PropertyType) -> Option<&Self::Of>;
 }
 
@@ -304,13 +306,13 @@ pub(crate) trait Content {
     fn get(value: &Value) -> Option<&Self::Value>;
     /// Returns the content of a value of this kind. For values of other kinds, returns the value as the error.
     fn take(value: Value) -> Result<Self::Value, Value>;
-    /// Returns the data of a type of this kind. Returns `None` for types of other kinds.
+    /// Returns the type parameters of a type of this kind. Returns `None` for types of other kinds.
     fn of(ty: &PropertyType) -> Option<&Self::Of>
     where
         Self: Kind;
 }
 
-/// Location of a value inside another value. Errors append this location to the location of the outer value.
+/// Location of a value inside an outer value. Errors append this location to the location of the outer value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'v> {
     Whole,
@@ -338,13 +340,13 @@ impl fmt::Display for Part<'_> {
 /// Text form of the values of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
-    /// A single word. A comma or parenthesis ends the word.
+    /// A single word. The word ends before a comma or parenthesis.
     Word,
     /// Plain or quoted text. At the top level, plain text keeps its surrounding spaces, unless it begins with one of these characters.
     Text(&'static [char]),
     /// Plain or quoted text, without surrounding spaces.
     Path,
-    /// Special form. [`Kind::parse`] of the kind reads this form.
+    /// Form that only this kind has. [`Kind::parse`] reads the form.
     Own,
 }
 
@@ -375,16 +377,16 @@ pub(crate) enum Offer<'v> {
     Fields(&'v [(Arc<str>, Value)]),
 }
 
-/// Data of a kind that is common to all its types.
+/// Properties of a kind that all types of the kind share.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) kind: PropertyKind,
     pub(crate) name: &'static str,
     /// Form of the text in parentheses after the name.
     pub(crate) form: Form,
-    /// The type of the kind, if the name alone specifies it.
+    /// The only type of the kind. `None` if types of the kind have parameters.
     pub(crate) plain: Option<PropertyType>,
-    /// Creates a type from a path. `None` if types of the kind carry data that is not a path.
+    /// Creates a type from a path. `None` if a path is not the only parameter of the kind's types.
     pub(crate) of_path: Option<fn(Rc<str>) -> PropertyType>,
 }
 
@@ -403,7 +405,7 @@ pub(crate) fn name_of(kind: PropertyKind) -> &'static str {
     Entry::of(kind).map_or("?", |entry| entry.name)
 }
 
-/// Implements the methods of a kind whose values are numbers, names or handles. Such values have one representation in memory and in a
+/// Implements the methods of a kind whose values are numbers, names or handles. These values have one representation in memory and in a
 /// [`Value`].
 macro_rules! word {
     () => {
@@ -440,7 +442,7 @@ macro_rules! word {
         }
     };
 }
-/// Implements equality, hash and zero value of a [`Value`]'s content. Uses `Eq`, `Hash` and `Default` of the content's Rust type.
+/// Implements equality, hash and zero value for the content of a [`Value`]. Uses `Eq`, `Hash` and `Default` of the content's Rust type.
 macro_rules! by_content {
     () => {
         fn zero(_of: &Self::Of) -> Self::Value {

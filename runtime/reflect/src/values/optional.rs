@@ -84,7 +84,7 @@ impl Kind for Optional {
         if !at.of().ty().owns_memory() {
             return at.zero();
         }
-        // Destroys the value even if the byte is 0: a plugin may have cleared only the byte.
+        // Destroys the value even if the byte is 0, because a plugin may have cleared only the byte.
         at.inner().destroy();
         at.set(0);
     }

@@ -1,4 +1,4 @@
-//! Owned values of any type: values that plugin code owns in the host, and values that calls pass by address.
+//! Owned values of any type. Plugin code owns some of these values in the host. Calls pass other values by address.
 
 use alcedo_base::handles::ObjectHandle;
 
@@ -7,7 +7,7 @@ use crate::value::{Value, WrongType};
 use crate::values::ptr::{Own, Ptr, PtrMut};
 use crate::values::structure::start_of;
 
-/// Owned value at a stable address. The drop destroys the value.
+/// Owned value at a stable address. Dropping the owner destroys the value.
 ///
 /// # Examples
 /// ```
@@ -24,13 +24,13 @@ use crate::values::structure::start_of;
 pub struct OwnedValue(Own);
 
 impl OwnedValue {
-    /// Creates a value of zero bytes.
+    /// Creates a value whose bytes are all zero.
     #[inline]
     pub fn zero(ty: PropertyType) -> Self {
         Self(Own::zero(ty))
     }
 
-    /// Creates the initial value. Struct fields have their defaults; all other values are zero.
+    /// Creates the initial value of a type. Struct fields have their defaults. All other values are zero.
     pub fn initial(ty: PropertyType) -> Self {
         let start = start_of(&ty);
         let mut own = Self::zero(ty);
@@ -48,13 +48,13 @@ impl OwnedValue {
         own
     }
 
-    /// Returns the value for reading.
+    /// Returns a read-only pointer to the value.
     #[inline]
     pub fn as_ptr(&self) -> Ptr<'_> {
         self.0.as_ptr()
     }
 
-    /// Returns the value for writing.
+    /// Returns a writable pointer to the value.
     #[inline]
     pub fn as_mut(&mut self) -> PtrMut<'_> {
         self.0.as_mut()
@@ -66,7 +66,7 @@ impl OwnedValue {
         self.0.ty()
     }
 
-    /// Returns the address of the value. The address is valid until the drop.
+    /// Returns the address of the value. The address is valid until the owner is dropped.
     #[inline]
     pub fn at(&self) -> *mut u8 {
         self.0.at()

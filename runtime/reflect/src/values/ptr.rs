@@ -1,8 +1,8 @@
 //! Pointers to values whose type is known only at run time. The creation of a pointer is unsafe. The use of a pointer is safe, because the
 //! pointer carries its type. Code for all kinds uses [`Ptr`] and [`PtrMut`]. The methods of a single `Kind` receive `Ref` and `Mut`.
 //!
-//! Plugins read and write these bytes directly. Code therefore never creates a Rust reference to them. Each access loads or stores a whole
-//! value, and safe code interprets the value.
+//! Plugins read and write the bytes of values directly. Host code therefore never creates a Rust reference to these bytes. Each access
+//! loads or stores a whole value, and safe code interprets the value.
 //!
 //! The unsafe code relies on the layout that the `Kind` of a value specifies: `Raw`, size and alignment. For host structs, `InMemory`
 //! specifies the layout. The unsafe code also relies on the offsets in the types of structs and optional values.
@@ -33,7 +33,7 @@ use crate::value::{Value, WrongType};
 /// Every bit pattern is a valid value of this type, and the type has no drop glue.
 pub(crate) unsafe trait Raw: Sized {}
 
-/// A type that begins with a `First`.
+/// A type whose values begin with a `First`.
 ///
 /// # Safety
 /// The first bytes of a value are a `First`.
@@ -98,7 +98,7 @@ unsafe impl Plain for LazyRaw {}
 // SAFETY: the type consists of a handle and two numbers.
 unsafe impl Plain for DelegateRaw {}
 
-/// A pointer for reading a value of a type known at run time.
+/// Read-only pointer to a value whose type is known only at run time.
 ///
 /// # Examples
 /// ```
@@ -117,7 +117,7 @@ pub struct Ptr<'a> {
     ty: &'a PropertyType,
 }
 
-/// A pointer for reading and writing a value of a type known at run time.
+/// Writable pointer to a value whose type is known only at run time.
 ///
 /// # Examples
 /// ```
@@ -135,27 +135,27 @@ pub struct PtrMut<'a> {
     ty: &'a PropertyType,
 }
 
-/// Value in separate, stable memory. The drop of `Own` does not destroy the value.
+/// Value in separate memory with a stable address. Dropping an `Own` does not destroy the value.
 #[derive(Debug)]
 pub(crate) struct Own {
     block: Block,
     ty: PropertyType,
 }
 
-/// A pointer for reading a value of a known kind.
+/// Read-only pointer to a value of the kind `K`.
 pub(crate) struct Ref<'a, K: InMemory> {
     at: *const u8,
     of: &'a K::Of,
 }
 
-/// A pointer for reading and writing a value of a known kind.
+/// Writable pointer to a value of the kind `K`.
 pub(crate) struct Mut<'a, K: InMemory> {
     at: *mut u8,
     of: &'a K::Of,
 }
 
-/// Evaluates `$body` with `$at` as the pointer `$ptr`, typed by its kind `$kind`. `$from` is the pointer `$other`, also typed by `$kind`.
-/// Both pointers must have equal types.
+/// Evaluates `$body`. `$kind` is the kind of the value to which `$ptr` points. `$at` is the pointer `$ptr`, typed by `$kind`. `$from` is
+/// the pointer `$other`, also typed by `$kind`. Both pointers must have equal types.
 macro_rules! with_kind {
     ($ptr:expr, $to:ident, $kind:ident, $at:ident $(, $other:expr => $from:ident)? => $body:expr) => {
         of_type!($ptr.ty, $kind, of => {
@@ -182,7 +182,7 @@ impl<'a> Ptr<'a> {
         with_kind!(self, Ref, K, at => K::wrap(K::read(at)))
     }
 
-    /// Returns true if both pointers have equal types and values. Floats are compared by their bits, and structs by their fields without
+    /// Checks that both pointers have equal types and equal values. Floats are compared by their bits, and structs by their fields without
     /// padding. The order of sets and maps is ignored.
     pub fn equal(self, other: Ptr<'_>) -> bool {
         if !std::ptr::eq(self.ty, other.ty) && self.ty != other.ty {
@@ -203,7 +203,7 @@ impl<'a> Ptr<'a> {
         hasher.finish()
     }
 
-    /// Calls `visit` with every reference in the value that keeps an object alive. `visit` must not write the value.
+    /// Calls `visit` with every object that the value keeps alive. `visit` must not write the value.
     pub fn visit_objects(self, visit: &mut dyn FnMut(ObjectHandle)) {
         with_kind!(self, Ref, K, at => K::visit_objects(at, visit));
     }
@@ -236,7 +236,7 @@ impl<'a> Ptr<'a> {
         K::carried(self.ty).map(|of| unsafe { Ref::new(self.at, of) })
     }
 
-    /// Returns a pointer to this value with `ty` as the reference to its type.
+    /// Returns a pointer to this value that carries the reference `ty` as its type.
     ///
     /// # Panics
     /// Panics if `ty` differs from the type of the pointer.
@@ -260,19 +260,19 @@ impl<'a> PtrMut<'a> {
         Self { at, ty }
     }
 
-    /// Returns a pointer for reading. The result borrows this pointer.
+    /// Returns a read-only pointer to the value. The result borrows this pointer.
     #[inline]
     pub fn as_ptr(&self) -> Ptr<'_> {
         Ptr { at: self.at, ty: self.ty }
     }
 
-    /// Returns a pointer for writing. The result borrows this pointer.
+    /// Returns a writable pointer to the value. The result borrows this pointer.
     #[inline]
     pub fn reborrow(&mut self) -> PtrMut<'_> {
         PtrMut { at: self.at, ty: self.ty }
     }
 
-    /// Overwrites the value with a copy of `from`, including the memory that `from` owns. Source and target may be one value. Distinct
+    /// Overwrites the value with a copy of `from`, including the memory that `from` owns. Source and target may be one value. Different
     /// values never overlap.
     ///
     /// # Panics
@@ -286,13 +286,13 @@ impl<'a> PtrMut<'a> {
         with_kind!(self, Mut, K, to, from => from => K::copy(to, from));
     }
 
-    /// Frees owned memory and leaves the zero value. The epochs of containers are increased, not reset. Earlier addresses therefore remain
-    /// stale permanently.
+    /// Frees owned memory and leaves the zero value. Increments the epochs of containers. Earlier addresses of rows therefore remain stale
+    /// permanently.
     pub fn destroy(self) {
         with_kind!(self, Mut, K, at => K::destroy(at));
     }
 
-    /// Overwrites the value. If `value` is a struct and omits fields, these fields are unchanged. After an error, the value is unchanged.
+    /// Overwrites the value. Fields that a struct value omits are unchanged. After an error, the value is unchanged.
     ///
     /// # Errors
     /// [`WrongType`] if the value is of a different kind, or names a field that the struct does not have.
@@ -317,10 +317,10 @@ impl<'a> PtrMut<'a> {
         with_kind!(self, Mut, K, at => K::map_objects(at, map));
     }
 
-    /// Returns the id that identifies a delegate during calls. The delegate itself stores the id, and keeps it when its container grows,
-    /// shrinks or swaps elements. A copy of a delegate has no id. A multicast delegate without an id receives the result of `fresh`.
-    /// Returns `None` for a single delegate, which needs no id. Also returns `None` for a sparse delegate without bindings, which has no
-    /// memory for an id.
+    /// Returns the id that identifies a delegate during calls. The delegate itself stores the id. The delegate keeps its id when its
+    /// container grows, shrinks or swaps elements. A copy of a delegate has no id. If a multicast delegate has no id, assigns the result of
+    /// `fresh` as its id. Returns `None` for a single delegate, because it needs no id. Also returns `None` for a sparse delegate without
+    /// bindings, because it has no memory for an id.
     pub fn delegate_mark(self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         with_kind!(self, Mut, K, at => K::mark(at, fresh))
     }
@@ -379,7 +379,7 @@ impl<'a, K: InMemory> Ref<'a, K> {
         Self { at, of }
     }
 
-    /// Returns the data of the type.
+    /// Returns the type parameters of the value's type.
     #[inline]
     pub(crate) fn of(self) -> &'a K::Of {
         self.of
@@ -451,7 +451,7 @@ impl<K: Kind> Mut<'_, K> {
         unsafe { self.at.copy_from_nonoverlapping(from.at, K::bytes(self.of)) };
     }
 
-    /// Overwrites the value with zero bytes. Owned memory is not freed.
+    /// Overwrites the value with zero bytes. Does not free memory that the value owns.
     #[inline]
     pub(crate) fn zero(&self) {
         // SAFETY: the caller of `new` promised `K::bytes` writable bytes, and zeros are a value of every kind.
@@ -517,7 +517,7 @@ impl<K: Kind<Of = Rc<EnumType>>> Mut<'_, K> {
 }
 
 impl<'a, K: Kind<Of = Rc<OptionalType>, Raw = u8>> Ref<'a, K> {
-    /// Returns the contained value. Returns `None` if the optional is empty.
+    /// Returns the contained value. Returns `None` if the optional value is empty.
     #[inline]
     pub(crate) fn inner(self) -> Option<Ptr<'a>> {
         let at = self.at.wrapping_add(self.of.value_at());
@@ -527,7 +527,7 @@ impl<'a, K: Kind<Of = Rc<OptionalType>, Raw = u8>> Ref<'a, K> {
 }
 
 impl<K: Kind<Of = Rc<OptionalType>, Raw = u8>> Mut<'_, K> {
-    /// Returns the memory of the contained value, even if the optional is empty.
+    /// Returns a pointer to the memory of the contained value, even if the optional value is empty.
     #[inline]
     pub(crate) fn inner(&self) -> PtrMut<'_> {
         // SAFETY: the caller of `new` promised a writable optional value, whose value is stored after the byte; zeros are also a value.

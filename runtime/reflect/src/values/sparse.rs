@@ -1,4 +1,4 @@
-//! Sparse delegates: a pointer to a list of bindings. The list is allocated on demand.
+//! Sparse delegates. A value is a pointer to a list of bindings. The list is allocated on demand.
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;
@@ -47,7 +47,7 @@ impl Kind for Sparse {
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
         match at.list::<Multicast>() {
             Some(list) => Multicast::hash(list, hasher),
-            // An unallocated list has the same hash as an empty list.
+            // The hashes of an unallocated list and of an empty list are equal.
             None => hasher.write_u32(0),
         }
     }

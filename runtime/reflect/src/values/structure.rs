@@ -26,7 +26,7 @@ fn each_field(of: &StructType, value: impl Fn(&Property) -> Value) -> Fields {
     of.fields().iter().map(|field| (Arc::from(&*field.text), value(field))).collect()
 }
 
-/// Writes a value to new memory. If a struct value omits fields, these fields receive their defaults.
+/// Writes a value to new memory. Fields that a struct value omits receive their defaults.
 pub(crate) fn put_new(mut at: PtrMut<'_>, value: &Value) {
     if let Some(start) = start_of(at.as_ptr().ty()) {
         at.reborrow().put(&start);
@@ -34,7 +34,7 @@ pub(crate) fn put_new(mut at: PtrMut<'_>, value: &Value) {
     at.put(value);
 }
 
-/// Returns the initial value of a type. Returns `None` if the initial value is zero.
+/// Returns the initial value of a struct type with defaults. Returns `None` for all other types.
 pub(crate) fn start_of(ty: &PropertyType) -> Option<Value> {
     matches!(ty, PropertyType::Struct(of) if of.nature().has_defaults).then(|| Value::initial(ty))
 }

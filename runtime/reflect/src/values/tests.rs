@@ -22,8 +22,8 @@ use crate::testing::{structure, type_of};
 use crate::typed::OfKind;
 use crate::value::Value;
 
-/// Fields `(flag: bool, label: String, who: Object, from: Point)`, to test padding, owned memory, a reference and a nested
-/// struct.
+/// Returns a struct type with the fields `(flag: bool, label: String, who: Object, from: Point)`. The fields test padding, owned memory, a
+/// reference and a nested struct.
 fn mixed() -> PropertyType {
     PropertyType::Struct(structure(
         "Mixed",
@@ -169,11 +169,11 @@ fn epoch(at: Ptr<'_>) -> u64 {
     row.expect("it is a container").epoch
 }
 
-/// Operation that empties an optional, with its name.
+/// Name of an operation, and the operation. Each operation empties an optional value.
 type Emptying = (&'static str, fn(&mut OwnedValue));
 
-/// Checks that every method to empty an optional changes the epoch. An address of the old value is then detected as stale, even after a new
-/// value was set.
+/// Checks that every operation that empties an optional value changes the epoch. An address of the old value is then detected as stale,
+/// even after a new value was set.
 fn check_emptied<T: OfKind>(type_name: &str, text: &str) {
     let operations: [Emptying; 4] = [
         ("a value of the host's", |own| own.write(&Value::Optional(None)).unwrap()),

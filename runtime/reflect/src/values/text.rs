@@ -1,4 +1,4 @@
-//! UTF-8 strings of two kinds: `String`, and `Utf8String` for code that distinguishes the two.
+//! UTF-8 strings of two kinds. `Utf8String` is for code that distinguishes this kind from `String`.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! Memory of strings. The host owns the bytes, and copies them in and out.
+//! Memory of strings. The host owns the bytes, and copies the bytes on each read and write.
 #![expect(unsafe_code, reason = "strings are in raw memory that plugins read too")]
 
 use std::hash::Hasher;
@@ -48,8 +48,8 @@ pub(crate) fn text_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: 
     assign(at, text.as_bytes());
 }
 
-/// Overwrites a string of one byte per character with a copy of `text`. Callers pass only characters of ISO 8859-1. A character outside ISO
-/// 8859-1 becomes a question mark.
+/// Overwrites a string of one byte per character with a copy of `text`. Callers pass only characters of ISO 8859-1. Replaces all other
+/// characters by question marks.
 pub(crate) fn ansi_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: &str) {
     let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect();
     assign(at, &bytes);
@@ -79,7 +79,7 @@ fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
     unsafe { text_assign_raw(at.at().cast(), bytes.as_ptr(), bytes.len()) };
 }
 
-/// Overwrites the string at `at` with a copy of the `len` bytes at `data`. `data` may point into that string.
+/// Overwrites the string at `at` with a copy of the `len` bytes at `data`. `data` may point into the string at `at`.
 ///
 /// # Safety
 /// `at` is an aligned [`TextRaw`] in host memory without other readers or writers during the call. `data` is readable for `len` bytes. If

@@ -1,4 +1,5 @@
-//! Kind for tests: a four-byte color, written as `#aabbccdd`. Demonstrates that a kind needs only a file and an entry in the list of kinds.
+//! Kind for tests: a four-byte color with the text form `#aabbccdd`. Demonstrates that a new kind needs only a file and an entry in the
+//! list of kinds.
 
 use std::hash::Hasher;
 

@@ -1,4 +1,4 @@
-//! Compares marks and sweeps of a changing world with a model that traverses the whole world in one step.
+//! Compares marks and sweeps of a changing world with a model. The model traverses the whole world in one step.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::value::Value;
 
 const ROUNDS: usize = 200;
 
-/// Number of rounds with a sweep. Rounds with a sweep compare more often than rounds without.
+/// Number of rounds with a sweep. A round with a sweep has more comparisons than a round without a sweep.
 const SWEEPS: usize = 40;
 
 struct Test {
@@ -91,7 +91,7 @@ impl Test {
                 }
             }
             _ => {
-                // Moves a reference to another object.
+                // Moves a reference to a different object.
                 let (from, to) = (self.any(), self.any());
                 let names = ["one", "two"];
                 let source = names[self.dice.roll(2)];
@@ -121,7 +121,7 @@ impl Test {
         }
     }
 
-    /// Returns all reachable objects, by the simplest algorithm.
+    /// Returns all reachable objects. Uses the simplest algorithm as the model.
     fn reachable(&self) -> HashSet<ObjectHandle> {
         let mut open = self.world.objects.roots();
         open.extend(&self.held);
@@ -166,7 +166,7 @@ impl Test {
         unreachable!("the mark phase terminates")
     }
 
-    /// Performs one random change that code may make while an object is destroyed.
+    /// Performs one random change that code may make during the destruction of an object.
     fn change_in_sweep(&mut self) {
         match self.dice.roll(4) {
             0 => {
@@ -237,7 +237,7 @@ fn reachable_objects_are_never_collected_between_slices() {
         let alive = &test.world.objects;
         test.known.retain(|object| alive.is_alive(*object));
         if round % 3 == 0 {
-            // Creates many objects that only one root keeps alive, for a long mark.
+            // Creates a long chain of objects that one root keeps alive. The mark is therefore long.
             let first = test.world.objects.allocate(&test.class, None, ObjectHandle::NONE, 0);
             test.world.objects.add_root(first);
             let mut last = first;

@@ -1,5 +1,5 @@
-//! Compares construction by a plan with the general path. Every hook call records all values that it observes. These tests therefore need
-//! their own classes, and a description of a complete object.
+//! Compares construction by a plan with construction by the slow path. Every hook call records all values that it observes. These tests
+//! therefore have their own classes, and a function that describes a complete object.
 
 use std::rc::Rc;
 
@@ -54,8 +54,8 @@ fn path(world: &World, object: ObjectHandle) -> String {
     around + &name(world, object)
 }
 
-/// Builds Object ← Component { height } ← Gear (dynamic) { cog: Component, spare: Cog (dynamic) } and Object ← Actor { root: Component } ←
-/// Cube (dynamic) { gear: Gear } ← Big (dynamic) { tail: Component }. In the CDO of Big, the values differ from the defaults.
+/// Declares the classes Object ← Component { height } ← Gear (dynamic) { cog: Component, spare: Cog (dynamic) }, and Object ← Actor { root:
+/// Component } ← Cube (dynamic) { gear: Gear } ← Big (dynamic) { tail: Component }. In the CDO of Big, the values differ from the defaults.
 fn yard(constructors: Constructors) -> (Recorder, Rc<Class>) {
     let world = world();
     let text = |name: &str| PropertyDecl::new(name, PropertyKind::STRING);
@@ -121,7 +121,7 @@ fn plan_of(class: &Class) -> Option<Rc<PartsPlan>> {
     class.members.parts.borrow().clone()
 }
 
-/// Makes the class use the general path, until the types or the CDO change.
+/// Forces construction of the class by the slow path, until the types or the CDO change.
 fn forbid_plans(recorder: &Recorder, class: &Class) {
     let key = (recorder.world.types.epoch(), class.cdo.get());
     let (members, steps, inits) = Default::default();
@@ -156,7 +156,7 @@ fn constructions_by_plan_run_the_steps_of_the_general_path_and_have_its_result()
     }
 }
 
-/// Constructs objects by a plan and by the general path. Compares the observed values, the results and the counters.
+/// Constructs objects by a plan and by the slow path. Compares the observed values, the results and the counters.
 fn compare_paths(constructors: Constructors, fails: Option<(&'static str, &'static str)>) {
     let run = |is_planned: bool| {
         let (recorder, big) = yard(constructors);
