@@ -1,8 +1,8 @@
 //! Tests a plugin by loading its library into a headless host in the test process. Plugins enable this module in their dev-dependencies.
 //!
-//! A plugin is a `cdylib`, and a test cannot link a `cdylib`. [`test_world!`](crate::test_world) therefore builds the library and loads it
-//! into a host. The test then creates objects, calls their functions by name, and runs ticks. The test can also read properties and the
-//! log, and edit the plugin between two builds.
+//! A plugin is a `cdylib`, and a test cannot link a `cdylib`. [`test_world!`](crate::test_world) therefore builds the library and loads the
+//! library into a host. The test then creates objects, calls their functions by name, and runs ticks. The test can also read properties and
+//! the log, and edit the plugin between two builds.
 //!
 //! ```toml
 //! [dev-dependencies]

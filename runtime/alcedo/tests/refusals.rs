@@ -1,9 +1,10 @@
-//! Code that safe host code cannot compile: each file in `ui` is an attempt to access memory, with the compiler's errors in the file
-//! next to it.
+//! Tests that safe host code cannot access memory. Each `.rs` file in `ui` contains an attempt. The `.stderr` file next to it contains the
+//! expected compiler errors.
 
 use alcedo_runtime::{Runtime, World};
 
-/// Has a single implementation for types that are neither `Send` nor `Sync`; for other types the line below does not compile.
+/// Has one implementation for types that are neither `Send` nor `Sync`. For all other types, the implementation is ambiguous, and the line
+/// below does not compile.
 trait ThreadBound<Why> {
     const HOLDS: () = ();
 }

@@ -1,5 +1,6 @@
-//! Errors and panics at the ABI boundary. Converts the failure of a plugin module, which is plain data, to a [`CallError`]. Catches panics
-//! of host code before they unwind into the stack frames of a plugin module. All functions at the ABI boundary use these helpers.
+//! Errors and panics at the ABI boundary. A plugin module reports a failure as plain data, and these helpers convert the failure to a
+//! [`CallError`]. The helpers also catch panics of host code, so that no panic unwinds into the stack frames of a plugin module. All
+//! functions at the ABI boundary use these helpers.
 
 use std::mem::ManuallyDrop;
 
@@ -157,7 +158,7 @@ pub enum CallError {
         /// Maximum depth.
         limit: u32,
     },
-    /// The arguments or results of a call would exceed the memory limit. The call allocated no memory for them.
+    /// The arguments or results of a call would exceed the memory limit. The call did not allocate memory for these values.
     TooLarge {
         /// Description of the value that exceeds the limit. If only the sum exceeds the limit, describes all values of the call.
         what: String,
@@ -168,7 +169,7 @@ pub enum CallError {
         /// Name of the host setting that specifies the limit.
         setting: String,
     },
-    /// A module made a call while it held a slice of host memory.
+    /// A module made a call while the module held a slice of host memory.
     Borrowed {
         /// Message with the rejected call and help.
         message: String,
@@ -331,8 +332,8 @@ impl CallError {
         }
     }
 
-    /// Converts the error to ABI data. Each field is transferred separately. The error is therefore unchanged after it has passed through
-    /// several modules.
+    /// Converts the error to ABI data. Each field is transferred separately. An error that passes through several modules is therefore
+    /// unchanged.
     ///
     /// # Examples
     /// ```

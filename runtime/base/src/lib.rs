@@ -1,5 +1,5 @@
-//! Common base of the host crates: handles, errors and panics at the ABI boundary, proof of the game thread, cells that count
-//! borrows, tables whose ids are never reused, and escaping of foreign strings in messages.
+//! Common base of the host crates. Defines handles, errors at the ABI boundary, panic guards, and the proof of the game thread. Also
+//! defines cells that count borrows, tables whose ids are never reused, and functions that escape foreign strings in messages.
 //!
 //! Part of `alcedo-runtime`, the crate that hosts depend on. This crate contains no objects, no calls by name and no plugins.
 #![forbid(unsafe_code)]

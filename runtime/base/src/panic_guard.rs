@@ -84,7 +84,7 @@ mod tests {
 
     use super::{MOST_PAYLOADS, caught};
 
-    /// Payload whose drop panics with another payload. `.0` is the number of further payloads.
+    /// Payload whose drop panics with a new payload. `.0` is the number of further payloads.
     struct Bomb(u32, Arc<AtomicU32>);
 
     impl Drop for Bomb {

@@ -1,5 +1,5 @@
 //! Reads and writes the arguments of a call. The arguments are stored in a parameter block with the function's layout, or a calling script
-//! evaluates them one by one.
+//! evaluates the arguments one by one.
 #![expect(unsafe_code, reason = "the arguments of a call are values at addresses that its caller vouches for")]
 
 use std::fmt;

@@ -1,7 +1,6 @@
 //! Allocates memory for single values: objects of the host, and values passed by address. Tests count these allocations to detect leaks.
 
-/// Owned, aligned, zero-initialized allocation. Dropping the block frees its memory but does not destroy the values in it. The owner
-/// destroys the values first.
+/// Owned, aligned, zero-initialized allocation. Dropping the block frees its memory. The owner must destroy the values in the block before.
 #[derive(Debug)]
 pub(crate) struct Block {
     /// Owns the allocation. Accessed only through `start`.

@@ -10,7 +10,7 @@ use crate::storage::{Schema, SchemaOwner, Storage, View};
 /// Class and memory of an object. Dropping the body destroys the properties and frees the memory.
 #[derive(Debug)]
 pub struct Body {
-    /// Memory, which owns a reference to the class.
+    /// Memory with a counted reference to the class.
     pub(super) storage: Storage<Rc<Class>>,
     /// State of an object whose class is missing (a dormant object).
     pub dormant: Option<Box<Dormant>>,
@@ -29,7 +29,7 @@ impl SchemaOwner for Rc<Class> {
 }
 
 impl Body {
-    /// Swaps the class of the body with `class`, which has an equal layout. The values remain at their addresses.
+    /// Swaps the class of the body with `class`. Both classes must have equal layouts. The values remain at their addresses.
     ///
     /// # Panics
     /// Panics if the layouts differ.

@@ -47,7 +47,7 @@ impl Subobject {
 
 /// Class of the object model. After the declaration, only the CDO field changes.
 pub struct Class {
-    /// Id, never reused for another class.
+    /// Id. Each class has a different id, and ids are never reused.
     pub id: ClassId,
     /// Path, such as `/Script/Package.Name`.
     pub path: Rc<str>,
@@ -108,7 +108,7 @@ pub(super) struct ConstructionPlan {
 }
 
 /// Plan for the construction of an object with subobjects from the CDO of its class. The plan is computed once per epoch of the types. The
-/// plan stores the ids of classes, so that it keeps no class alive.
+/// plan stores only the ids of classes, and therefore keeps no class alive.
 #[derive(Debug)]
 pub(super) struct PartsPlan {
     /// Epoch of the types and CDO for which the plan was computed.
@@ -127,7 +127,7 @@ pub(super) struct PartsPlan {
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) class: ClassId,
-    /// Object whose values are copied to the member. It has the class of the member.
+    /// Object whose values are copied to the member. The object has the class of the member.
     pub(super) template: ObjectHandle,
     /// Location in the owner. `None` for the first member.
     pub(super) part: Option<PartLocation>,
@@ -212,13 +212,13 @@ impl Class {
         self.members.end
     }
 
-    /// Returns the number of classes in the chain; one for a root.
+    /// Returns the number of classes in the chain. Returns one for a root class.
     #[inline]
     pub fn depth(&self) -> usize {
         self.members.chain.len()
     }
 
-    /// Checks that the class is `other` or derived from it.
+    /// Checks that the class is `other` or derives from `other`.
     #[inline]
     pub fn is_a(&self, other: &Self) -> bool {
         self.members.chain.get(other.depth() - 1) == Some(&other.id)
@@ -249,7 +249,7 @@ impl Class {
         chain.any(|class| class.interfaces.iter().any(|path| **path == *interface))
     }
 
-    /// Checks that objects of the class have a plugin part. They have one if the class or a base is dynamic.
+    /// Checks that objects of the class have a plugin part. This requires that the class or a base is dynamic.
     #[inline]
     pub fn has_plugin_part(&self) -> bool {
         self.members.has_plugin_part

@@ -2,10 +2,10 @@
 //! Higher layers run the plugin steps through [`ConstructionHooks`].
 //!
 //! Construction first allocates the memory and builds the plugin part. It then processes the classes of the chain from the root. For each
-//! class, it creates the subobjects, sets the defaults and runs the constructor. It then copies the archetype's values. Finally, it runs
-//! PostInitProperties of the plugin, then of the host. All steps of a subobject except PostInitProperties run during the step of the class
-//! that declares the subobject. PostInitProperties of a subobject runs after the copy of the owner's archetype. The copy therefore does not
-//! overwrite changes that PostInitProperties makes.
+//! class, construction creates the subobjects, sets the defaults and runs the constructor. Construction then copies the archetype's values.
+//! Finally, construction runs PostInitProperties of the plugin, then of the host. All steps of a subobject except PostInitProperties run
+//! during the step of the class that declares the subobject. PostInitProperties of a subobject runs after the copy of the owner's
+//! archetype. The copy therefore does not overwrite changes that PostInitProperties makes.
 //!
 //! A class default object (CDO) copies the values of its base's CDO before the steps of its own class run. The class constructor can
 //! therefore change inherited properties.
@@ -155,7 +155,7 @@ fn refused_without_context(class: &Class, outer: ObjectHandle) -> Option<&'stati
     (is_contextual && outer.is_none()).then_some("it is contextual: say which object it is made inside of, its outer")
 }
 
-/// Returns the CDO of `class`. If the CDO does not exist, constructs it after the CDO of the base. Game thread only.
+/// Returns the CDO of `class`. Constructs a missing CDO, after the CDO of the base. Game thread only.
 ///
 /// # Errors
 /// [`ConstructionFailed`] if a step fails or panics, or if the construction of the CDO requires this CDO.
@@ -346,7 +346,7 @@ enum Copying {
     BeforeOwnClass,
     /// After the steps of all classes. Used for subobjects, so that the owner's constructor finds complete subobjects.
     AfterClasses,
-    /// The caller copies the values after it has created all subobjects.
+    /// After the creation of all subobjects, by the caller.
     Later,
 }
 

@@ -79,8 +79,8 @@ pub struct RowsMut<'a> {
     row: Row<'a>,
 }
 
-/// Maps the hash of a key to the row of the key. The table stores the hashes. It never reads keys when it grows, because keys may have
-/// changed in place.
+/// Maps the hash of a key to the row of the key. The table stores the hashes. The growth of the table therefore does not read keys, which
+/// may have changed in their rows.
 type Index = HashTable<Found>;
 
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ struct Found {
     at: u32,
 }
 
-/// Rows of a container; valid until a row is moved or destroyed.
+/// Rows of a container. Valid until a row is moved or destroyed.
 #[derive(Clone, Copy)]
 struct Span<'a> {
     data: *mut u8,
@@ -147,13 +147,13 @@ pub struct KeyedMut<'a> {
     row: Row<'a>,
 }
 
-/// Returns the rows of `value` if it is an array.
+/// Returns the rows of `value`. Returns `None` if `value` is not an array.
 #[inline]
 pub fn array(value: PtrMut<'_>) -> Option<RowsMut<'_>> {
     value.to::<Array>().map(Mut::rows)
 }
 
-/// Returns the rows of `value` for reading if it is an array.
+/// Returns the rows of `value` for read access. Returns `None` if `value` is not an array.
 #[inline]
 pub fn array_ref(value: Ptr<'_>) -> Option<Rows<'_>> {
     value.to::<Array>().map(Ref::rows)
@@ -248,7 +248,7 @@ impl<'a> Rows<'a> {
         self.span().iter().map(RowPtr::parts)
     }
 
-    /// Variant of [`Rows::keys`] with pointers of kind `K`. Returns `None` if the keys have another kind than `K`.
+    /// Variant of [`Rows::keys`] with pointers of kind `K`. Returns `None` if the keys are not of kind `K`.
     #[inline]
     pub(crate) fn keys_of<K: InMemory>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         self.all_of(false)
@@ -335,7 +335,7 @@ impl RowsMut<'_> {
         self.as_rows().span().get(at).map(|row| row.parts_mut().0)
     }
 
-    /// Swaps the values in two rows of an array. Returns false if a row does not exist.
+    /// Swaps the values in two rows of an array. Returns `false` if a row does not exist.
     pub fn swap(&mut self, one: u32, two: u32) -> bool {
         let (raw, rows) = (self.raw(), self.as_rows().span());
         let (Some(first), Some(second)) = (rows.get(one), rows.get(two)) else { return false };
@@ -370,7 +370,7 @@ impl RowsMut<'_> {
         self.splice(0, 0, count).expect("memory for a second copy");
     }
 
-    /// Replaces all rows by copies of the rows of `from`. The rows of both containers must have the same types.
+    /// Replaces all rows by copies of the rows of `from`. The rows of both containers must have equal types.
     pub(crate) fn copy_from(&mut self, from: Rows<'_>) {
         let (row, source) = (self.row, from.raw());
         self.clear();
@@ -413,7 +413,7 @@ impl RowsMut<'_> {
         self.as_rows().span().iter().map(RowPtr::parts_mut)
     }
 
-    /// Variant of [`RowsMut::keys`] with pointers of kind `K`. Returns `None` if the keys have another kind than `K`.
+    /// Variant of [`RowsMut::keys`] with pointers of kind `K`. Returns `None` if the keys are not of kind `K`.
     #[inline]
     pub(crate) fn keys_of<K: InMemory>(&mut self) -> Option<impl Iterator<Item = Mut<'_, K>>> {
         let of = K::carried(self.row.key)?;
@@ -528,7 +528,7 @@ impl KeyedMut<'_> {
 }
 
 impl<'a, K: Kind<Raw = SparseRaw>> Ref<'a, K> {
-    /// Returns the list of kind `L`, if it is allocated.
+    /// Returns the list of kind `L`. Returns `None` if no list is allocated.
     pub(crate) fn list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(self) -> Option<Ref<'a, L>> {
         let list = self.raw().list;
         // SAFETY: the creator of the pointer promised a value whose list, if allocated, has the rows of its type.
@@ -537,7 +537,7 @@ impl<'a, K: Kind<Raw = SparseRaw>> Ref<'a, K> {
 }
 
 impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
-    /// Returns the list. Allocates the list if it does not exist.
+    /// Returns the list of kind `L`. Allocates a missing list.
     pub(crate) fn list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(&self) -> Mut<'_, L> {
         let mut list = self.raw().list;
         if list.is_null() {
@@ -552,7 +552,7 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
         }
     }
 
-    /// Returns the list if it is allocated.
+    /// Returns the list of kind `L`. Returns `None` if no list is allocated.
     pub(crate) fn list_if_any<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(&self) -> Option<Mut<'_, L>> {
         (!self.raw().list.is_null()).then(|| self.list())
     }

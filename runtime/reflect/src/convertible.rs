@@ -6,7 +6,7 @@ use alcedo_abi::kinds::PropertyKind;
 use crate::enums::range;
 use crate::type_text::TypeText;
 
-/// Prediction for the values of a type that is replaced by another type.
+/// Prediction for the values of a type that is replaced by a new type.
 ///
 /// # Examples
 /// ```

@@ -35,7 +35,7 @@ pub struct PropertyDecl {
     pub name: String,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// Path of the struct or class of the value; empty for plain kinds.
+    /// Path of the value's struct or class. Empty for plain kinds.
     pub type_path: String,
     /// Bits of [`alcedo_abi::kinds::property_flags`].
     pub flags: u64,
@@ -98,7 +98,7 @@ pub struct EnumDecl {
 pub struct DelegateDecl {
     /// The package, without `/Script/`.
     pub package: String,
-    /// Path of the owner class; empty for a delegate of the package.
+    /// Path of the owner class. Empty for a delegate of the package.
     pub class: String,
     /// Name in the package, or in the class.
     pub name: String,
@@ -123,7 +123,7 @@ pub struct StructDecl {
     pub name: String,
     /// Origin of the declaration.
     pub origin: Origin,
-    /// Path of the base struct; empty for none.
+    /// Path of the base struct. Empty if the struct has no base.
     pub base: String,
     /// Size in bytes of a value in the declaring code, or zero if unknown. Compilation ignores this size.
     pub size: u32,
@@ -155,7 +155,7 @@ pub struct ClassDecl {
     pub package: String,
     /// Name in the package.
     pub name: String,
-    /// Path of the base class; empty for a native root.
+    /// Path of the base class. Empty for a native root class.
     pub base: String,
     /// Origin of the declaration.
     pub origin: Origin,
@@ -285,7 +285,7 @@ macro_rules! paths {
 paths!(InterfaceDecl EnumDecl StructDecl ClassDecl);
 
 impl Batch {
-    /// Adds the types of another batch.
+    /// Adds the types of the batch `other`.
     ///
     /// # Examples
     /// ```

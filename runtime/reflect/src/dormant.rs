@@ -52,7 +52,7 @@ pub struct Aside {
     /// Value that replaced the original value in the property, if any. An undo restores the original value only if the property still has
     /// the replacement.
     pub instead: Option<Value>,
-    /// Fingerprint of the type of the original value; zero if unknown.
+    /// Fingerprint of the original value's type. Zero if the type is unknown.
     pub ty: u64,
     /// Earlier value of a different type. The original value was computed from the earlier value, by a conversion or by a plugin author's
     /// function. Kept until the property is written.
@@ -98,7 +98,7 @@ impl From<Value> for Aside {
 }
 
 impl Aside {
-    /// Records the type of the original value, if it is unknown.
+    /// Records `ty` as the type of the original value, unless the type is already known.
     #[must_use]
     pub fn of_type(self, ty: &PropertyType) -> Self {
         if self.ty == 0 { self.retyped(ty) } else { self }
@@ -130,12 +130,13 @@ impl Aside {
         found.unwrap_or(self)
     }
 
-    /// Checks that the original value, or an earlier value from which it was computed, has that type.
+    /// Checks that the original value or one of its earlier values has the type `ty`.
     pub fn was_of(&self, ty: &PropertyType) -> bool {
         self.with_earlier().any(|aside| aside.is_of(ty))
     }
 
-    /// Discards the earlier value of that type and all values before it. Returns `None` if the original value has that type.
+    /// Discards the earlier value of the type `ty`, and all earlier values before that value. Returns `None` if the original value has the
+    /// type `ty`.
     #[must_use]
     pub fn newer_than(self, ty: &PropertyType) -> Option<Self> {
         if self.is_of(ty) {

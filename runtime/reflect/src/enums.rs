@@ -64,7 +64,7 @@ impl EnumType {
     }
 
     /// Returns the fingerprint of the underlying type, of [`Self::is_flags`], and of the names and numbers of the entries. A module
-    /// computes the same fingerprint at compile time.
+    /// computes an equal fingerprint at compile time.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

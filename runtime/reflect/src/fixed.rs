@@ -42,7 +42,7 @@ impl Extent {
     }
 }
 
-/// Returns the fixed length of an array property, if it has one.
+/// Returns the fixed length of a fixed array. Returns `None` for other properties.
 pub(crate) fn dim(property: &Property) -> Option<usize> {
     let PropertyType::Array(_) = property.ty else { return None };
     let (_, len) = property.meta.iter().find(|(key, _)| key == ARRAY_DIM)?;
@@ -82,8 +82,8 @@ pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Valu
     values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))
 }
 
-/// Returns the element that [`at_length`] adds at an index. This is the default's element at that index. If the default is shorter, returns
-/// the initial value of the element type.
+/// Returns the element that [`at_length`] adds at an index. Returns the default's element at that index. If the default has no such
+/// element, returns the initial value of the element type.
 fn added(default: Option<&Value>, at: usize, ty: &PropertyType) -> Value {
     let default = match default {
         Some(Value::Array(default)) => default.get(at).cloned(),

@@ -14,7 +14,7 @@ use crate::row::Row;
 /// plugin part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PluginPart {
-    /// Conjugate number; zero means none.
+    /// Conjugate number. Zero if the object has no conjugate.
     pub word: u64,
     /// Plugin part of the most derived class.
     part: *mut (),
@@ -48,8 +48,8 @@ struct PartEntry {
     part: *mut (),
 }
 
-/// Serial number of an object, and class id of its cached plugin part. Both numbers share one machine word, because they are read together.
-/// The serial is zero for an empty slot.
+/// Serial number of an object, and class id of its cached plugin part. Both numbers share one machine word, because lookups read both
+/// together. The serial is zero for an empty slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 struct PartOf(u64);

@@ -1,6 +1,6 @@
-//! Lazy ids, the permanent ids of objects. A lazy id identifies its object even in another process. The first lazy reference to an object
-//! creates the object's id. A saved world contains the ids, so that lazy references resolve again after loading. Ids are stored outside
-//! object memory. A copy of an object therefore does not inherit the object's id.
+//! Lazy ids, the permanent ids of objects. A lazy id identifies its object even in a different process. The first lazy reference to an
+//! object creates the object's id. A saved world contains the ids, so that lazy references resolve again after loading. Ids are stored
+//! outside object memory. A copy of an object therefore does not inherit the object's id.
 
 use alcedo_abi::value::LazyRaw;
 use alcedo_base::boundary::CallError;
@@ -27,7 +27,7 @@ pub struct Table {
 const MIN_SWEPT: usize = 64;
 
 impl LazyIds {
-    /// Returns the id of the object, if it has one.
+    /// Returns the id of the object. Returns `None` if the object has no id.
     #[inline]
     pub fn find(&self, object: ObjectHandle) -> Option<LazyRaw> {
         self.table.borrow().ids.get(&object).copied()

@@ -1,5 +1,6 @@
 //! Creates and resolves references, class references and field paths. Soft references, lazy references, class references and field paths
-//! are stored as names or ids, and each access resolves them again. Unlike handles, these values therefore survive reloads and saving.
+//! are stored as names or ids. Each access resolves the name or id again. Unlike handles, these values therefore survive reloads and
+//! saving.
 
 use std::rc::Rc;
 

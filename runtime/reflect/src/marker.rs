@@ -1,5 +1,5 @@
 //! Marker of the garbage collector's mark phase (short: mark). Memory latency dominates the cost of a mark. The marker therefore processes
-//! objects in batches and prefetches the next objects. The marker is not recursive. Per object, it allocates only queue entries.
+//! objects in batches and prefetches the next objects. The marker is not recursive. The only memory per object is a queue entry.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
 use std::cmp::Reverse;
@@ -29,8 +29,8 @@ const HOOK_BATCH: usize = if cfg!(test) { 1 } else { 64 };
 /// Number of blocks of 64 slots that a sweep scans between two checks of the time limit.
 const BLOCKS_PER_CHECK: usize = if cfg!(test) { 1 } else { 4 };
 
-/// Maximum number of objects that hooks create between two resets of the counter. A hook may create objects that have the same hook.
-/// Without this limit, the mark would then never complete.
+/// Maximum number of objects that hooks create between two resets of the counter. A hook may create objects of its own class. Without this
+/// limit, the mark would then never complete.
 const MAX_CREATED_IN_HOOKS: u32 = 1 << 16;
 
 /// Source of roots: code that holds objects outside the store.
@@ -134,7 +134,7 @@ impl Marker {
         self.again.push(object);
     }
 
-    /// Queues an object for another scan after a write, if the object was reached.
+    /// If the object was reached, queues the object for a new scan. Called for each write to an object.
     pub(crate) fn rescan(&mut self, object: ObjectHandle) {
         if self.marked.get(object.index()) {
             self.marked.put(object.index(), false);
@@ -170,7 +170,7 @@ impl Marker {
         true
     }
 
-    /// Marks the root set, and scans objects until the queue is empty or `has_time` returns false. Returns `true` if the queue is empty.
+    /// Marks the root set, and scans objects until the queue is empty or `has_time` returns `false`. Returns `true` if the queue is empty.
     /// Does not call hooks of native objects.
     pub(super) fn run(&mut self, slots: &Slots, roots: &Bits, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.marked.reserve(slots.len());

@@ -1,5 +1,5 @@
-//! Keys for the lookup of class members. A key is a name, or a reference that caches the result of the last lookup. A host should use a
-//! reference for a member that it accesses in each frame.
+//! Keys for the lookup of class members. A key is a name, or a reference that caches the result of the last lookup. References are for
+//! members that a host accesses in each frame.
 
 use std::rc::{Rc, Weak};
 

@@ -34,7 +34,7 @@ struct Shared {
     version: Cell<u64>,
     /// True once direct calls are disabled permanently.
     closed: Cell<bool>,
-    /// True while calls are observed. Direct calls are then disabled, because they would bypass the observer.
+    /// True while calls are observed. Direct calls would bypass the observer, and are then disabled.
     observed: Cell<bool>,
     /// Counts of the calls before the commit to code outside the new modules, by function name.
     calls: RefCell<BTreeMap<String, CallCount>>,

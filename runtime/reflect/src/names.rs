@@ -64,7 +64,7 @@ impl Names {
         name
     }
 
-    /// Returns the name of `text` if it is interned.
+    /// Returns the name of `text`. Returns `None` if `text` is not interned.
     #[inline]
     pub fn find(&self, text: &str) -> Option<Name> {
         self.table.borrow().numbers.get(text).copied()
@@ -99,7 +99,7 @@ impl PartName {
     }
 }
 
-/// Splits a generated name into class name and number. Returns `None` for a name of another form.
+/// Splits a generated name into class name and number. Returns `None` for a name that does not have the form of a generated name.
 pub(super) fn split_generated(text: &str) -> Option<(&str, u32)> {
     let (text, digits) = text.rsplit_once('_')?;
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');

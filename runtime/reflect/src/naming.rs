@@ -1,6 +1,7 @@
-//! Names of objects. An object without an explicit name receives a generated name, which is unique among live objects. A generated name
-//! consists of the class name and a number, such as `MagicCube_17`. The text of a generated name is created on demand. Its number is reused
-//! after the destruction of the object. This limits the number of interned names in a host that spawns objects continuously.
+//! Names of objects. An object without an explicit name receives a generated name. Generated names are unique among live objects. A
+//! generated name consists of the class name and a number, such as `MagicCube_17`. The text of a generated name is created on demand. Its
+//! number is reused after the destruction of the object. This limits the number of interned names in a host that spawns objects
+//! continuously.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -62,7 +63,7 @@ pub(super) struct Naming {
     /// Series of recently used classes, indexed by the low digits of the class id. Allocated at the first use.
     by_class: Box<[(ClassId, u32)]>,
     /// Objects with an explicit name, by outer and name. The latest object is last. Several objects share a name only during a reload, or
-    /// if the host created them with this name.
+    /// if the host created several objects with one name.
     explicit: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 

@@ -278,10 +278,10 @@ pub trait NativeParam: Sized {
     const INSIDE: u64 = 0;
     /// Type that the function body receives.
     type Seen;
-    /// State that the callee keeps, from which the out value is written back to the caller.
+    /// State that the callee keeps to write the out value back to the caller.
     #[doc(hidden)]
     type Kept;
-    /// State that the caller keeps, through which it receives the out value.
+    /// State that the caller keeps to receive the out value.
     #[doc(hidden)]
     type Back;
 
@@ -391,10 +391,10 @@ pub trait NativeParams: Sized {
     const FINGERPRINT: Fingerprint;
     /// Values that the function body receives.
     type Seen;
-    /// State that the callee keeps, from which the out values are written back to the caller.
+    /// State that the callee keeps to write the out values back to the caller.
     #[doc(hidden)]
     type Kept;
-    /// State that the caller keeps, through which it receives the out values.
+    /// State that the caller keeps to receive the out values.
     #[doc(hidden)]
     type Back;
 
@@ -442,12 +442,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Conversion of parameter tuples to call slots. Each slot is built from a Rust value, so no slot holds an address.
+/// Conversion of parameter tuples to call slots. Each slot is built from a Rust value. Therefore no slot contains an address.
 pub trait SlotRow: sealed::Sealed + NativeParams {
     /// True if all parameters fit slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
-    /// Kinds of the slots. Each kind is the kind of `NativeParam::Slotted`. It may differ from the kind of the declared type.
+    /// Kinds of the slots. Each kind is the kind of `NativeParam::Slotted`, and may differ from the kind of the declared type.
     #[doc(hidden)]
     const KINDS: &'static [Option<PropertyKind>];
     /// True if the first parameter refers to an object.

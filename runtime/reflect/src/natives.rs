@@ -19,7 +19,7 @@ use crate::thunk::ParamBlock;
 use crate::typed::{FrameValue, owned};
 use crate::value::Value;
 
-/// All objects and types of a host, as native code sees them. Game thread only.
+/// View of all objects and types of a host for native code. Game thread only.
 ///
 /// # Examples
 /// ```

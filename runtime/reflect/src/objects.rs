@@ -1,6 +1,6 @@
 //! Object store: the objects of a world and their bodies. A reload activates a shadow, replaces bodies, and keeps the old bodies in the
-//! shadow. A commit discards the old bodies. A rollback restores them. If the layout of a class is unchanged, its objects can keep their
-//! bodies. The values of a kept body are copied before their first write, and a rollback restores the copies.
+//! shadow. A commit discards the old bodies. A rollback restores the old bodies. If the layout of a class is unchanged, its objects can
+//! keep their bodies. The values of a kept body are copied before their first write, and a rollback restores the copies.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -33,13 +33,13 @@ pub use lists::ListEdit;
 pub use place::RenameError;
 pub use shadow::Replaced;
 
-/// Objects of a world. Game thread only; no method calls foreign code.
+/// Objects of a world. Game thread only. No method calls foreign code.
 #[derive(Debug)]
 pub struct Objects {
     pub(super) store: RefCell<Store>,
     /// Mark or sweep in progress. Stored outside `store`, because the marker changes during a shared borrow of the store.
     pub(super) marker: RefCell<Option<Marker>>,
-    /// Cached columns with the most frequently read fields of the store; see [`Slots::show`].
+    /// Cached columns with the most frequently read fields of the store. See [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
     pub(super) mode: ModeWord,
     slices: BorrowedSlices,
@@ -342,8 +342,8 @@ impl Objects {
         dead.len()
     }
 
-    /// Adds an object to the root set. Collections keep the object and all objects that are reachable from it. Returns `true` if the object
-    /// exists.
+    /// Adds an object to the root set. Collections keep the root object and all objects that are reachable from the root object. Returns
+    /// `true` if the object exists.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         let is_there = self.is_alive(object);
         if is_there {
@@ -417,7 +417,7 @@ impl Objects {
         self.will_write(object)
     }
 
-    /// Prepares a write to values of the object. Queues the object for another scan by the mark in progress. If the object keeps its body
+    /// Prepares a write to values of the object. Queues the object for a new scan by the mark in progress. If the object keeps its body
     /// during a shadow, copies its values before their first write. Each write to an existing object first calls this function, directly or
     /// through [`Objects::may_write`]. See `docs/before-the-commit.md`.
     ///
@@ -428,7 +428,7 @@ impl Objects {
         if self.has_kept_bodies.get() { self.copy_before_write(object) } else { Ok(()) }
     }
 
-    /// Queues the object for another scan by the mark in progress. Called before a change of the object's references.
+    /// Queues the object for a new scan by the mark in progress. Called before a change of the object's references.
     pub(super) fn rescan(&self, object: ObjectHandle) {
         if self.is_alive(object) {
             self.with_marker(|marker| marker.rescan(object));
@@ -449,7 +449,7 @@ impl Objects {
     /// Overwrites a property with a value of a Rust type.
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::get`], and [`CallError::DuringRebuild`] if another object is being rebuilt.
+    /// Returns the errors of [`Objects::may_write`] and [`Objects::get`].
     #[cfg(test)]
     pub fn set<T: FrameValue>(&self, object: ObjectHandle, name: &str, value: T) -> Result<(), CallError> {
         self.may_write(object)?;

@@ -40,7 +40,7 @@ impl World {
         parts.into_iter().try_fold(ObjectHandle::NONE, step)
     }
 
-    /// Renames an object, moves the object to another outer, or both. If `name` is empty, the object keeps its name. If `outer` is `NONE`,
+    /// Renames an object, moves the object to a new outer, or both. If `name` is empty, the object keeps its name. If `outer` is `NONE`,
     /// the object keeps its outer. If `outer` is the object itself, removes the object from its outer.
     ///
     /// # Errors

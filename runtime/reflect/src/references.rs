@@ -1,5 +1,5 @@
 //! Offsets of the strong references in a layout. The offsets are computed once per class or parameter block. The garbage collector's mark
-//! phase uses them for direct access.
+//! phase uses the offsets for direct access.
 
 use crate::property::PropertyType;
 

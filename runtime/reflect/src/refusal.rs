@@ -135,9 +135,9 @@ pub enum DeclareError {
         class: String,
         /// Interface path.
         interface: String,
-        /// Function as the interface declares it.
+        /// Declaration of the function in the interface.
         expected: String,
-        /// Function as the class declares it, or a statement that the class lacks the function.
+        /// Declaration of the function in the class, or a statement that the class lacks the function.
         found: String,
     },
     /// A class that is not native has no base.

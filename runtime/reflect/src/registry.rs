@@ -36,7 +36,7 @@ pub(crate) type Paths = FxHashMap<Rc<str>, Type>;
 
 /// Category of declared types, such as structs.
 pub(crate) trait Category: Sized {
-    /// Returns the type if it belongs to the category.
+    /// Returns the type. Returns `None` if the type does not belong to the category.
     fn of(ty: &Type) -> Option<&Rc<Self>>;
 }
 
@@ -132,7 +132,7 @@ impl Registry {
         self.resolve_with(path, |path| self.visible::<T>(path).cloned())
     }
 
-    /// Checks that no type has the path, so that a new type may have it.
+    /// Checks that no current type has the path.
     pub(crate) fn is_free(&self, path: &str) -> bool {
         self.current(path).is_none()
     }

@@ -30,7 +30,7 @@ impl<T: Copy + 'static> Row<T> {
         self.entries.get().len() as u32
     }
 
-    /// Returns an entry if it exists.
+    /// Returns an entry. Returns `None` if the entry does not exist.
     #[inline]
     pub fn get(&self, index: u32) -> Option<T> {
         self.entries.get().get(index as usize).map(Cell::get)

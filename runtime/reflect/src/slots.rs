@@ -17,7 +17,7 @@ use crate::object_flags;
 
 #[derive(Debug)]
 pub(super) struct Tenant {
-    /// Current body. The shadow keeps the body that it has replaced.
+    /// Current body. If a reload replaced the body, the shadow keeps the old body.
     pub(super) body: Body,
     pub(super) outer: ObjectHandle,
     /// Number in the order of creation, from 1.

@@ -68,7 +68,7 @@ impl Schema {
     /// Creates a schema from the offsets and types of its fields.
     ///
     /// # Panics
-    /// Panics if a field is misaligned, overlaps another field or exceeds the size. All unsafe code relies on this check.
+    /// Panics if a field is misaligned or exceeds the size, or if two fields overlap. All unsafe code relies on this check.
     pub fn new(size: usize, align: usize, fields: impl IntoIterator<Item = (u32, PropertyType)>) -> Self {
         let mut fields: Vec<_> = fields.into_iter().map(|(offset, ty)| (offset as usize, ty)).collect();
         fields.sort_by_key(|(offset, ty)| (*offset, ty.size()));
@@ -429,7 +429,7 @@ impl<O: SchemaOwner> Storage<O> {
         &self.owner
     }
 
-    /// Swaps the owner of the schema with `owner`, whose schema has an equal layout. The values remain at their addresses.
+    /// Swaps the owner of the schema with `owner`. Both schemas must have equal layouts. The values remain at their addresses.
     ///
     /// # Panics
     /// Panics if the schemas have different pools. Schemas of different layouts have different pools.

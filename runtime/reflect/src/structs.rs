@@ -1,5 +1,4 @@
-//! Structs that are passed by value. Unsafe code relies on the layout of a struct. Only this file sets the layout, and other files cannot
-//! change it.
+//! Structs that are passed by value. Unsafe code relies on the layout of a struct. Only this file can set the layout.
 
 use std::rc::Rc;
 

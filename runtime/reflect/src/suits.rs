@@ -18,7 +18,7 @@ pub(crate) type ClassOf<'a> = dyn Fn(ObjectHandle) -> Option<Rc<Class>> + 'a;
 
 impl World {
     /// Checks that every object in `value` has the class, or implements the interface, that `ty` requires. Accepts `NONE` and destroyed
-    /// objects. Also accepts references by path or id, whose objects are checked when the reference is resolved. `place` returns the
+    /// objects. Also accepts references by path or id. The resolution of these references checks their objects. `place` returns the
     /// location for the error.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub fn world() -> World {
     world
 }
 
-/// Declares classes, which must be valid.
+/// Declares classes. Panics if a declaration is rejected.
 pub fn declare(world: &World, classes: impl IntoIterator<Item = ClassDecl>) -> Vec<Rc<Class>> {
     let batch = Batch { classes: classes.into_iter().collect(), ..Batch::default() };
     world.types.declare(&world.names, &batch).expect("a right declaration").classes

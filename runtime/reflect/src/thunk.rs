@@ -1,6 +1,6 @@
 //! Calls of reflected functions. A thunk takes the parameters from the frame in order, calls [`Frame::finish`], runs its code and stores
-//! the result. The parameters are stored in a block, or a script evaluates them one by one. One implementation of a thunk handles both
-//! cases. A wildcard parameter accepts any type. Only a script passes arguments for wildcard parameters.
+//! the result. The parameters are stored in a block, or a script evaluates the parameters one by one. One implementation of a thunk handles
+//! both cases. A wildcard parameter accepts any type. Only a script passes arguments for wildcard parameters.
 
 mod again;
 
@@ -218,8 +218,8 @@ impl<'a> Frame<'a> {
         self.step_compiled_in::<W>()
     }
 
-    /// Returns the property of the last step. For a wildcard, this is the property that the caller passes, with its actual type. It may
-    /// describe a property of an object, a local variable or an element.
+    /// Returns the property of the last step. For a wildcard, returns the property that the caller passes, with its actual type. This
+    /// property describes a property of an object, a local variable or an element.
     #[inline]
     pub fn most_recent_property(&self) -> Option<&'a Property> {
         self.most_recent.map(|recent| recent.property)
@@ -471,8 +471,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the called function. Host code receives frames, and could call methods of a frame. This is a free function to hide it from host
-/// code.
+/// Returns the called function. The function is not a method of the frame, because host code receives frames and must not call the
+/// function.
 #[inline]
 pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
     frame.function
@@ -480,8 +480,8 @@ pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
 
 /// Returns the address of the whole parameter block, for a thunk that passes the block to code with an equal layout. Marks all parameters
 /// as taken and the result as stored. The code that receives the block must therefore write the result. Returns null if a script evaluates
-/// the parameters, which occurs only for functions with the flag `CUSTOM_THUNK`. This is a free function to hide it from host code, because
-/// host code receives frames.
+/// the parameters. Only functions with the flag `CUSTOM_THUNK` are called in this form. The function is not a method of the frame, because
+/// host code receives frames and must not call the function.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);

@@ -253,7 +253,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the path of a named delegate. Returns `None` for the path of a struct, which has no opening parenthesis after it.
+    /// Reads the path of a named delegate. Returns `None` for the path of a struct. Only the path of a delegate has an opening parenthesis
+    /// after it.
     fn delegate_path(&mut self) -> Result<Option<String>, String> {
         let end = self.rest.find([',', '(', ')', ' ']).unwrap_or(self.rest.len());
         if !self.rest.starts_with('/') || !self.rest[end..].starts_with('(') {

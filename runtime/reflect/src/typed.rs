@@ -138,7 +138,7 @@ pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
 pub unsafe trait PlainField: Copy + 'static {
     /// Property kind.
     const KIND: PropertyKind;
-    /// Path of the struct; empty for plain kinds.
+    /// Path of the struct. Empty for plain kinds.
     const PATH: &'static str;
 }
 
@@ -418,7 +418,7 @@ mod tests {
     #[test]
     fn a_plain_struct_of_the_host_is_the_declared_one() {
         let world = world();
-        // The structs are listed in any order; the batch sorts them.
+        // A batch may list structs in any order.
         let structs = vec![StructDecl::plain::<Mark>().unwrap(), StructDecl::plain::<Point>().unwrap()];
         world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).unwrap();
         let mark = PropertyDecl::new("mark", PropertyKind::STRUCT).of_type("/Script/Test.Mark");

@@ -150,7 +150,7 @@ pub mod words {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MulticastDelegate(pub Vec<Binding>);
 
-/// Multicast delegate that needs little memory while it has no bindings. Intended for delegates that usually have no bindings.
+/// Multicast delegate that needs little memory while the list of bindings is empty. Intended for delegates that usually have no bindings.
 ///
 /// # Examples
 /// ```

@@ -128,8 +128,8 @@ pub fn names_object(value: &Value) -> bool {
     is_named
 }
 
-/// Returns a copy of the value in which every object handle is replaced by the result of `map`. This is a free function to hide it from
-/// host code, because host code uses values.
+/// Returns a copy of the value in which every object handle is replaced by the result of `map`. The function is not a method of the value,
+/// because host code uses values and must not call the function.
 ///
 /// # Examples
 /// ```

@@ -160,7 +160,7 @@ impl WordOffsets {
     /// class, and that the write needs no write barrier.
     ///
     /// # Errors
-    /// Returns `value` if the object does not exist, if its class is not cached, or if `may_refer` returns false.
+    /// Returns `value` if the object does not exist, if its class is not cached, or if `may_refer` returns `false`.
     #[inline]
     pub fn write<T: FrameValue>(
         &self,

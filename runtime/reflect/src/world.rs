@@ -18,7 +18,7 @@ use crate::slices::BorrowedSlices;
 use crate::stack::CallStack;
 use crate::types::Types;
 
-/// All objects and types of a host, as native code sees them. Game thread only.
+/// All stores of a host. Game thread only.
 ///
 /// # Examples
 /// ```

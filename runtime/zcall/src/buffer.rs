@@ -102,7 +102,7 @@ impl<'a> BufferMut<'a> {
         read_slot(self.slots, index)
     }
 
-    /// Writes a value to a slot that is empty or holds a value of the same type.
+    /// Writes a value to a slot. The slot must be empty or hold a value of type `T`.
     ///
     /// # Errors
     /// [`CallError::Buffer`] if the slot does not exist or holds a different type. The slot is then unchanged.

@@ -207,9 +207,9 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Adds a resolver to a protocol of the same origin, or a module's resolver to a protocol of the host. The resolver with the lowest
-    /// priority is called first. Resolvers with equal priorities are called in order of addition. Errors contain the label of the resolver.
-    /// Running lookups do not call the new resolver.
+    /// Adds a resolver to a protocol. The protocol must have the origin of the resolver. A module may also add a resolver to a protocol of
+    /// the host. The resolver with the lowest priority is called first. Resolvers with equal priorities are called in order of addition.
+    /// Errors contain the label of the resolver. Running lookups do not call the new resolver.
     ///
     /// # Errors
     /// Fails if the protocol does not exist, or already has a resolver with this label.

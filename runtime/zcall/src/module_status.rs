@@ -58,15 +58,15 @@ impl ModuleStatuses {
         self.alive.remove(&module.0);
     }
 
-    /// Marks the modules strictly between the ids `after` and `before` as ended. These modules never have entries. Without this mark, they
-    /// would be stored permanently.
+    /// Marks the modules strictly between the ids `after` and `before` as ended. These modules never have entries. Without this mark, the
+    /// list would store these modules permanently.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.know(after.0);
         self.last_known = self.last_known.max(before.0.saturating_sub(1));
         self.alive.retain(|module, _| !(after.0 < *module && *module < before.0));
     }
 
-    /// Stores all modules up to `last` as running, unless they are already stored.
+    /// Stores all new modules up to `last` as running modules.
     fn know(&mut self, last: u64) {
         self.alive.extend((self.last_known + 1..=last).map(|module| (module, false)));
         self.last_known = self.last_known.max(last);

@@ -1,7 +1,7 @@
 //! Buffers that a host caller owns. If the number of slots is known at compile time, the slots are on the stack, otherwise in a vector.
-//! Strings are passed by address. The buffer stores references to input strings, and the result strings. It writes addresses to its slots
-//! only when it is borrowed and can no longer move. Safe code therefore fills slots without addresses. Callers are responsible for the
-//! addresses of values outside the buffer.
+//! Strings are passed by address. The buffer stores references to input strings, and the result strings. The buffer writes addresses to its
+//! slots only when the buffer is borrowed and can no longer move. Safe code therefore fills slots without addresses. Callers are
+//! responsible for the addresses of values outside the buffer.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;

@@ -93,7 +93,7 @@ fn check_name(text: &str, protocol: &dyn Protocol) {
     }
 }
 
-/// Arbitrary slots, except slots with addresses, which safe code does not create.
+/// Generates arbitrary slots. Excludes slots with addresses, because safe code does not create these slots.
 fn slots() -> impl Strategy<Value = Slot> {
     (0..=14_u8, any::<u64>()).prop_map(|(kind, bits)| match SlotType(kind) {
         SlotType::POINTER => Slot::EMPTY,

@@ -1,5 +1,5 @@
-//! Protocols of names: the scheme, and the parser of the address. Built-in protocols and protocols of a host are registered by the same
-//! functions, see [`crate::chain`].
+//! Protocols of names: the scheme, and the parser of the address. The registration of built-in protocols and of protocols of a host is
+//! identical, see [`crate::chain`].
 
 use crate::reader::{NameError, NameErrorKind, Reader};
 

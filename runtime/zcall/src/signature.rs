@@ -79,7 +79,7 @@ impl CallSignature {
         self.0.fingerprint
     }
 
-    /// Returns the parsed types if they are of type `T`.
+    /// Returns the parsed form of the signature. Returns `None` if its type is not `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

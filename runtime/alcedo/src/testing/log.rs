@@ -139,7 +139,7 @@ fn is_failure(level: Level, target: &str) -> bool {
 #[derive(Default)]
 struct Fields {
     message: String,
-    /// Name and generation of the plugin module, which the runtime adds to each event of a plugin. `None` for an event of the host.
+    /// Name and generation of the plugin module. The runtime adds both to each event of a plugin. `None` for an event of the host.
     module: Option<(String, u64)>,
     others: String,
 }

@@ -119,8 +119,8 @@ fn root(build_dir: &Path) -> PathBuf {
     build_dir.join("alcedo-tests")
 }
 
-/// Takes a shared lock of the folder `edits`, which prevents the deletion of its libraries. If no other process holds the lock, first
-/// deletes outdated libraries. A library is outdated if it is older than the last build of the plugin.
+/// Takes a shared lock of the folder `edits`, to prevent the deletion of its libraries. If no other process holds the lock, first deletes
+/// libraries that are older than the last build of the plugin.
 fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
     fs::create_dir_all(edits)?;
     let in_use = File::options().create(true).truncate(false).write(true).open(edits.join(".in-use"))?;

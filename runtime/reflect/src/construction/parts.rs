@@ -222,7 +222,7 @@ impl Constructor<'_> {
         }
         for (member, (object, class)) in members().skip(first) {
             let pairs = if member.names_others { &pairs[..] } else { &[] };
-            // No code runs during the copy, so it needs no panic guard.
+            // The copy needs no panic guard, because it runs no foreign code.
             self.world.objects.copy_whole(*object, member.template, &member.own, pairs).map_err(|error| {
                 let step = ConstructionStep::CopyValues(class.path.to_string());
                 self.failed_for(*object, step, StepError::from(error))

@@ -58,7 +58,7 @@ impl Constructor<'_> {
         } else {
             world.counters.class_constructors_on_instances.add(plan.dynamic);
         }
-        // No code runs during the copy, so it needs no panic guard.
+        // The copy needs no panic guard, because it runs no foreign code.
         if !world.objects.copy_plain(object, template)
             && let Err(error) = world.objects.copy_values(object, template, &class.properties, &[(template, object)])
         {

@@ -156,7 +156,7 @@ impl<'a> KeyedMut<'a> {
         if let Some(index) = self.index() {
             match index.find_entry(removed.key().hashed(), |found| found.at == at) {
                 Ok(entry) => drop(entry.remove()),
-                // The key was changed in its row after it was indexed. Its hash therefore does not find the entry.
+                // The key was changed in its row after the row was indexed. The hash of the key therefore does not find the entry.
                 Err(_) => index.retain(|found| found.at != at),
             }
             match index.find_mut(moved.key().hashed(), |found| found.at == last) {
@@ -178,7 +178,7 @@ impl<'a> KeyedMut<'a> {
         self.set_index(None);
     }
 
-    /// Replaces all rows by copies of the rows of `from`. The rows of both maps must have the same type.
+    /// Replaces all rows by copies of the rows of `from`. The rows of both containers must have equal types.
     pub(crate) fn copy_from(&mut self, from: Keyed<'_>) {
         self.set_index(None);
         self.rows().copy_from(from.rows());

@@ -120,8 +120,8 @@ impl Objects {
         self.store.borrow().find(self, outer, name)
     }
 
-    /// Renames an object and moves it to `outer`. References remain valid. The paths of the object and of all objects inside the object
-    /// change.
+    /// Renames an object and moves the object to `outer`. References remain valid. The paths of the object and of all objects inside the
+    /// object change.
     ///
     /// # Errors
     /// [`RenameError`] with the reason. The object is then unchanged.

@@ -72,8 +72,8 @@ impl Objects {
         store.shadow.as_ref().is_some_and(is_older)
     }
 
-    /// Checks that a rollback discards writes to the object. This is the case if the object was created in the shadow, or if its body is
-    /// staged. It is also the case for a kept body, because its values are copied before their first write.
+    /// Checks that a rollback discards writes to the object. A rollback discards writes to an object that was created in the shadow, and
+    /// writes to a staged body. A rollback also discards writes to a kept body, because its values are copied before their first write.
     pub(crate) fn is_staged(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
         let (Some(shadow), Some(tenant)) = (&store.shadow, store.slots.get(object)) else { return false };
@@ -89,7 +89,7 @@ impl Objects {
     /// [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
-    /// Panics if no shadow is active, the layouts differ, the object was created or staged in the shadow, or the object keeps values
+    /// Panics if no shadow is active or the layouts differ. Also panics if the object was created or staged in the shadow, or has values
     /// outside its memory.
     pub fn keep_body(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
         let mut binding = Rc::clone(class);
@@ -227,7 +227,7 @@ impl Objects {
             let _renamed = store.rename_part(&self.names, part, names);
         }
         for (object, body, built) in &mut shadow.staged {
-            // If the object was created in the shadow, it may have been destroyed and its slot reused.
+            // An object that was created in the shadow may have been destroyed. A new object may then use its slot.
             let Some(tenant) = store.slots.get_mut(*object) else { continue };
             std::mem::swap(&mut tenant.body, body);
             store.slots.rebuilt(*object, *built);

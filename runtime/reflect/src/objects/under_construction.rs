@@ -1,5 +1,5 @@
 //! Operations on objects under construction. `construction.rs` defines the order of the operations. These operations skip the check of
-//! [`Objects::may_write`]. They are therefore separate from the access to complete objects.
+//! [`Objects::may_write`]. These operations are therefore separate from the access to complete objects.
 
 use std::rc::Rc;
 
@@ -20,8 +20,8 @@ impl Objects {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Copies the property bytes of `from` to an object under construction. Both objects must have one schema, whose values own no memory
-    /// and contain no object handles. Otherwise, returns `false` and writes nothing.
+    /// Copies the property bytes of `from` to an object under construction. Requires that both objects have one schema, and that the values
+    /// own no memory and contain no object handles. Otherwise, returns `false` and writes nothing.
     #[inline]
     pub(crate) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();

@@ -1,4 +1,4 @@
-//! Inner types, layout and text of container types. They are computed once per type, because every access to a value uses them.
+//! Inner types, layout and text of container types. All three are computed once per type, because every access to a value uses the layout.
 
 use std::rc::Rc;
 

@@ -9,8 +9,8 @@ use crate::slices::BorrowedSlices;
 use crate::values::ptr::{Ptr, PtrMut};
 
 impl<'a> Frame<'a> {
-    /// Steps to the next parameter. Returns its index for [`Frame::read_again`] and [`Frame::change_again`], which evaluate the parameter
-    /// again.
+    /// Steps to the next parameter. Returns the index of the parameter for [`Frame::read_again`] and [`Frame::change_again`]. These methods
+    /// evaluate the parameter again.
     ///
     /// # Errors
     /// [`CallError::Other`] if all parameters were taken, and the error of the evaluation.

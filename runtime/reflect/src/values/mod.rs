@@ -1,4 +1,4 @@
-//! The kinds of values. Most kinds have their own file. Very similar kinds share a file. All kinds implement the trait `Kind`, which
+//! The kinds of values. Most kinds have their own file. Very similar kinds share a file. All kinds implement the trait `Kind`. The trait
 //! defines memory layout, copies, comparison, hashes, destruction, referenced objects, printing, parsing and conversions. A new kind
 //! requires only a file and an entry in `kind_list.rs`.
 
@@ -274,7 +274,7 @@ pub(crate) trait Links: Paths {
     fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle>;
 }
 
-/// A memory layout of values. This is the layout of a kind, or the layout of a host struct.
+/// Memory layout of values: the layout of a kind, or the layout of a host struct.
 pub(crate) trait InMemory: 'static {
     /// Type parameters that a type with this layout carries.
     type Of;
@@ -342,7 +342,8 @@ impl fmt::Display for Part<'_> {
 pub(crate) enum Written {
     /// A single word. The word ends before a comma or parenthesis.
     Word,
-    /// Plain or quoted text. At the top level, plain text keeps its surrounding spaces, unless it begins with one of these characters.
+    /// Plain or quoted text. At the top level, plain text keeps its surrounding spaces. Text that begins with one of these characters does
+    /// not keep the spaces.
     Text(&'static [char]),
     /// Plain or quoted text, without surrounding spaces.
     Path,

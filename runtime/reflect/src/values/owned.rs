@@ -40,7 +40,7 @@ impl OwnedValue {
         own
     }
 
-    /// Creates a copy of another value.
+    /// Creates a copy of the value `from`.
     #[inline]
     pub fn copy_of(from: Ptr<'_>) -> Self {
         let mut own = Self::zero(from.ty().clone());

@@ -319,8 +319,8 @@ impl<'a> PtrMut<'a> {
 
     /// Returns the id that identifies a delegate during calls. The delegate itself stores the id. The delegate keeps its id when its
     /// container grows, shrinks or swaps elements. A copy of a delegate has no id. If a multicast delegate has no id, assigns the result of
-    /// `fresh` as its id. Returns `None` for a single delegate, because it needs no id. Also returns `None` for a sparse delegate without
-    /// bindings, because it has no memory for an id.
+    /// `fresh` as its id. Returns `None` for a single delegate, because single delegates need no id. Also returns `None` for a sparse
+    /// delegate without bindings, because its list is not allocated.
     pub fn delegate_mark(self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         with_kind!(self, Mut, K, at => K::mark(at, fresh))
     }
