@@ -87,7 +87,7 @@ pub struct ConstructionArgs {
 /// Constructs an object of `class`. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step fails or panics. The object and its subobjects are then destroyed.
+/// Returns [`ConstructionFailed`] if a step fails or panics. The object and its subobjects are then destroyed.
 pub fn construct(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -158,7 +158,7 @@ fn refused_without_context(class: &Class, outer: ObjectHandle) -> Option<&'stati
 /// Returns the CDO of `class`. Constructs a missing CDO, after the CDO of the base. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step fails or panics, or if the construction of the CDO requires this CDO.
+/// Returns [`ConstructionFailed`] if a step fails or panics, or if the construction of the CDO requires this CDO.
 pub fn make_cdo(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -185,7 +185,7 @@ pub fn make_cdo(
 /// function.
 ///
 /// # Errors
-/// [`StepError`] if the class constructor fails or panics.
+/// Returns [`StepError`] if the class constructor fails or panics.
 pub fn run_class_constructor(
     world: &World,
     hooks: &dyn ConstructionHooks,

@@ -35,7 +35,7 @@ impl Function {
     /// Checks that a thunk followed the calling convention of this function. Called after the successful return of the thunk.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the thunk has not taken all parameters, has not called `finish`, or has not stored the result.
+    /// Returns [`CallError::Other`] if the thunk has not taken all parameters, has not called `finish`, or has not stored the result.
     pub fn check_balance(&self, frame: &Frame<'_>) -> Result<(), CallError> {
         if frame.is_balanced() {
             return Ok(());
@@ -50,7 +50,7 @@ impl Function {
     /// Checks that a call on `object` is allowed.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit; [`CallError::Borrowed`] while plugin code
+    /// Returns [`CallError::DuringRebuild`] if the call is not allowed before the commit. Returns [`CallError::Borrowed`] while plugin code
     /// holds a slice.
     #[inline]
     pub fn may_run(&self, world: &World, object: ObjectHandle) -> Result<(), CallError> {

@@ -38,8 +38,9 @@ impl World {
     /// Creates a reference value for a property of type `ty`. The value refers to `object`, or to no object for the none handle.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if the type does not allow the object's class,
-    /// [`CallError::NotFound`] if the object has no path, [`CallError::Signature`] if the type is not a reference type.
+    /// Returns [`CallError::Stale`] if the object is destroyed. Returns [`CallError::WrongClass`] if the type does not allow the object's
+    /// class. Returns [`CallError::NotFound`] if the object has no path. Returns [`CallError::Signature`] if the type is not a reference
+    /// type.
     pub fn reference_to(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
         if !object.is_none() {
             self.check_suits(ty, object)?;
@@ -76,8 +77,8 @@ impl World {
     /// class.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the class of a `SubclassOf` does not exist, [`CallError::WrongClass`] if the class is not derived from
-    /// the class of the type, [`CallError::Signature`] if the type is not a class reference.
+    /// Returns [`CallError::NotFound`] if the class of a `SubclassOf` does not exist. Returns [`CallError::WrongClass`] if the class is not
+    /// derived from the class of the type. Returns [`CallError::Signature`] if the type is not a class reference.
     pub fn class_reference(&self, ty: &PropertyType, path: &str) -> Result<Value, CallError> {
         let (base, make): (_, fn(Name) -> Value) = match ty {
             PropertyType::SubclassOf(base) => (base, Value::SubclassOf),
@@ -133,7 +134,8 @@ impl World {
     /// Checks that a reference of type `ty` may refer to an object.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] if the type does not allow the object's class, [`CallError::Stale`] if the object is `NONE` or destroyed.
+    /// Returns [`CallError::WrongClass`] if the type does not allow the object's class. Returns [`CallError::Stale`] if the object is
+    /// `NONE` or destroyed.
     pub(super) fn check_suits(&self, ty: &PropertyType, object: ObjectHandle) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         self.check_class_suits(ty, object, &class)
@@ -142,7 +144,7 @@ impl World {
     /// Checks that a reference of type `ty` may refer to objects of a class.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] if the type does not allow objects of the class.
+    /// Returns [`CallError::WrongClass`] if the type does not allow objects of the class.
     pub(super) fn check_class_suits(
         &self,
         ty: &PropertyType,

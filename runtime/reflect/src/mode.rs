@@ -199,7 +199,7 @@ impl ModeWord {
     /// Checks that an irreversible action is allowed.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] before a commit.
+    /// Returns [`CallError::DuringRebuild`] before a commit.
     #[inline]
     pub fn may_act(&self, action: &str) -> Result<(), CallError> {
         match self.is_before_commit() {
@@ -211,7 +211,7 @@ impl ModeWord {
     /// Checks that a call is allowed. The closure `reach` is called only before a commit.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] before a commit, if the called code is not pure and does not belong to the new modules.
+    /// Returns [`CallError::DuringRebuild`] before a commit, if the called code is not pure and does not belong to the new modules.
     #[inline]
     pub fn may_call(&self, name: &str, reach: impl FnOnce() -> Reach) -> Result<(), CallError> {
         if self.is_before_commit() { self.may_call_before_commit(name, reach()) } else { Ok(()) }

@@ -108,7 +108,7 @@ pub trait OutValues: Sized + 'static {
     /// Reads the values from a parameter block. `from` contains the index of each out parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if a parameter has a different type, [`CallError::Other`] if `from` is too short.
+    /// Returns [`CallError::Signature`] if a parameter has a different type. Returns [`CallError::Other`] if `from` is too short.
     fn read(block: &ParamBlock<'_>, from: &[usize]) -> Result<Self, CallError>;
 }
 

@@ -133,13 +133,13 @@ pub trait NativeResult: Sized + 'static {
     /// Removes and returns the result of a parameter block after the call.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the function returns a different type.
+    /// Returns [`CallError::Signature`] if the function returns a different type.
     fn take(block: &ParamBlock<'_>) -> Result<Self, CallError>;
 
     /// Converts the result of a call by name.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the function returns a different type.
+    /// Returns [`CallError::Signature`] if the function returns a different type.
     fn from_value(value: Option<Value>, ty: Option<&PropertyType>) -> Result<Self, CallError>;
 
     /// True if the result fits a call slot, or is `()`.
@@ -300,17 +300,17 @@ pub trait NativeParam: Sized {
     /// Stores the argument in the parameter at index `at` of a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the parameter has a different type.
+    /// Returns [`CallError::Signature`] if the parameter has a different type.
     fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<Self::Back, CallError>;
     /// Reads the out value from a parameter block after the call.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the out parameter has a different type.
+    /// Returns [`CallError::Signature`] if the out parameter has a different type.
     fn take_back(back: Self::Back, block: &ParamBlock<'_>, at: usize) -> Result<(), CallError>;
     /// Converts the argument to a value of `ty`, for a call by name.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if `ty` does not match the Rust type.
+    /// Returns [`CallError::Signature`] if `ty` does not match the Rust type.
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError>;
 
     /// Form of the argument in a call slot.
@@ -416,19 +416,19 @@ pub trait NativeParams: Sized {
     /// Stores the arguments in a parameter block.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the parameters have different types.
+    /// Returns [`CallError::Signature`] if the parameters have different types.
     fn put(self, block: &mut ParamBlock<'_>) -> Result<Self::Back, CallError>;
 
     /// Reads the out values from a parameter block after the call.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the out parameters have different types.
+    /// Returns [`CallError::Signature`] if the out parameters have different types.
     fn take_back(back: Self::Back, block: &ParamBlock<'_>) -> Result<(), CallError>;
 
     /// Converts the arguments to values of the types in `types`, for a call by name.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the types differ.
+    /// Returns [`CallError::Signature`] if the types differ.
     fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError>;
 }
 
@@ -590,7 +590,7 @@ each_tuple!(tuples);
 /// Converts a Rust value to a value of type `ty`.
 ///
 /// # Errors
-/// [`CallError::Signature`] if `ty` does not match `T`.
+/// Returns [`CallError::Signature`] if `ty` does not match `T`.
 fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Value, CallError> {
     let ty = checked::<T>(ty)?;
     Ok(owned(ty.clone(), value.into_raw()).read())
@@ -599,7 +599,7 @@ fn into_value<T: NativeValue>(value: T, ty: Option<&PropertyType>) -> Result<Val
 /// Converts a value of type `ty` to the Rust value.
 ///
 /// # Errors
-/// [`CallError::Signature`] if `ty` does not match `T`.
+/// Returns [`CallError::Signature`] if `ty` does not match `T`.
 fn from_value<T: NativeValue>(value: &Value, ty: Option<&PropertyType>) -> Result<T, CallError> {
     let ty = checked::<T>(ty)?;
     let mut own = OwnedValue::initial(ty.clone());

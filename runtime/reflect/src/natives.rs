@@ -106,9 +106,9 @@ impl World {
     /// of [`plain_struct!`](crate::plain_struct).
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no property of that name,
-    /// [`CallError::Signature`] if the property has a different type, [`CallError::Borrowed`] while plugin code may write to a borrowed
-    /// slice.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no property of that
+    /// name. Returns [`CallError::Signature`] if the property has a different type. Returns [`CallError::Borrowed`] while plugin code may
+    /// write to a borrowed slice.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         match self.0.get_cached(object, property) {
             Some(value) => Ok(value),
@@ -136,8 +136,8 @@ impl World {
     /// Returns the value of a property of any type.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no property of that name,
-    /// [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no property of that
+    /// name. Returns [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
     pub fn read(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, CallError> {
         self.0.objects.read_value(object, property)
     }
@@ -162,7 +162,7 @@ impl World {
     /// Returns the field path of the property at `path`. For an empty path, returns the empty field path.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the property does not exist.
+    /// Returns [`CallError::NotFound`] if the property does not exist.
     pub fn field_path(&self, path: &str) -> Result<Value, CallError> {
         if path.is_empty() {
             return Ok(Value::FieldPath(Name::default()));
@@ -179,7 +179,7 @@ impl Core {
     /// Checks that an object's class implements the interface at the path `interface`.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::WrongClass`] if its class does not implement the
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::WrongClass`] if its class does not implement the
     /// interface.
     pub fn check_implements(&self, object: ObjectHandle, interface: &str) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
@@ -273,9 +273,9 @@ impl Core {
     /// With a class path, calls the function of that class or of its nearest base.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no function of that name,
-    /// [`CallError::Signature`] if the function has different types, [`CallError::WrongClass`] if a parameter does not allow the class of
-    /// its argument, and the errors of the function.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no function of that
+    /// name. Returns [`CallError::Signature`] if the function has different types. Returns [`CallError::WrongClass`] if a parameter does
+    /// not allow the class of its argument. Also returns the errors of the function.
     pub fn call_typed<A: NativeParams, R: NativeResult>(
         &self,
         object: ObjectHandle,
@@ -331,7 +331,7 @@ impl Core {
     /// Checks that an object has the function, and that the function's signature text equals `expected`.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if the function does not exist, or
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if the function does not exist. Returns
     /// [`CallError::Signature`] if the signatures differ.
     pub fn check_function(
         &self,

@@ -403,7 +403,7 @@ impl Objects {
     /// Checks that properties of the object may be written.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] if a reload is in progress and its rollback could not restore the overwritten values,
+    /// Returns [`CallError::DuringRebuild`] if a reload is in progress and its rollback could not restore the overwritten values. Returns
     /// [`CallError::Borrowed`] while plugin code holds a borrowed slice of a value.
     pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         let object_text = self.display(object);
@@ -438,9 +438,9 @@ impl Objects {
     /// Returns the value of a property as a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no property of that name,
-    /// [`CallError::Signature`] if the property has a different type, [`CallError::Borrowed`] while plugin code may write to a borrowed
-    /// slice.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no property of that
+    /// name. Returns [`CallError::Signature`] if the property has a different type. Returns [`CallError::Borrowed`] while plugin code may
+    /// write to a borrowed slice.
     #[inline]
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<T, CallError> {
         self.with_property(object, name, |view, property| view.get(property))
@@ -459,8 +459,8 @@ impl Objects {
     /// Returns the value of the property with that name.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no property of that name,
-    /// [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no property of that
+    /// name. Returns [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
     #[inline]
     pub fn read_value(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<Value, CallError> {
         self.with_property(object, name, |view, property| view.read(property))
@@ -481,7 +481,7 @@ impl Objects {
     /// writes are allowed.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::Borrowed`] while plugin code may write to a borrowed
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::Borrowed`] while plugin code may write to a borrowed
     /// slice.
     #[inline]
     pub fn with_body_to_write<T>(&self, object: ObjectHandle, change: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
@@ -492,7 +492,7 @@ impl Objects {
     /// Passes the object's body to `read`. `read` must not write to the body or change the store.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::Borrowed`] while plugin code may write to a borrowed
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::Borrowed`] while plugin code may write to a borrowed
     /// slice.
     #[inline]
     pub fn with_body<T>(&self, object: ObjectHandle, read: impl FnOnce(&Body) -> T) -> Result<T, CallError> {

@@ -44,7 +44,7 @@ impl World {
     /// the object keeps its outer. If `outer` is the object itself, removes the object from its outer.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object or `outer` does not exist. Other errors contain the reason from [`RenameError`].
+    /// Returns [`CallError::Stale`] if the object or `outer` does not exist. Other errors contain the reason from [`RenameError`].
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), CallError> {
         let stale = CallError::Stale { handle: object };
         let now = self.0.objects.name(object).ok_or(stale)?;

@@ -77,7 +77,7 @@ impl BorrowedSlices {
     /// Checks that values may be changed or destroyed, and that plugin code may run.
     ///
     /// # Errors
-    /// [`CallError::Borrowed`] while a slice is borrowed.
+    /// Returns [`CallError::Borrowed`] while a slice is borrowed.
     #[inline]
     pub fn allow_change(&self, action: &dyn std::fmt::Display) -> Result<(), CallError> {
         if self.are_out() { Err(self.refusal(action)) } else { Ok(()) }
@@ -86,7 +86,7 @@ impl BorrowedSlices {
     /// Checks that values may be read.
     ///
     /// # Errors
-    /// [`CallError::Borrowed`] while a mutable slice is borrowed.
+    /// Returns [`CallError::Borrowed`] while a mutable slice is borrowed.
     #[inline]
     pub fn allow_read(&self, action: &dyn std::fmt::Display) -> Result<(), CallError> {
         if self.shared.word.out.load(Ordering::Relaxed) >= Slices::EXCLUSIVE {

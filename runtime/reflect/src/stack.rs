@@ -93,7 +93,7 @@ impl CallStack {
     /// Begins a call of host code. Rejects infinite recursion before the stack overflows.
     ///
     /// # Errors
-    /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
+    /// Returns [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
     #[inline]
     pub fn enter(&self, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
         self.enter_in(self.limits.get().calls, what)
@@ -102,7 +102,7 @@ impl CallStack {
     /// Begins the destruction of an object. A destruction may also use three quarters of the bytes that [`CallStack::enter`] leaves free.
     ///
     /// # Errors
-    /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
+    /// Returns [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
     #[inline]
     pub fn enter_end(&self, what: &dyn fmt::Display) -> Result<Counted<'_>, CallError> {
         self.enter_in(self.limits.get().ends, what)

@@ -127,7 +127,7 @@ impl Schema {
     /// Returns the offset of a property's value.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property.
+    /// Returns [`CallError::Signature`] if the schema lacks the property.
     #[inline]
     fn offset_of(&self, property: &Property) -> Result<usize, CallError> {
         if self.has(property) {
@@ -158,7 +158,7 @@ impl<'a> View<'a> {
     /// Returns the address of a property's value.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property.
+    /// Returns [`CallError::Signature`] if the schema lacks the property.
     #[inline]
     pub fn address_of(self, property: &Property) -> Result<*mut u8, CallError> {
         self.at(property)
@@ -167,7 +167,7 @@ impl<'a> View<'a> {
     /// Returns the value of a property.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property.
+    /// Returns [`CallError::Signature`] if the schema lacks the property.
     #[inline]
     pub fn read(self, property: &Property) -> Result<Value, CallError> {
         Ok(self.ptr_mut(property)?.as_ptr().read())
@@ -176,7 +176,7 @@ impl<'a> View<'a> {
     /// Overwrites the value of a property.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property or the value has a different type.
+    /// Returns [`CallError::Signature`] if the schema lacks the property or the value has a different type.
     pub fn write(self, property: &Property, value: &Value) -> Result<(), CallError> {
         self.ptr_mut(property)?.write(value).map_err(|error| error.in_call(member(property)))
     }
@@ -184,7 +184,7 @@ impl<'a> View<'a> {
     /// Returns the value of a property as a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property or the property has a different type.
+    /// Returns [`CallError::Signature`] if the schema lacks the property or the property has a different type.
     #[inline]
     pub fn get<T: FrameValue>(self, property: &Property) -> Result<T, CallError> {
         Ok(T::load(self.typed::<T>(property)?.as_ref()))
@@ -193,7 +193,7 @@ impl<'a> View<'a> {
     /// Overwrites a property with a value of a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property or the property has a different type.
+    /// Returns [`CallError::Signature`] if the schema lacks the property or the property has a different type.
     #[inline]
     pub fn set<T: FrameValue>(self, property: &Property, value: T) -> Result<(), CallError> {
         value.store(self.typed::<T>(property)?);
@@ -203,7 +203,7 @@ impl<'a> View<'a> {
     /// Overwrites the value of `property` with the value of `other_property` in `other`. Both properties must have equal types.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if a schema lacks its property or the types differ.
+    /// Returns [`CallError::Signature`] if a schema lacks its property or the types differ.
     pub fn copy_from(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<(), CallError> {
         let (to, from) = self.both(property, other, other_property)?;
         to.copy_from(from);
@@ -213,7 +213,7 @@ impl<'a> View<'a> {
     /// Compares the values of two properties. The properties must have equal types.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if a schema lacks its property or the types differ.
+    /// Returns [`CallError::Signature`] if a schema lacks its property or the types differ.
     #[inline]
     pub fn equal(self, property: &Property, other: View<'_>, other_property: &Property) -> Result<bool, CallError> {
         let (one, two) = self.both(property, other, other_property)?;
@@ -254,7 +254,7 @@ impl<'a> View<'a> {
     /// Replaces references in the value of a property, at any depth. `pairs` maps old objects to new objects.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property.
+    /// Returns [`CallError::Signature`] if the schema lacks the property.
     pub fn replace_objects(self, property: &Property, pairs: &[(ObjectHandle, ObjectHandle)]) -> Result<(), CallError> {
         let mut map = |object| pairs.iter().find(|(old, _)| *old == object).map_or(object, |(_, new)| *new);
         self.ptr_mut(property)?.map_objects(&mut map);
@@ -277,7 +277,7 @@ impl<'a> View<'a> {
     /// Returns the mark that identifies a delegate property during a call. See [`PtrMut::delegate_mark`].
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property.
+    /// Returns [`CallError::Signature`] if the schema lacks the property.
     pub(super) fn delegate_mark(
         self,
         property: &Property,
@@ -289,7 +289,7 @@ impl<'a> View<'a> {
     /// Sets the epoch of the container in a property, to test epoch saturation.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the schema lacks the property or the property is not a container.
+    /// Returns [`CallError::Signature`] if the schema lacks the property or the property is not a container.
     pub fn age(self, property: &Property, epoch: u64) -> Result<(), CallError> {
         if containers::age(self.ptr_mut(property)?, epoch) {
             return Ok(());

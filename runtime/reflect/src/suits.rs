@@ -22,7 +22,7 @@ impl World {
     /// location for the error.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] for the first object of an unsuitable class.
+    /// Returns [`CallError::WrongClass`] for the first object of an unsuitable class.
     pub fn check_objects(
         &self,
         ty: &PropertyType,

@@ -101,7 +101,7 @@ impl<'a> Frame<'a> {
     /// Takes the next parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the parameter has a different type, [`CallError::Other`] if all parameters were taken.
+    /// Returns [`CallError::Signature`] if the parameter has a different type. Returns [`CallError::Other`] if all parameters were taken.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
         // Fast path for nearly all calls. The parameters of these calls are in a block.
@@ -132,7 +132,7 @@ impl<'a> Frame<'a> {
     /// Takes the next parameter as a [`Value`]. Accepts parameters of any type.
     ///
     /// # Errors
-    /// [`CallError::Other`] if all parameters were taken.
+    /// Returns [`CallError::Other`] if all parameters were taken.
     ///
     /// # Examples
     /// ```
@@ -158,7 +158,7 @@ impl<'a> Frame<'a> {
     /// See [`Frame::step_compiled_in`].
     ///
     /// # Errors
-    /// [`CallError::Other`] if all parameters were taken.
+    /// Returns [`CallError::Other`] if all parameters were taken.
     pub fn step(&mut self) -> Result<(), CallError> {
         self.next(Use::Later)?;
         self.at += 1;
@@ -181,7 +181,8 @@ impl<'a> Frame<'a> {
     /// operations that would change, move or destroy values fail with [`CallError::Borrowed`]. Writes through this frame are allowed.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the parameter does not belong to the category, [`CallError::Other`] if all parameters were taken.
+    /// Returns [`CallError::Signature`] if the parameter does not belong to the category. Returns [`CallError::Other`] if all parameters
+    /// were taken.
     ///
     /// # Examples
     /// ```
@@ -253,7 +254,7 @@ impl<'a> Frame<'a> {
     /// Returns a writable pointer to the value of an out parameter.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
+    /// Returns [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
     ///
     /// # Panics
     /// If `param` belongs to another call, the method panics or uses an arbitrary parameter of this call.
@@ -316,7 +317,7 @@ impl<'a> Frame<'a> {
     /// Marks the parameters as taken. After this call, the thunk may write the result and the out parameters.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the thunk has not taken all parameters.
+    /// Returns [`CallError::Other`] if the thunk has not taken all parameters.
     #[inline]
     pub fn finish(&mut self) -> Result<(), CallError> {
         if self.at != self.arguments.len() {
@@ -342,8 +343,8 @@ impl<'a> Frame<'a> {
     /// Stores the result.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`] and for a function without a result, [`CallError::Signature`] if the result has a
-    /// different type.
+    /// Returns [`CallError::Other`] before [`Frame::finish`] and for a function without a result. Returns [`CallError::Signature`] if the
+    /// result has a different type.
     #[inline]
     pub fn set_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
         let location = self.result_in_block();
@@ -372,8 +373,8 @@ impl<'a> Frame<'a> {
     /// Overwrites the out parameter with index `at`. Accepts parameters of any type.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`] and if the parameter is not an out parameter; [`CallError::Signature`] if the
-    /// parameter has a different type.
+    /// Returns [`CallError::Other`] before [`Frame::finish`] and if the parameter is not an out parameter. Returns [`CallError::Signature`]
+    /// if the parameter has a different type.
     pub fn set_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
         let param = self.out(at)?;
         self.evaluate(at, param)?.write(value)
@@ -432,7 +433,7 @@ impl<'a> Frame<'a> {
     /// Returns a writable pointer to the result, and marks the result as stored. Accepts results of any type.
     ///
     /// # Errors
-    /// [`CallError::Other`] before [`Frame::finish`], and for a function without a result.
+    /// Returns [`CallError::Other`] before [`Frame::finish`], and for a function without a result.
     pub fn result_mut(&mut self) -> Result<PtrMut<'_>, CallError> {
         let location = self.result_location()?;
         self.stage = Stage::Returned;
@@ -509,7 +510,7 @@ pub fn stepping<'a>(object: ObjectHandle, function: &'a Function, steps: &'a mut
 /// prevent moves of borrowed memory.
 ///
 /// # Errors
-/// [`CallError::Signature`] if the block belongs to another function, and the error of the thunk.
+/// Returns [`CallError::Signature`] if the block belongs to another function. Also returns the error of the thunk.
 #[inline]
 pub fn run_over_block(
     context: HookContext<'_>,
@@ -541,7 +542,7 @@ impl<'f> ParamBlock<'f> {
     /// Sets parameter `index`. Fields that a struct value omits receive their defaults.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the value has a different type, [`CallError::Other`] if the parameter does not exist.
+    /// Returns [`CallError::Signature`] if the value has a different type. Returns [`CallError::Other`] if the parameter does not exist.
     #[inline]
     pub fn set(&mut self, index: usize, value: &Value) -> Result<(), CallError> {
         let param = self.param(index)?;
@@ -563,7 +564,7 @@ impl<'f> ParamBlock<'f> {
     /// Returns the value of parameter `index`. The result is the last parameter.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the parameter does not exist.
+    /// Returns [`CallError::Other`] if the parameter does not exist.
     #[cfg(test)]
     pub(crate) fn get(&self, index: usize) -> Result<Value, CallError> {
         self.storage.view().read(self.param(index)?)
@@ -578,7 +579,7 @@ impl<'f> ParamBlock<'f> {
     /// Returns the result as a Rust type.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the function has no result, [`CallError::Signature`] if the result has a different type.
+    /// Returns [`CallError::Other`] if the function has no result. Returns [`CallError::Signature`] if the result has a different type.
     #[inline]
     pub fn result_as<T: FrameValue>(&self) -> Result<T, CallError> {
         let refused = || CallError::other(format!("{} has no result", self.function.path));
@@ -596,7 +597,7 @@ impl<'f> ParamBlock<'f> {
     /// Checks that parameter `index` is an out parameter.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the parameter is not an out parameter.
+    /// Returns [`CallError::Signature`] if the parameter is not an out parameter.
     pub(crate) fn expect_out(&self, index: usize) -> Result<(), CallError> {
         let param = self.param(index)?;
         if param.flags & property_flags::OUT != 0 {

@@ -86,7 +86,7 @@ impl Types {
     /// batch lists. Runs no code of the types.
     ///
     /// # Errors
-    /// [`DeclareError`] for the first rejected declaration. The registered types are then unchanged.
+    /// Returns [`DeclareError`] for the first rejected declaration. The registered types are then unchanged.
     ///
     /// # Examples
     /// ```

@@ -84,7 +84,7 @@ impl<'a> BufferMut<'a> {
     /// Checks that there are exactly `expected` slots.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] with the actual number and the expected number.
+    /// Returns [`CallError::Buffer`] with the actual number and the expected number.
     #[inline]
     pub fn expect_len(&self, expected: usize) -> Result<(), CallError> {
         match self.len() {
@@ -96,7 +96,7 @@ impl<'a> BufferMut<'a> {
     /// Returns the value in a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist or holds a different type.
+    /// Returns [`CallError::Buffer`] if the slot does not exist or holds a different type.
     #[inline]
     pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots, index)
@@ -105,7 +105,7 @@ impl<'a> BufferMut<'a> {
     /// Writes a value to a slot. The slot must be empty or hold a value of type `T`.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist or holds a different type. The slot is then unchanged.
+    /// Returns [`CallError::Buffer`] if the slot does not exist or holds a different type. The slot is then unchanged.
     #[inline]
     pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         let slot = slot_mut(self.slots, index)?;
@@ -127,7 +127,7 @@ impl<'a> BufferMut<'a> {
     /// and this function accepts any slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist, or if the old or new slot is an address.
+    /// Returns [`CallError::Buffer`] if the slot does not exist, or if the old or new slot is an address.
     #[inline]
     pub fn put(&mut self, index: usize, new: Slot) -> Result<(), CallError> {
         let is_address = |slot: Slot| slot.kind() == Some(SlotType::POINTER);
@@ -142,7 +142,7 @@ impl<'a> BufferMut<'a> {
     /// Returns a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist.
+    /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub fn slot(&self, index: usize) -> Result<Slot, CallError> {
         slot_at(self.slots, index)
@@ -151,7 +151,7 @@ impl<'a> BufferMut<'a> {
     /// Returns the address in a pointer slot. The address is never null.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist, holds a different type, or holds a null address.
+    /// Returns [`CallError::Buffer`] if the slot does not exist, holds a different type, or holds a null address.
     #[inline]
     pub fn pointer(&self, index: usize) -> Result<*mut u8, CallError> {
         let slot = self.slot(index)?;

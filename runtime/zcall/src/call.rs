@@ -86,7 +86,7 @@ impl<'a> Call<'a> {
     /// Returns the argument at index `at`. The argument must fit in a slot: a number, a `bool`, a name or an object. Indices start at zero.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the argument does not exist or has a different type.
+    /// Returns [`CallError::Buffer`] if the argument does not exist or has a different type.
     #[inline]
     pub fn argument<T: SlotValue>(&self, at: usize) -> Result<T, CallError> {
         self.buffer.check_argument(&self.callee.function.signature, at, |kind| kind.fits_slot())?;
@@ -96,7 +96,7 @@ impl<'a> Call<'a> {
     /// Returns the string argument at index `at`.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the argument does not exist or has a different type.
+    /// Returns [`CallError::Buffer`] if the argument does not exist or has a different type.
     ///
     /// # Examples
     /// ```
@@ -117,7 +117,7 @@ impl<'a> Call<'a> {
     /// Sets a result that fits in a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the function has no result, or a result of a different type.
+    /// Returns [`CallError::Buffer`] if the function has no result, or a result of a different type.
     #[inline]
     pub fn set_result<T: SlotValue>(&mut self, value: T) -> Result<(), CallError> {
         let at = self.buffer.check_result(&self.callee.function.signature, |kind| kind.fits_slot())?;
@@ -127,7 +127,7 @@ impl<'a> Call<'a> {
     /// Sets a result that is a string.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the function has no result, or a result of a different type.
+    /// Returns [`CallError::Buffer`] if the function has no result, or a result of a different type.
     #[inline]
     pub fn set_text_result(&mut self, text: &str) -> Result<(), CallError> {
         self.buffer.set_text_result(&self.callee.function.signature, text)

@@ -355,8 +355,8 @@ impl ResolverChain {
     /// Resolves `name`. Stops at the first resolver that returns a function or an error.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] with all called resolvers and their reasons, or the error of the failed resolver. Also fails if a resolver
-    /// panics, or if a lookup of this name is already in progress.
+    /// Returns [`CallError::NotFound`] with all called resolvers and their reasons, or the error of the failed resolver. Also fails if a
+    /// resolver panics, or if a lookup of this name is already in progress.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let Some(entry) = self.entry(name.protocol()) else {
             let message = format!("`{name}` leads nowhere: no such protocol");

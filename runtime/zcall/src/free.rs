@@ -14,21 +14,22 @@ pub trait FreeCalls: Send + Sync {
     /// Resolves `name` to a handle that is valid only for this module. `fingerprint` is the fingerprint of the caller's signature.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the string is not a valid name or does not resolve, [`CallError::Signature`] if the fingerprints
-    /// differ, and [`CallError::Unavailable`] if the context has ended.
+    /// Returns [`CallError::NotFound`] if the string is not a valid name or does not resolve. Returns [`CallError::Signature`] if the
+    /// fingerprints differ. Returns [`CallError::Unavailable`] if the context has ended.
     fn resolve(&self, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError>;
 
     /// Calls the function of `handle` on the current thread.
     ///
     /// # Errors
-    /// [`CallError::Unavailable`] if the context of the function is unloading. Otherwise, returns the error of the callee.
+    /// Returns [`CallError::Unavailable`] if the context of the function is unloading. Otherwise, returns the error of the callee.
     fn call(&self, handle: ZCallHandle, buffer: BufferMut<'_>) -> Result<(), CallError>;
 
     /// Returns the code for direct calls of `handle`. The handle must refer to a host function, and the fingerprint of its signature must
     /// equal `fingerprint`. The code and its context are valid as long as `self` exists.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the handle has no code for direct calls, [`CallError::Signature`] if the fingerprints differ.
+    /// Returns [`CallError::NotFound`] if the handle has no code for direct calls. Returns [`CallError::Signature`] if the fingerprints
+    /// differ.
     fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError>;
 
     /// Returns the version of direct calls. The module compares the version before each direct call. After the host has ended, the version

@@ -147,7 +147,7 @@ where
     /// Removes and returns the string result. Returns an empty string if the callee has written no string.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the slot does not exist or is not prepared for a string result.
+    /// Returns [`CallError::Buffer`] if the slot does not exist or is not prepared for a string result.
     #[inline]
     pub fn take_text(&mut self, index: usize) -> Result<String, CallError> {
         let slot = slot_at(self.slots.as_ref(), index)?;

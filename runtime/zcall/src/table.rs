@@ -110,8 +110,8 @@ impl ZCallTable {
     /// these callers can call a callee whose fingerprint is zero.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the string is not a valid name or does not resolve; [`CallError::Signature`] if the fingerprints
-    /// differ; [`CallError::Unavailable`] if the function belongs to a module that is suspended or has ended.
+    /// Returns [`CallError::NotFound`] if the string is not a valid name or does not resolve. Returns [`CallError::Signature`] if the
+    /// fingerprints differ. Returns [`CallError::Unavailable`] if the function belongs to a module that is suspended or has ended.
     ///
     /// # Examples
     /// ```

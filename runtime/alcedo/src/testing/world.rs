@@ -74,8 +74,8 @@ impl TestWorldBuilder {
     /// of the host.
     ///
     /// # Panics
-    /// If a build fails, if the host cannot be built, or if the host rejects a library. After a failed build, the panic message contains
-    /// the compiler errors.
+    /// Panics if a build fails, if the host cannot be built, or if the host rejects a library. After a failed build, the panic message
+    /// contains the compiler errors.
     #[track_caller]
     pub fn build(self) -> TestWorld {
         match self.try_build() {
@@ -160,7 +160,7 @@ impl TestWorld {
     /// name a class of the host.
     ///
     /// # Panics
-    /// If the name is unknown or ambiguous, or if the construction of the object fails.
+    /// Panics if the name is unknown or ambiguous, or if the construction of the object fails.
     #[track_caller]
     pub fn spawn(&self, class: &str) -> Obj<Object> {
         let path = self.class(class);
@@ -173,7 +173,7 @@ impl TestWorld {
     /// Reads a property.
     ///
     /// # Panics
-    /// If the object is destroyed, or has no property with this name and type.
+    /// Panics if the object is destroyed, or has no property with this name and type.
     #[track_caller]
     pub fn get<T: HostValue>(&self, object: impl Reference, property: &str) -> T {
         let object = object.to_handle();
@@ -186,7 +186,7 @@ impl TestWorld {
     /// Reads a property of any type.
     ///
     /// # Panics
-    /// If the object is destroyed, or if the object has no property with this name.
+    /// Panics if the object is destroyed, or if the object has no property with this name.
     #[track_caller]
     pub fn value(&self, object: impl Reference, property: &str) -> Value {
         match self.inside(|runtime| runtime.objects().get(object.to_handle(), property)) {
@@ -198,7 +198,7 @@ impl TestWorld {
     /// Writes a property.
     ///
     /// # Panics
-    /// If the object is destroyed, or has no property with this name and type.
+    /// Panics if the object is destroyed, or has no property with this name and type.
     #[track_caller]
     pub fn set<T: HostValue>(&self, object: impl Reference, property: &str, value: T) {
         let object = object.to_handle();
@@ -211,8 +211,8 @@ impl TestWorld {
     /// a base class. Private methods cannot be called by name. Test private methods in a unit test in `src`.
     ///
     /// # Panics
-    /// If the object has no function with this name, if an argument or the result has a different type, or if the function fails. After a
-    /// panic in the plugin, the message contains the plugin's panic message with file and line.
+    /// Panics if the object has no function with this name, if an argument or the result has a different type, or if the function fails.
+    /// After a panic in the plugin, the message contains the plugin's panic message with file and line.
     #[track_caller]
     pub fn call<R: NativeResult>(&self, object: impl Reference, function: &str, arguments: impl NativeParams) -> R {
         match self.try_call(object, function, arguments) {
@@ -245,7 +245,7 @@ impl TestWorld {
     /// Runs one tick. The tick advances the game time by `seconds` and runs tasks of plugins.
     ///
     /// # Panics
-    /// If plugin code fails during the tick. The panic message contains each failure that the host logged, with file and line.
+    /// Panics if plugin code fails during the tick. The panic message contains each failure that the host logged, with file and line.
     #[track_caller]
     pub fn tick(&self, seconds: f32) {
         let before = self.recorder.count();
@@ -257,7 +257,7 @@ impl TestWorld {
     /// Reloads the current libraries: the libraries of the last committed generation.
     ///
     /// # Panics
-    /// If the reload is rolled back. The panic message contains the report.
+    /// Panics if the reload is rolled back. The panic message contains the report.
     #[track_caller]
     pub fn reload(&self) -> ReloadReport {
         let libraries = self.libraries.borrow().clone();
@@ -268,8 +268,8 @@ impl TestWorld {
     /// `change` receives the text of the copy and returns the new text. The copy contains all previous edits of this world.
     ///
     /// # Panics
-    /// If the file does not exist, if `change` returns its argument unchanged, if the build fails, or if the reload is rolled back. The
-    /// message contains the compiler errors or the report.
+    /// Panics if the file does not exist, if `change` returns its argument unchanged, if the build fails, or if the reload is rolled back.
+    /// The message contains the compiler errors or the report.
     #[track_caller]
     pub fn edit(&self, file: impl AsRef<Path>, change: impl FnOnce(&str) -> String) -> ReloadReport {
         match self.try_edit(file, change) {
@@ -282,7 +282,7 @@ impl TestWorld {
     /// keeps the edit, and the old code continues to run.
     ///
     /// # Panics
-    /// If the reload is committed, if the build fails, if the file does not exist, or if `change` returns its argument unchanged.
+    /// Panics if the reload is committed, if the build fails, if the file does not exist, or if `change` returns its argument unchanged.
     ///
     /// # Examples
     /// ```no_run
@@ -303,10 +303,10 @@ impl TestWorld {
     /// Variant of [`TestWorld::edit`] that returns the build error if the build fails, and the report even if the reload is rolled back.
     ///
     /// # Errors
-    /// [`BuildError::DoesNotCompile`] with the compiler errors, or a different error of the build. The copy keeps the edit.
+    /// Returns [`BuildError::DoesNotCompile`] with the compiler errors, or a different error of the build. The copy keeps the edit.
     ///
     /// # Panics
-    /// If the file does not exist, if `change` returns its argument unchanged, or if the host cannot start the reload.
+    /// Panics if the file does not exist, if `change` returns its argument unchanged, or if the host cannot start the reload.
     #[track_caller]
     pub fn try_edit(
         &self,
@@ -346,7 +346,7 @@ impl TestWorld {
     /// Checks that at least one log message contains `text`.
     ///
     /// # Panics
-    /// If no message contains `text`. The panic message contains the log.
+    /// Panics if no message contains `text`. The panic message contains the log.
     #[track_caller]
     pub fn assert_logged(&self, text: &str) {
         let log = self.log();
@@ -356,7 +356,7 @@ impl TestWorld {
     /// Shuts the host down. Checks that all plugin images were unmapped.
     ///
     /// # Panics
-    /// If an image is still mapped. The panic message lists the reasons.
+    /// Panics if an image is still mapped. The panic message lists the reasons.
     #[track_caller]
     pub fn finish(self) {
         let report = self.inside(|runtime| runtime.clone().shutdown());

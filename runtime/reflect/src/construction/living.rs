@@ -15,7 +15,7 @@ use crate::value::Value;
 /// Adds a subobject to an existing object. Used after a reload has added the subobject to the object's class. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step of the subobject's construction fails. The owner is then unchanged.
+/// Returns [`ConstructionFailed`] if a step of the subobject's construction fails. The owner is then unchanged.
 pub fn add_subobject(
     world: &World,
     hooks: &dyn ConstructionHooks,
@@ -56,7 +56,7 @@ pub fn add_subobject(
 /// class. Keeps the subobjects that the class still declares. Game thread only.
 ///
 /// # Errors
-/// [`ConstructionFailed`] if a step fails. The object still exists after an error, because the shadow has its old body.
+/// Returns [`ConstructionFailed`] if a step fails. The object still exists after an error, because the shadow has its old body.
 pub fn reconstruct(
     world: &World,
     hooks: &dyn ConstructionHooks,

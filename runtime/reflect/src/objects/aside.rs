@@ -42,7 +42,7 @@ impl Objects {
     /// Keeps `value` outside the object's memory, for a property that currently has a different value.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist.
+    /// Returns [`CallError::Stale`] if the object does not exist.
     pub fn put_aside(
         &self,
         object: ObjectHandle,

@@ -124,7 +124,7 @@ impl Objects {
     /// object change.
     ///
     /// # Errors
-    /// [`RenameError`] with the reason. The object is then unchanged.
+    /// Returns [`RenameError`] with the reason. The object is then unchanged.
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         if let Some(problem) = name_problem(name, outer.is_none()) {
             return Err(RenameError::BadName { object, name: name.into(), problem });
@@ -137,7 +137,7 @@ impl Objects {
     /// before their outers.
     ///
     /// # Errors
-    /// [`RenameError::Stale`] if the object does not exist.
+    /// Returns [`RenameError::Stale`] if the object does not exist.
     #[inline]
     pub fn move_to(&self, object: ObjectHandle, outer: ObjectHandle) -> Result<(), RenameError> {
         let name = self.name(object).ok_or(RenameError::Stale { handle: object })?;

@@ -86,7 +86,7 @@ impl Objects {
     /// previous binding and the values.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist.
+    /// Returns [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
     /// Panics if no shadow is active or the layouts differ. Also panics if the object was created or staged in the shadow, or has values
@@ -137,7 +137,7 @@ impl Objects {
     /// no conjugate until a new conjugate is set. All classes of the new chain are marked as constructed.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist.
+    /// Returns [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
     /// Panics if no shadow is active.

@@ -62,8 +62,8 @@ impl Objects {
     /// copied values, replaces the first object of each pair in `pairs` by the second object.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if an object does not exist. Also returns [`CallError::Stale`] if the schemas differ, because `from` is then
-    /// not the expected object.
+    /// Returns [`CallError::Stale`] if an object does not exist. Also returns [`CallError::Stale`] if the schemas differ, because `from` is
+    /// then not the expected object.
     pub(crate) fn copy_whole(
         &self,
         object: ObjectHandle,

@@ -40,7 +40,7 @@ impl Transfer {
     /// Compiles the rules.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if a layout lacks a property, or the types of a rule differ.
+    /// Returns [`CallError::Signature`] if a layout lacks a property, or the types of a rule differ.
     pub fn new<'p>(
         (old, new): (&Rc<Schema>, &Rc<Schema>),
         rules: impl IntoIterator<Item = Rule<&'p Property>>,

@@ -13,7 +13,7 @@ impl<'a> Frame<'a> {
     /// evaluate the parameter again.
     ///
     /// # Errors
-    /// [`CallError::Other`] if all parameters were taken, and the error of the evaluation.
+    /// Returns [`CallError::Other`] if all parameters were taken. Also returns the error of the evaluation.
     pub fn step_again(&mut self) -> Result<usize, CallError> {
         self.next(Use::Copy)?;
         self.at += 1;
@@ -24,8 +24,8 @@ impl<'a> Frame<'a> {
     /// cannot change during `read`.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the frame has not stepped to the parameter. Also returns the error of the evaluation and the error of
-    /// `read`.
+    /// Returns [`CallError::Other`] if the frame has not stepped to the parameter. Also returns the error of the evaluation and the error
+    /// of `read`.
     pub fn read_again<R>(
         &mut self,
         at: usize,

@@ -87,7 +87,7 @@ impl OwnedValue {
     /// Overwrites the value.
     ///
     /// # Errors
-    /// [`WrongType`] if `value` does not match the type. The old value is then unchanged.
+    /// Returns [`WrongType`] if `value` does not match the type. The old value is then unchanged.
     #[inline]
     pub fn write(&mut self, value: &Value) -> Result<(), WrongType> {
         self.as_mut().write(value)

@@ -295,7 +295,7 @@ impl<'a> PtrMut<'a> {
     /// Overwrites the value. Fields that a struct value omits are unchanged. After an error, the value is unchanged.
     ///
     /// # Errors
-    /// [`WrongType`] if the value is of a different kind, or names a field that the struct does not have.
+    /// Returns [`WrongType`] if the value is of a different kind, or names a field that the struct does not have.
     pub fn write(self, value: &Value) -> Result<(), WrongType> {
         fits(self.ty, value)?;
         self.put(value);
