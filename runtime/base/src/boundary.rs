@@ -1,6 +1,6 @@
-//! Errors and panics at the ABI boundary. A plugin module reports a failure as plain data, and these helpers convert the failure to a
-//! [`CallError`]. The helpers also catch panics of host code, so that no panic unwinds into the stack frames of a plugin module. All
-//! functions at the ABI boundary use these helpers.
+//! Helpers for errors and panics at the ABI boundary. A plugin module reports a failure as plain data, and these helpers convert the
+//! failure to a [`CallError`]. The helpers also catch panics of host code, so that no panic unwinds into the stack frames of a plugin
+//! module. All functions at the ABI boundary use these helpers.
 
 use std::mem::ManuallyDrop;
 
@@ -257,7 +257,7 @@ impl std::fmt::Display for CallError {
 impl std::error::Error for CallError {}
 
 impl CallError {
-    /// Makes an error that consists of a message.
+    /// Creates an error that consists of a message.
     ///
     /// # Examples
     /// ```

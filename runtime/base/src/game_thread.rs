@@ -26,8 +26,8 @@ pub struct GameThread<'rt> {
 pub struct GameThreadId(u64);
 
 thread_local! {
-    /// Number of this thread. Zero until [`this_thread`] is called. Every call through the ABI reads the number. Reading the thread id of
-    /// std would be several times slower.
+    /// Number of this thread. Zero until [`this_thread`] is called on this thread. Every call through the ABI reads the number. Reading the
+    /// thread id of std would be several times slower.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -49,7 +49,7 @@ fn new_number() -> u64 {
 }
 
 impl GameThreadId {
-    /// Makes the calling thread the game thread.
+    /// Creates the calling thread the game thread.
     #[inline]
     pub fn here() -> Self {
         Self(this_thread())

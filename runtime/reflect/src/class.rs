@@ -53,7 +53,7 @@ pub struct Class {
     pub path: Rc<str>,
     /// Name within the package.
     pub name: Rc<str>,
-    /// Package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: Rc<str>,
     /// Base class. `None` for a root.
     pub base: Option<Rc<Class>>,
@@ -61,7 +61,7 @@ pub struct Class {
     pub origin: Origin,
     /// Bits of [`alcedo_abi::kinds::class_flags`].
     pub flags: u64,
-    /// Doc comment.
+    /// Doc comment of the declaration.
     pub doc: Rc<str>,
     /// Properties that the class itself declares, in order of declaration.
     pub own_properties: Vec<Rc<Property>>,

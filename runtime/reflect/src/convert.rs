@@ -140,7 +140,7 @@ impl<'v> Earlier<'v> {
 /// Current and earlier names of a field. The key is the struct and the field name.
 type MemberNames = RefCell<HashMap<(*const StructType, String), Rc<[String]>>>;
 
-/// Lookup context of a conversion.
+/// Context of a conversion: name table, path resolver and cached names.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
@@ -292,9 +292,9 @@ impl Conversion<'_> {
         is_related.then_some(Value::Struct(joined))
     }
 
-    /// Combines each element with its earlier element. The earlier element of an element converts to an equal element, preferably at an
-    /// equal index. If no earlier element converts to an equal element and both containers have equal lengths, uses the earlier element at
-    /// this index.
+    /// Combines each element of `now` with an earlier element. Prefers an earlier element at an equal index whose conversion equals the
+    /// element. Otherwise uses any earlier element whose conversion equals the element. If no earlier element matches and both containers
+    /// have equal lengths, uses the earlier element at the index of the element, if that element is unused.
     fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
         let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
         let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();
@@ -331,7 +331,7 @@ impl Conversion<'_> {
     }
 
     /// Checks that the value of `field` is restored from the entry `name` of `values`. An entry with the field's own name has precedence.
-    /// Next is the entry with the nearest of its other names.
+    /// The entry with the nearest of the field's other names follows.
     pub(crate) fn is_source(
         &self,
         of: &StructType,

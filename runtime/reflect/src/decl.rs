@@ -41,7 +41,7 @@ pub struct PropertyDecl {
     pub flags: u64,
     /// Default value in the syntax of [`Value::parse`](crate::value::Value::parse). If empty, the default is zero.
     pub default: String,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: String,
     /// Further metadata: keys and values.
     pub meta: Meta,
@@ -60,7 +60,7 @@ pub struct FunctionDecl {
     pub params: Vec<PropertyDecl>,
     /// Fingerprint of the signature that the body was compiled for. Zero disables the comparison.
     pub fingerprint: u64,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: String,
     /// Further metadata: keys and values.
     pub meta: Meta,
@@ -75,7 +75,7 @@ pub struct FunctionDecl {
 /// Declaration of an enum.
 #[derive(Clone, Debug)]
 pub struct EnumDecl {
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: String,
     /// Name in the package.
     pub name: String,
@@ -89,14 +89,14 @@ pub struct EnumDecl {
     pub entries: Vec<EnumEntry>,
     /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
     pub fingerprint: u64,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: String,
 }
 
 /// Declaration of a named delegate.
 #[derive(Clone, Debug)]
 pub struct DelegateDecl {
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: String,
     /// Path of the owner class. Empty for a delegate of the package.
     pub class: String,
@@ -110,14 +110,14 @@ pub struct DelegateDecl {
     pub params: Vec<PropertyDecl>,
     /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
     pub fingerprint: u64,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: String,
 }
 
 /// Declaration of a struct that is passed by value.
 #[derive(Clone, Debug)]
 pub struct StructDecl {
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: String,
     /// Name in the package.
     pub name: String,
@@ -133,7 +133,7 @@ pub struct StructDecl {
     pub fields: Vec<PropertyDecl>,
     /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
     pub fingerprint: u64,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: String,
 }
 
@@ -151,7 +151,7 @@ pub struct StructDecl {
 /// ```
 #[derive(Clone, Default)]
 pub struct ClassDecl {
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: String,
     /// Name in the package.
     pub name: String,
@@ -186,14 +186,14 @@ pub struct ClassDecl {
     pub add_references: Option<AddReferences>,
     /// See [`Class::tag`](crate::class::Class::tag).
     pub tag: u64,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: String,
 }
 
 /// Declaration of an interface.
 #[derive(Clone)]
 pub struct InterfaceDecl {
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: String,
     /// Name in the package.
     pub name: String,
@@ -201,7 +201,7 @@ pub struct InterfaceDecl {
     pub origin: Origin,
     /// Functions, created by [`FunctionDecl::without_body`].
     pub functions: Vec<FunctionDecl>,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: String,
 }
 

@@ -17,13 +17,13 @@ pub struct DelegateType {
     pub path: Rc<str>,
     /// Name in the package or the class.
     pub name: Rc<str>,
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: Rc<str>,
     /// Path of the owner class. `None` for a delegate of the package.
     pub class: Option<Rc<str>>,
     /// Origin of the declaration.
     pub origin: Origin,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: Rc<str>,
     /// `DELEGATE`, `MULTICAST_DELEGATE` or `SPARSE_DELEGATE`.
     pub kind: PropertyKind,

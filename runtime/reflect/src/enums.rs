@@ -19,11 +19,11 @@ pub struct EnumType {
     pub path: Rc<str>,
     /// Name in the package.
     pub name: Rc<str>,
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: Rc<str>,
     /// Origin of the declaration.
     pub origin: Origin,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: Rc<str>,
     /// True if the enum is a bit set. Each entry is then one bit.
     pub is_flags: bool,
@@ -43,7 +43,7 @@ pub struct EnumEntry {
     pub display: Arc<str>,
     /// True if editors hide the entry.
     pub is_hidden: bool,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: Arc<str>,
 }
 

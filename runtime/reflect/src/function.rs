@@ -35,7 +35,7 @@ pub struct Function {
     pub vslot: Option<u32>,
     /// Path of the first declaration of the overridden event.
     pub overrides: Option<Rc<str>>,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: Rc<str>,
     /// Further metadata: keys and values.
     pub meta: Meta,

@@ -17,7 +17,7 @@ use crate::value::LocalText;
             `HashMap` of these are"
 )]
 pub trait HostValue: Sized + 'static {
-    /// Representation in frames and values.
+    /// Type of the value in frames and in property memory.
     type Raw: FrameValue;
 
     /// Converts a value after reading.

@@ -13,13 +13,13 @@ pub struct Interface {
     pub path: Rc<str>,
     /// Name within the package.
     pub name: Rc<str>,
-    /// Package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: Rc<str>,
     /// Origin of the declaration.
     pub origin: Origin,
     /// Declared functions, without bodies. The implementing classes provide the bodies.
     pub functions: Vec<Rc<Function>>,
-    /// Doc comment.
+    /// Doc comment of the declaration.
     pub doc: Rc<str>,
 }
 

@@ -13,10 +13,10 @@ impl Function {
     /// Runs the function on `object` with the parameters of `block`. The block must belong to this function.
     ///
     /// # Errors
-    /// Returns the error of the thunk. Returns [`CallError::Signature`] for a block of another function, [`CallError::DuringRebuild`] if
-    /// the call is not allowed before the commit, [`CallError::Borrowed`] while plugin code holds a slice, and [`CallError::TooDeep`] if
-    /// the stack is almost exhausted. Returns [`CallError::Other`] if a custom thunk did not take all parameters, did not call `finish`, or
-    /// did not store the result.
+    /// Returns the error of the thunk. Returns [`CallError::Signature`] if the block belongs to a different function. Returns
+    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit. Returns [`CallError::Borrowed`] while plugin code holds a
+    /// slice. Returns [`CallError::TooDeep`] if the stack is almost exhausted. Returns [`CallError::Other`] if a custom thunk did not take
+    /// all parameters, did not call `finish`, or did not store the result.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
         if !std::ptr::eq(self, block.function()) {
             return Err(mismatch(&self.path, &self.signature(), &block.function().signature()));

@@ -57,7 +57,7 @@ pub enum Sweep {
     Done,
 }
 
-/// Mark in progress.
+/// State of a mark in progress, and of the sweep after the mark.
 #[derive(Debug)]
 pub(crate) struct Marker {
     /// Slots of reached objects. A reached object is scanned or queued in `open`.
@@ -92,7 +92,7 @@ struct Sweeping {
     unreached: BinaryHeap<Reverse<(u64, ObjectHandle)>>,
 }
 
-/// Data of a class that a mark needs.
+/// Path, layout and hooks of a class, for a mark.
 pub(super) struct MarkClass {
     pub(super) path: Rc<str>,
     schema: Rc<Schema>,

@@ -29,7 +29,7 @@ pub struct NativeEntry {
     pub display: &'static str,
     /// True if editors hide the entry.
     pub is_hidden: bool,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: &'static str,
 }
 
@@ -38,7 +38,7 @@ pub struct NativeEntry {
 ///
 /// If an implementation returns a number that the reflected enum does not have, the number is not written.
 pub trait NativeEnumeration: Copy + 'static {
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     const PACKAGE: &'static str;
     /// Name in the package.
     const NAME: &'static str;
@@ -48,12 +48,12 @@ pub trait NativeEnumeration: Copy + 'static {
     const UNDERLYING: PropertyKind;
     /// True if the enum is a bit set. Each entry is then one bit.
     const IS_FLAGS: bool;
-    /// The doc comment.
+    /// Doc comment of the declaration.
     const DOC: &'static str;
     /// Entries in order.
     const ENTRIES: &'static [NativeEntry];
 
-    /// Returns the number of a value.
+    /// Returns the number of this value.
     fn number(self) -> i128;
     /// Returns the value with the number `number`. Returns `None` if no entry of this Rust type has this number.
     fn of_number(number: i128) -> Option<Self>;
@@ -109,7 +109,7 @@ impl<E: NativeEnumeration> Fingerprints<E> {
 pub struct NumberOf<E>(i128, PhantomData<E>);
 
 impl<E: NativeEnumeration> NumberOf<E> {
-    /// Returns the number of a value.
+    /// Returns the number of this value.
     pub fn new(value: E) -> Self {
         Self(value.number(), PhantomData)
     }

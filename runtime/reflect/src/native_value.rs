@@ -37,7 +37,7 @@ pub trait NativeValue: HostValue {
     type Literal;
     /// Kind of a property of this type.
     const KIND: PropertyKind;
-    /// Path of the struct or class; empty for plain kinds.
+    /// Path of the struct or class. Empty for plain kinds.
     const TYPE_PATH: &'static str;
     /// Complete type in reflection syntax.
     #[doc(hidden)]
@@ -269,11 +269,11 @@ impl<T: NativeResult, E: Display + 'static> NativeReturned for Result<T, E> {
 pub trait NativeParam: Sized {
     /// Kind of the value.
     const KIND: PropertyKind;
-    /// Path of the struct or class; empty for plain kinds.
+    /// Path of the struct or class. Empty for plain kinds.
     const TYPE_PATH: &'static str;
     /// True for an out parameter.
     const IS_OUT: bool = false;
-    /// Number that represents the details of the type outside its kind and path. Used in the fingerprint.
+    /// Fingerprint of type details that kind and path do not contain. Zero if the type has no such details.
     #[doc(hidden)]
     const INSIDE: u64 = 0;
     /// Type that the function body receives.

@@ -72,7 +72,8 @@ pub(super) struct Store {
 
 #[derive(Debug)]
 struct Shadow {
-    /// Last construction number before the shadow. Objects that were created in the shadow have higher numbers.
+    /// Construction number of the last object that was created before the shadow. Objects that were created in the shadow have higher
+    /// numbers.
     first_construction: u64,
     /// Objects whose bodies were replaced, with their old bodies.
     staged: Vec<(ObjectHandle, Body, Built)>,

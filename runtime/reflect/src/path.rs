@@ -19,7 +19,7 @@ use alcedo_base::escape::line;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TypePath {
-    /// Package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: String,
     /// Name of the type within the package.
     pub name: String,

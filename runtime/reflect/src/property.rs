@@ -63,7 +63,7 @@ pub struct Property {
     pub flags: u64,
     /// Default value. `None` for zero.
     pub default: Option<Value>,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: Rc<str>,
     /// Further metadata: keys and values.
     pub meta: Rc<Meta>,

@@ -33,7 +33,7 @@ pub(super) struct Tenant {
     pub(super) life: TenantState,
 }
 
-// Limits the size of a slot, because each object has one. Fields that few objects need are stored behind a pointer, or in the shadow.
+// Limits the size of a slot, because each object needs a slot. Fields that few objects need are stored behind a pointer, or in the shadow.
 const _: () = assert!(size_of::<Option<Tenant>>() <= 88);
 
 /// Default subobjects with their names, in order of creation. A single subobject needs no allocation.

@@ -33,11 +33,11 @@ pub struct StructType {
     pub path: Rc<str>,
     /// Name in the package.
     pub name: Rc<str>,
-    /// The package, without `/Script/`.
+    /// Name of the package, without the prefix `/Script/`.
     pub package: Rc<str>,
     /// Origin of the declaration.
     pub origin: Origin,
-    /// The doc comment.
+    /// Doc comment of the declaration.
     pub doc: Rc<str>,
     /// Base struct.
     pub(super) base: Option<Rc<StructType>>,

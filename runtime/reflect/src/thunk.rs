@@ -60,7 +60,7 @@ pub struct Frame<'a> {
     held: Option<Held>,
 }
 
-/// Result of a step.
+/// Property and argument of the last step.
 #[derive(Clone, Copy, Debug)]
 struct Recent<'a> {
     property: &'a Property,
@@ -236,7 +236,7 @@ impl<'a> Frame<'a> {
     /// Returns the property of a parameter that the frame has stepped to.
     ///
     /// # Panics
-    /// If `param` belongs to another call, the method panics or uses an arbitrary parameter of this call.
+    /// If `param` belongs to a different call, panics or uses an arbitrary parameter of this call.
     #[inline]
     pub fn property(&self, param: Param) -> &'a Property {
         self.kept[param.0].1.property
@@ -245,7 +245,7 @@ impl<'a> Frame<'a> {
     /// Returns a pointer to the value of a parameter.
     ///
     /// # Panics
-    /// If `param` belongs to another call, the method panics or uses an arbitrary parameter of this call.
+    /// If `param` belongs to a different call, panics or uses an arbitrary parameter of this call.
     #[inline]
     pub fn value(&self, param: Param) -> Ptr<'_> {
         self.kept[param.0].1.ptr()
@@ -257,7 +257,7 @@ impl<'a> Frame<'a> {
     /// Returns [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
     ///
     /// # Panics
-    /// If `param` belongs to another call, the method panics or uses an arbitrary parameter of this call.
+    /// If `param` belongs to a different call, panics or uses an arbitrary parameter of this call.
     pub fn value_mut(&mut self, param: Param) -> Result<PtrMut<'_>, CallError> {
         let (at, argument) = self.kept[param.0];
         self.out(at)?;
@@ -270,7 +270,7 @@ impl<'a> Frame<'a> {
     /// Returns the errors of [`Frame::value_mut`]. Returns [`CallError::Other`] if `param` and `other` are one parameter.
     ///
     /// # Panics
-    /// If a parameter belongs to another call, the method panics or uses an arbitrary parameter of this call.
+    /// If a parameter belongs to a different call, panics or uses an arbitrary parameter of this call.
     pub fn value_mut_and(&mut self, param: Param, other: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let ((at, to), (_, from)) = (self.kept[param.0], self.kept[other.0]);
         if param.0 == other.0 {
@@ -446,7 +446,7 @@ impl<'a> Frame<'a> {
     /// Returns the errors of [`Frame::result_mut`].
     ///
     /// # Panics
-    /// If the parameter belongs to another call, the method panics or uses an arbitrary parameter of this call.
+    /// If the parameter belongs to a different call, panics or uses an arbitrary parameter of this call.
     pub fn result_mut_and(&mut self, param: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let (location, from) = (self.result_location()?, self.kept[param.0].1);
         self.stage = Stage::Returned;
@@ -510,7 +510,7 @@ pub fn stepping<'a>(object: ObjectHandle, function: &'a Function, steps: &'a mut
 /// prevent moves of borrowed memory.
 ///
 /// # Errors
-/// Returns [`CallError::Signature`] if the block belongs to another function. Also returns the error of the thunk.
+/// Returns [`CallError::Signature`] if the block belongs to a different function. Also returns the error of the thunk.
 #[inline]
 pub fn run_over_block(
     context: HookContext<'_>,

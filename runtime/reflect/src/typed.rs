@@ -115,7 +115,7 @@ macro_rules! in_slot {
 /// Converts a Rust value to an owned value of type `ty`.
 ///
 /// # Panics
-/// Panics if `T` does not match `ty`. The caller must check this before the call.
+/// Panics if `T` does not match `ty`. The caller must check the types before the call.
 pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
     assert!(T::matches(&ty), "a {ty} is not a {}", T::describe());
     let mut own = OwnedValue::zero(ty);

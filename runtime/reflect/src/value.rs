@@ -39,7 +39,7 @@ each_kind! { [value_enum] (
 pub struct EnumValue {
     /// Text of the value: `Red`, or `7` for a number without an entry. For flags: `Read | Write`, or `Read | 8` if one bit has no entry.
     pub text: Arc<str>,
-    /// Number of the value in the enum that the value was read from. Writes use the text and ignore the number.
+    /// Number of the value, in the enum from which the value was read. Writes use the text and ignore the number.
     pub number: i128,
 }
 

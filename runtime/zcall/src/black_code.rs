@@ -14,7 +14,7 @@ use alcedo_abi::host_direct::{DirectCallee, EachCode};
 pub struct LeafCode(fn() -> *const ());
 
 impl LeafCode {
-    /// Makes a leaf function from a function that returns the address of the code.
+    /// Creates a leaf function from a function that returns the address of the code.
     ///
     /// # Safety
     /// The code has the form that [`BlackCode::new`] requires. It needs neither context nor runtime, and may be called at any time on any
@@ -41,7 +41,8 @@ pub struct BlackCode {
 }
 
 impl BlackCode {
-    /// Wraps `code`. Calls pass the address of the value in `context` as the first argument. Without a context, the argument is null.
+    /// Wraps `code`. Each call passes the address of the value in `context` as the first argument. Without a context, the first argument is
+    /// null.
     ///
     /// # Safety
     /// `code` has the form that [`DirectBits::Code`](alcedo_abi::host_direct::DirectBits::Code) defines for the number of arguments of its

@@ -282,13 +282,13 @@ pub(super) fn read_slot<T: SlotValue>(slots: &[Slot], index: usize) -> Result<T,
     if slot.is(T::SLOT) { Ok(T::from_bits(slot.bits())) } else { Err(wrong_type(index, slot, T::SLOT)) }
 }
 
-/// Makes a pointer slot for memory that the caller pins until the call returns.
+/// Creates a pointer slot for memory that the caller pins until the call returns.
 #[inline]
 pub(super) fn pointer_slot<T>(target: *mut T) -> Slot {
     Slot::from_bits(SlotType::POINTER, target.expose_provenance() as u64)
 }
 
-/// Makes a sink that overwrites `text`. While the sink may be used, the caller must not move or access `text`.
+/// Creates a sink that overwrites `text`. While the sink may be used, the caller must not move or access `text`.
 #[inline]
 pub(super) fn sink_into(text: &mut String) -> TextSink {
     TextSink { context: ptr::from_mut(text).cast(), put: put_text }

@@ -42,7 +42,7 @@ const DEEPEST: usize = 64;
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 pub trait Resolver {
-    /// Resolves `name`. A returned function receives a handle, and its name is not resolved again. A declined name is resolved again at
+    /// Resolves `name`. A returned function receives a handle. Its name is then not resolved again. A declined name is resolved again at
     /// each lookup.
     ///
     /// # Errors
@@ -134,7 +134,7 @@ pub struct ResolverChain {
     /// Entries in order of addition. Each change replaces the whole slice, so that running lookups keep their snapshot. A protocol has two
     /// entries only while the module of the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
-    /// Names that are being looked up, outermost first. Excludes names of built-in protocols.
+    /// Names of the running lookups, outermost first. Excludes names of built-in protocols.
     in_progress: RefCell<Vec<ZCallName>>,
     statuses: RefCell<ModuleStatuses>,
     /// Module names for errors.
@@ -159,7 +159,7 @@ struct Link {
 }
 
 impl ResolverChain {
-    /// Makes a chain without protocols.
+    /// Creates a chain without protocols.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -416,7 +416,7 @@ impl ResolverChain {
         Ok(Explanation { name: name.to_string(), protocol, steps, help })
     }
 
-    /// Returns one line for each protocol that is not built in, with its resolvers. The lines are sorted.
+    /// Returns one line for each protocol that is not built in. Each line contains the resolvers of the protocol. The lines are sorted.
     pub fn lines(&self) -> Vec<String> {
         let entries = Rc::clone(&self.entries.borrow());
         let others = entries.iter().filter(|entry| entry.origin != Origin::BuiltIn);

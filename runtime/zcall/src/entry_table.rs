@@ -7,7 +7,7 @@ use super::call::Callee;
 use crate::handles::ModuleId;
 use crate::id_table::IdTable;
 
-/// Entries whose handles have one sign, indexed by the absolute value of the handle.
+/// Callees of all positive or of all negative handles, indexed by the absolute value of the handle.
 #[derive(Default)]
 pub(super) struct EntryTable {
     /// Callees by number. All numbers below the next number have been assigned.
@@ -42,7 +42,7 @@ impl EntryTable {
         self.entries.next().saturating_sub(1)
     }
 
-    /// Returns the live entries with numbers above `number`.
+    /// Returns the live callees with handle numbers above `number`.
     pub(super) fn since(&self, number: u64) -> impl Iterator<Item = &Rc<Callee>> {
         self.entries.iter_from(number + 1).map(|(_, entry)| entry)
     }

@@ -83,9 +83,9 @@ pub struct Issued {
 
 #[derive(Default)]
 struct State {
-    /// Entries of handles 1, 2, … for functions of the host.
+    /// Callees of the handles 1, 2, … for functions of the host.
     host: EntryTable,
-    /// Entries of handles -1, -2, … for functions of modules.
+    /// Callees of the handles -1, -2, … for functions of modules.
     module: EntryTable,
     /// Handles by name, oldest first. A name has two handles only while the module of the first handle is suspended.
     names: HashMap<ZCallName, Vec<ZCallHandle>>,

@@ -173,7 +173,7 @@ impl TestWorld {
     /// Reads a property.
     ///
     /// # Panics
-    /// Panics if the object is destroyed, or has no property with this name and type.
+    /// Panics if the object is destroyed, or if the object has no property with this name and type.
     #[track_caller]
     pub fn get<T: HostValue>(&self, object: impl Reference, property: &str) -> T {
         let object = object.to_handle();
@@ -198,7 +198,7 @@ impl TestWorld {
     /// Writes a property.
     ///
     /// # Panics
-    /// Panics if the object is destroyed, or has no property with this name and type.
+    /// Panics if the object is destroyed, or if the object has no property with this name and type.
     #[track_caller]
     pub fn set<T: HostValue>(&self, object: impl Reference, property: &str, value: T) {
         let object = object.to_handle();

@@ -24,10 +24,11 @@ use crate::objects::Objects;
 
 pub use crate::marker::{RootSource, Sweep};
 
-/// Returns the unreachable objects in order of creation. The roots are the root set, the CDOs of all classes, running calls of the host,
-/// and `others`. An object keeps alive the objects to which its properties refer, also inside structs and containers. An object also keeps
-/// its subobjects and its outer alive. An outer does not keep objects alive that are inside it but are not its subobjects. Aborts an
-/// incremental mark in progress. Call at safe points only. Calls only `add_references` of native classes.
+/// Returns the unreachable objects in order of creation. The roots are the root set, the CDOs of all classes, the objects that running
+/// calls of the host hold, and the objects of `others`. An object keeps alive the objects to which its properties refer, also inside
+/// structs and containers. An object also keeps its subobjects and its outer alive. An outer does not keep objects alive that are inside it
+/// but are not its subobjects. Aborts an incremental mark in progress. Call at safe points only. Calls only `add_references` of native
+/// classes.
 ///
 /// # Errors
 /// Fails if an `add_references` hook panics or returns an error. A hook returns [`CallError::ReentrantBorrow`] while a method borrows the
@@ -57,7 +58,7 @@ pub fn begin(world: &World, others: &dyn RootSource) {
 /// changes. Call at safe points only.
 ///
 /// # Errors
-/// Returns the errors of [`unreachable()`]; the mark is then aborted.
+/// Returns the errors of [`unreachable()`]. An error aborts the mark.
 pub fn mark(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     finish(world, others, has_time).inspect_err(|_| world.objects.abandon_mark())
 }
@@ -88,7 +89,7 @@ pub fn end_mark(world: &World) -> Vec<ObjectHandle> {
 /// has returned `true` in the same slice.
 ///
 /// # Errors
-/// Returns the errors of [`unreachable()`]; the mark is then aborted.
+/// Returns the errors of [`unreachable()`]. An error aborts the mark.
 pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sweep, CallError> {
     let has_queued = world.objects.with_marker(|marker| marker.has_queued()) == Some(true);
     if has_queued && !run(world, has_time).inspect_err(|_| world.objects.abandon_mark())? {

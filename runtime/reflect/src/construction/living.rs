@@ -1,4 +1,4 @@
-//! Construction during a reload. Adds a subobject to an existing object, or reconstructs an object under its handle.
+//! Constructs objects during a reload. Adds a subobject to an existing object, or reconstructs an object under its handle.
 
 use std::rc::Rc;
 

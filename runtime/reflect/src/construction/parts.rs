@@ -297,8 +297,8 @@ impl Draft {
             }
         }
         let has_any = members.iter().any(|member| member.has_post_init);
-        // A member with a plugin part also keeps its entry. This step rejects an object that an earlier hook has destroyed, even if its
-        // class has no PostInitProperties.
+        // A member with a plugin part also keeps its entry. The plugin hook of the entry rejects an object that an earlier hook has
+        // destroyed, even if the class has no PostInitProperties.
         inits.retain(|at| has_any && (members[*at].has_post_init || members[*at].has_plugin_part));
         PartsPlan { key, members: members.into(), steps, inits: inits.into(), dynamic }
     }

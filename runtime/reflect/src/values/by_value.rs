@@ -92,7 +92,7 @@ impl Hash for Value {
 impl Eq for Value {}
 
 impl Conversion<'_> {
-    /// Returns the content of a value in a form that other kinds accept.
+    /// Returns the content of a value in a form that other kinds can convert.
     pub(crate) fn offer<'v>(&self, value: &'v Value) -> Option<Offer<'v>> {
         of_value!(value, K, content => K::offer(content, self))
     }

@@ -278,7 +278,7 @@ pub(crate) trait Links: Paths {
 pub(crate) trait InMemory: 'static {
     /// Type parameters that a type with this layout carries.
     type Of;
-    /// Representation of the start of a value in memory.
+    /// Rust type of the first bytes of a value in memory.
     type Raw: Raw;
     /// Name of the types with this layout, for errors.
     const TYPE_NAME: &'static str;
@@ -317,11 +317,11 @@ pub(crate) trait Content {
 pub(crate) enum Part<'v> {
     Whole,
     Field(&'v str),
-    /// An element by index.
+    /// Element of an array or set with this index.
     At(usize),
-    /// The key of an entry.
+    /// Key of the map entry with this index.
     Key(usize),
-    /// The value of an entry.
+    /// Value of the map entry with this index.
     ValueOf(usize),
 }
 

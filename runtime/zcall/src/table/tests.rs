@@ -19,7 +19,8 @@ const MODULE: Implementer = Implementer::Module(ModuleId(7));
 const OLD: ModuleId = ModuleId(1);
 const NEW: ModuleId = ModuleId(2);
 
-/// Table with a chain that resolves `ex:/h…` to the host, and all other names to the current module.
+/// Call table with a resolver chain. The chain resolves `ex:/h…` to functions of the host, and all other names to functions of the current
+/// module.
 struct Fixture {
     table: Rc<ZCallTable>,
     chain: ResolverChain,
