@@ -49,7 +49,7 @@ fn new_number() -> u64 {
 }
 
 impl GameThreadId {
-    /// Creates the calling thread the game thread.
+    /// Makes the calling thread the game thread.
     #[inline]
     pub fn here() -> Self {
         Self(this_thread())

@@ -1,7 +1,7 @@
 //! Common base of the host crates. Defines handles, errors at the ABI boundary, panic guards, and the proof of the game thread. Also
 //! defines cells that count borrows, tables whose ids are never reused, and functions that escape foreign strings in messages.
 //!
-//! Part of `alcedo-runtime`, the crate that hosts depend on. This crate contains no objects, no calls by name and no plugins.
+//! This crate is a part of `alcedo-runtime`, the crate for hosts. This crate contains no objects, no calls by name and no plugins.
 #![forbid(unsafe_code)]
 
 pub mod boundary;

@@ -547,7 +547,7 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Copies the template's values to the object, and the values of the template's subobjects to the object's subobjects.
+    /// Copies the template's values to the object. Also copies the values of the template's subobjects to the object's subobjects.
     fn copy_values(&self, new_object: &NewObject, pairs: &Pairs) -> Result<(), ConstructionFailed> {
         let objects = &self.world.objects;
         if let Some(template) = new_object.template {

@@ -79,8 +79,8 @@ pub struct RowsMut<'a> {
     row: Row<'a>,
 }
 
-/// Maps the hash of a key to the row of the key. The table stores the hashes. The growth of the table therefore does not read keys, which
-/// may have changed in their rows.
+/// Maps the hash of a key to the row of the key. The table stores the hashes. The growth of the table therefore reads no keys. Keys may
+/// have changed in their rows.
 type Index = HashTable<Found>;
 
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! Reflection and the object store. This crate declares types and stores objects. All access to object memory uses this crate, or layouts
 //! that this crate guarantees.
 //!
-//! This crate is a part of `alcedo-runtime`, the crate for hosts. `alcedo-runtime` hides the interfaces that are reserved for the runtime.
-//! This crate depends neither on modules nor on calls by name. Some steps of an object's lifetime need modules or calls by name. These
-//! steps run in hooks: see [`construction::ConstructionHooks`], [`collect::RootSource`] and [`hooks`]. All stores belong to the game
-//! thread. No store is borrowed during calls of foreign code.
+//! This crate is a part of `alcedo-runtime`, the crate for hosts. `alcedo-runtime` re-exports only the interfaces for hosts. This crate
+//! depends neither on modules nor on calls by name. Some steps of an object's lifetime need modules or calls by name. These steps run in
+//! hooks: see [`construction::ConstructionHooks`], [`collect::RootSource`] and [`hooks`]. All stores belong to the game thread. No store is
+//! borrowed during calls of foreign code.
 
 pub mod arguments;
 pub mod bits;

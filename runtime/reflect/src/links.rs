@@ -35,7 +35,8 @@ impl Links for World {
 }
 
 impl World {
-    /// Creates a reference value for a property of type `ty`. The value refers to `object`, or to no object for the none handle.
+    /// Creates a reference value for a property of type `ty`. The value refers to `object`. For the none handle, the value refers to no
+    /// object.
     ///
     /// # Errors
     /// Returns [`CallError::Stale`] if the object is destroyed. Returns [`CallError::WrongClass`] if the type does not allow the object's

@@ -13,7 +13,7 @@ use crate::property::{Property, PropertyType};
 use crate::value::Value;
 use crate::values::{Content as _, Kind as _};
 
-/// Function that returns the class of an object. Returns `None` if the object needs no check.
+/// Function that returns the class of an object. The function returns `None` if the object needs no check.
 pub(crate) type ClassOf<'a> = dyn Fn(ObjectHandle) -> Option<Rc<Class>> + 'a;
 
 impl World {

@@ -232,7 +232,7 @@ impl Types {
         shadow.hidden.extend(paths.into_iter().filter(may_hide).map(Rc::from));
     }
 
-    /// Creates the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration. A
+    /// Makes the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration. A
     /// lookup by class id still returns these classes. The commit always succeeds.
     ///
     /// # Panics

@@ -1,7 +1,7 @@
 //! Calls by name. A chain of resolvers looks up each name once. Later calls use a handle and a buffer of slots. This crate is independent
 //! of classes and objects. Crates with classes and objects register their resolvers in this crate.
 //!
-//! Part of `alcedo-runtime`, the crate that hosts depend on.
+//! This crate is a part of `alcedo-runtime`, the crate for hosts.
 
 // Modules of `alcedo-base`, available in this crate under their own names.
 use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table};

@@ -30,7 +30,7 @@ impl Objects {
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
-    /// Creates the object dormant. `dormant` contains the state for the missing class of the object.
+    /// Makes the object dormant. `dormant` contains the state for the missing class of the object.
     pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
