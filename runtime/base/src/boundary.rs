@@ -143,8 +143,8 @@ pub enum CallError {
         /// Name of the call or module.
         what: String,
     },
-    /// The conjugate has expired. Either its frame has closed, its generation has ended or is suspended, or the caller has returned the
-    /// conjugate to its owner.
+    /// The conjugate has expired. Either the frame of the conjugate has closed, its generation has ended or is suspended, or the caller has
+    /// returned the conjugate to its owner.
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,

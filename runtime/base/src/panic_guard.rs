@@ -24,7 +24,7 @@ const MOST_PAYLOADS: u32 = 16;
 #[inline]
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     // Unwinding drops the guards of the runtime's state. The runtime completes each change of its state before it calls foreign code.
-    // Foreign code is responsible for its own state.
+    // Foreign code must keep its own data consistent after a panic.
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
 

@@ -216,9 +216,9 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
     }
 }
 
-/// Destroys an object. First runs `begin_destroy` of its native classes. Then destroys its subobjects in reverse order of creation. Finally
-/// destroys its conjugate and makes its handle stale. Has no effect if the destruction of the object is already in progress. The memory of
-/// the object remains allocated until the graveyard is freed. Game thread only.
+/// Destroys an object. First runs `begin_destroy` of the object's native classes. Then destroys the subobjects of the object in reverse
+/// order of creation. Finally destroys the conjugate of the object and makes its handle stale. Has no effect if the destruction of the
+/// object is already in progress. The memory of the object remains allocated until the graveyard is freed. Game thread only.
 pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
     // The loop replaces recursion, because the nesting depth of subobjects has no limit.
     enum Step {

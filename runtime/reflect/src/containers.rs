@@ -431,7 +431,7 @@ impl RowsMut<'_> {
         })
     }
 
-    /// Destroys the rows in the range `removed`. Their values free the memory that they own.
+    /// Destroys the rows in the range `removed`. This frees the memory that values in these rows own.
     fn end(&mut self, removed: Range<u32>) {
         if !removed.is_empty() && owns_memory(self.row) {
             let rows = self.as_rows().span();

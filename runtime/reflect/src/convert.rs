@@ -106,7 +106,7 @@ struct Earlier<'v> {
 }
 
 impl<'v> Earlier<'v> {
-    /// Returns a field or element of the earlier value. `counterpart` returns its counterpart in `instead`.
+    /// Returns a field or element of the earlier value. `counterpart` returns the counterpart of this field or element in `instead`.
     fn part(self, value: &'v Value, counterpart: impl FnOnce(&'v Value) -> Option<&'v Value>) -> Self {
         Self { value, instead: self.instead.and_then(counterpart) }
     }

@@ -80,7 +80,7 @@ impl Function {
     }
 
     /// Checks that a parameter or the result is a wildcard, and therefore accepts values of several types. A function with wildcards needs
-    /// a custom thunk. Its metadata lists the wildcards.
+    /// a custom thunk. The metadata of the function lists its wildcards.
     #[inline]
     pub fn is_wildcard(&self, param: &Property) -> bool {
         self.flags & function_flags::CUSTOM_THUNK != 0 && self.names_wildcard(&param.text)

@@ -1,6 +1,6 @@
 //! Rust types with which a host reads and writes values. Native declarations accept only types that implement
-//! [`NativeValue`](crate::native_value::NativeValue). Declarations need more information than accesses. For example, the declaration of a
-//! soft reference needs a class.
+//! [`NativeValue`](crate::native_value::NativeValue). A declaration needs more information than an access. For example, the declaration of
+//! a soft reference needs a class.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -8,8 +8,8 @@ use std::hash::Hash;
 use crate::typed::{FrameValue, PlainField};
 use crate::value::LocalText;
 
-/// A Rust type for reading and writing values: numbers, `bool`, strings, names, references, enums, structs, and `Vec`, `Option`,
-/// `HashSet` and `HashMap` of these.
+/// Rust type with which a host reads and writes values. These types are numbers, `bool`, strings, names, references, enums and structs, and
+/// `Vec`, `Option`, `HashSet` and `HashMap` of these types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no form in reflection",
     label = "not known to reflection by this Rust type",

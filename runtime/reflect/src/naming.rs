@@ -1,7 +1,7 @@
 //! Names of objects. An object without an explicit name receives a generated name. Generated names are unique among live objects. A
-//! generated name consists of the class name and a number, such as `MagicCube_17`. The text of a generated name is created on demand. Its
-//! number is reused after the destruction of the object. This limits the number of interned names in a host that spawns objects
-//! continuously.
+//! generated name consists of the class name and a number, such as `MagicCube_17`. The text of a generated name is created on demand. After
+//! the destruction of the object, the number of its generated name is reused. This limits the number of interned names in a host that
+//! spawns objects continuously.
 
 use std::collections::VecDeque;
 use std::rc::Rc;

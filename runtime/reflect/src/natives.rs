@@ -106,9 +106,9 @@ impl World {
     /// of [`plain_struct!`](crate::plain_struct).
     ///
     /// # Errors
-    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no property of that
-    /// name. Returns [`CallError::Signature`] if the property has a different type. Returns [`CallError::Borrowed`] while plugin code may
-    /// write to a borrowed slice.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if the object's class has no property of
+    /// that name. Returns [`CallError::Signature`] if the property has a different type. Returns [`CallError::Borrowed`] while plugin code
+    /// may write to a borrowed slice.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         match self.0.get_cached(object, property) {
             Some(value) => Ok(value),
@@ -136,8 +136,8 @@ impl World {
     /// Returns the value of a property of any type.
     ///
     /// # Errors
-    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no property of that
-    /// name. Returns [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if the object's class has no property of
+    /// that name. Returns [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
     pub fn read(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, CallError> {
         self.0.objects.read_value(object, property)
     }
@@ -179,8 +179,8 @@ impl Core {
     /// Checks that an object's class implements the interface at the path `interface`.
     ///
     /// # Errors
-    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::WrongClass`] if its class does not implement the
-    /// interface.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::WrongClass`] if the object's class does not
+    /// implement the interface.
     pub fn check_implements(&self, object: ObjectHandle, interface: &str) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         if class.implements(interface) {
@@ -273,9 +273,9 @@ impl Core {
     /// With a class path, calls the function of that class or of its nearest base.
     ///
     /// # Errors
-    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no function of that
-    /// name. Returns [`CallError::Signature`] if the function has different types. Returns [`CallError::WrongClass`] if a parameter does
-    /// not allow the class of its argument. Also returns the errors of the function.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if the object's class has no function of
+    /// that name. Returns [`CallError::Signature`] if the function has different types. Returns [`CallError::WrongClass`] if a parameter
+    /// does not allow the class of its argument. Also returns the errors of the function.
     pub fn call_typed<A: NativeParams, R: NativeResult>(
         &self,
         object: ObjectHandle,

@@ -439,9 +439,9 @@ impl Objects {
     /// Returns the value of a property as a Rust type.
     ///
     /// # Errors
-    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no property of that
-    /// name. Returns [`CallError::Signature`] if the property has a different type. Returns [`CallError::Borrowed`] while plugin code may
-    /// write to a borrowed slice.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if the object's class has no property of
+    /// that name. Returns [`CallError::Signature`] if the property has a different type. Returns [`CallError::Borrowed`] while plugin code
+    /// may write to a borrowed slice.
     #[inline]
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<T, CallError> {
         self.with_property(object, name, |view, property| view.get(property))
@@ -460,8 +460,8 @@ impl Objects {
     /// Returns the value of the property with that name.
     ///
     /// # Errors
-    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if its class has no property of that
-    /// name. Returns [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
+    /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if the object's class has no property of
+    /// that name. Returns [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
     #[inline]
     pub fn read_value(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<Value, CallError> {
         self.with_property(object, name, |view, property| view.read(property))

@@ -45,7 +45,7 @@ pub fn native(name: &str, base: &str, properties: &[PropertyDecl]) -> ClassDecl 
     ClassDecl { properties: properties.to_vec(), ..ClassDecl::new("Engine", name, base, Origin::Native) }
 }
 
-/// Declares a struct `/Script/Test.<name>`. Its fields may have the type `/Script/Test.Point { x: f64, y: f64 = 4 }`.
+/// Declares a struct `/Script/Test.<name>`. The fields of the struct may have the type `/Script/Test.Point { x: f64, y: f64 = 4 }`.
 pub fn structure(name: &str, fields: &[PropertyDecl]) -> Rc<StructType> {
     let point = StructDecl {
         fields: vec![

@@ -15,7 +15,7 @@ use crate::values::{Entry, Form, name_of};
 /// Maximum nesting depth of types. Limits the recursion over values.
 pub const DEEPEST: usize = 16;
 
-/// Parsed type. Its structs and classes are not looked up.
+/// Parsed type. The structs and classes that the type names are not looked up.
 ///
 /// # Examples
 /// ```

@@ -378,8 +378,8 @@ impl Callee {
         self.function.dispatcher.inner()
     }
 
-    /// Returns the parsed form of the signature. The resolver of the name has created the parsed form. Returns `None` if its type is not
-    /// `T`.
+    /// Returns the parsed form of the signature. The resolver of the name has created the parsed form. Returns `None` if the parsed form is
+    /// not of type `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

@@ -42,8 +42,8 @@ const DEEPEST: usize = 64;
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 pub trait Resolver {
-    /// Resolves `name`. A returned function receives a handle. Its name is then not resolved again. A declined name is resolved again at
-    /// each lookup.
+    /// Resolves `name`. A returned function receives a handle, and the name is then not resolved again. A declined name is resolved again
+    /// at each lookup.
     ///
     /// # Errors
     /// Fails if the name belongs to this resolver but is invalid. The chain then calls no further resolver.

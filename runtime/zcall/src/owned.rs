@@ -99,7 +99,7 @@ where
     /// Writes a plain value to a slot. The previous content of the slot may have any type.
     ///
     /// # Errors
-    /// [`CallError::Buffer`].
+    /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub fn set<T: SlotValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         self.put(index, Slot::from_bits(T::SLOT, value.into_bits()), Behind::Nothing)
@@ -108,7 +108,7 @@ where
     /// Passes a string to the callee.
     ///
     /// # Errors
-    /// [`CallError::Buffer`].
+    /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub fn text_in(&mut self, index: usize, text: &'a str) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::TextIn(TextView::of(text), PhantomData))
@@ -117,7 +117,7 @@ where
     /// Prepares the slot for a string result. [`Self::take_text`] returns the string after the call.
     ///
     /// # Errors
-    /// [`CallError::Buffer`].
+    /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub fn text_out(&mut self, index: usize) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::TextOut(String::new(), None))
@@ -130,7 +130,7 @@ where
     /// accesses the value.
     ///
     /// # Errors
-    /// [`CallError::Buffer`].
+    /// Returns [`CallError::Buffer`] if the slot does not exist.
     #[inline]
     pub unsafe fn value_at(&mut self, index: usize, at: *mut u8) -> Result<(), CallError> {
         self.put(index, UNLENT, Behind::Value(at))

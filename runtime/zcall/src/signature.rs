@@ -79,7 +79,7 @@ impl CallSignature {
         self.0.fingerprint
     }
 
-    /// Returns the parsed form of the signature. Returns `None` if its type is not `T`.
+    /// Returns the parsed form of the signature. Returns `None` if the parsed form is not of type `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

@@ -343,8 +343,8 @@ impl ZCallTable {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Resumes a suspended module. Its names then resolve to its handles again. If a replacement of the module was loaded, the caller must
-    /// end the replacement ([`Self::end_module`]).
+    /// Resumes a suspended module. The names of the module's functions then resolve to their earlier handles again. If a replacement of the
+    /// module was loaded, the caller must end the replacement ([`Self::end_module`]).
     pub fn resume(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.resume(module);

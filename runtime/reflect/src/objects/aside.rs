@@ -1,5 +1,5 @@
 //! State that objects keep outside their memory: the state of a missing class, and values that properties cannot hold. Only reloads and
-//! saved worlds access this state. Its functions are therefore separate from other object functions.
+//! saved worlds access this state. The functions for this state are therefore separate from other object functions.
 
 use std::rc::Rc;
 

@@ -167,7 +167,7 @@ impl Objects {
     }
 
     /// Removes and returns an object that a reload has constructed again, with the class that the object has left. This is its old class
-    /// after a commit, and its new class after a rollback. Returns `None` if no such object remains.
+    /// after a commit, and its new class after a rollback. Returns `None` if all of these objects were already removed.
     pub(crate) fn next_left(&self) -> Option<(ObjectHandle, Rc<Class>)> {
         self.store.borrow_mut().left.pop_first()
     }

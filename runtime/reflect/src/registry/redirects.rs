@@ -297,8 +297,8 @@ impl Registry {
     }
 }
 
-/// State of a search for a member. Chains of redirects may share links. The search caches results per path. Its cost is therefore linear in
-/// the number of redirects.
+/// State of a search for a member. Chains of redirects may share links. The search caches results per path. The cost of the search is
+/// therefore linear in the number of redirects.
 struct MemberSearch<'a, F> {
     registry: &'a Registry,
     find: F,

@@ -1,4 +1,4 @@
-//! The kinds of values. Most kinds have their own file. Very similar kinds share a file. All kinds implement the trait `Kind`. The trait
+//! The kinds of values. Most kinds have a separate file. Very similar kinds share a file. All kinds implement the trait `Kind`. The trait
 //! defines memory layout, copies, comparison, hashes, destruction, referenced objects, printing, parsing and conversions. A new kind
 //! requires only a file and an entry in `kind_list.rs`.
 

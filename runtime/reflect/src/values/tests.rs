@@ -169,7 +169,7 @@ fn epoch(at: Ptr<'_>) -> u64 {
     row.expect("it is a container").epoch
 }
 
-/// Name of an operation, and the operation. Each operation empties an optional value.
+/// Operation that empties an optional value, with the name of the operation.
 type Emptying = (&'static str, fn(&mut OwnedValue));
 
 /// Checks that every operation that empties an optional value changes the epoch. An address of the old value is then detected as stale,
