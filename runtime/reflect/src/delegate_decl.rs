@@ -12,7 +12,7 @@ use crate::type_text::{SignatureText, TypeText};
 use crate::typing::TypeError;
 use crate::values::{Form, name_of};
 
-/// Returns the kind of a delegate, and the content of the parentheses of its type.
+/// Returns the kind of a delegate, and the text inside the parentheses of its type.
 pub(super) fn delegate_type_text(decl: &DelegateDecl) -> Result<(PropertyKind, Rc<str>), DeclareError> {
     let path = decl.path();
     let bad = |problem: String| DeclareError::BadDelegate { path: path.clone(), problem };

@@ -241,8 +241,8 @@ impl ModeWord {
     }
 
     /// Checks that a property of `object` may be written. During a rebuild, only writes to the rebuilt object are allowed. During staging,
-    /// writes are allowed only if `is_staged` returns true, because a rollback then discards the writes. `is_staged` is called only during
-    /// staging.
+    /// writes are allowed only if `is_staged` returns `true`, because a rollback then discards the writes. `is_staged` is called only
+    /// during staging.
     pub(super) fn may_write(&self, object: ObjectHandle, is_staged: impl FnOnce() -> bool) -> bool {
         may_write(self.get(), self.shared.rebuilt.get() == object, is_staged)
     }

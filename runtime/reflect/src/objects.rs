@@ -423,7 +423,7 @@ impl Objects {
     /// through [`Objects::may_write`]. See `docs/before-the-commit.md`.
     ///
     /// # Errors
-    /// Returns the error of the function set by [`Objects::check_copies`].
+    /// Returns the error of the function that [`Objects::check_copies`] has set.
     fn will_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         self.rescan(object);
         if self.has_kept_bodies.get() { self.copy_before_write(object) } else { Ok(()) }

@@ -154,8 +154,8 @@ impl<'a> Frame<'a> {
     }
 
     /// Steps to the next parameter, of any type. Until the next step, [`Frame::most_recent_property`] and [`Frame::most_recent_value`]
-    /// return the property and value of this parameter. If the argument is stored in an object, it does not change until the thunk returns.
-    /// See [`Frame::step_compiled_in`].
+    /// return the property and value of this parameter. If the argument is stored in an object, the argument does not change until the
+    /// thunk returns. See [`Frame::step_compiled_in`].
     ///
     /// # Errors
     /// Returns [`CallError::Other`] if all parameters were taken.
@@ -177,8 +177,8 @@ impl<'a> Frame<'a> {
     /// Steps to the next parameter, and keeps the location of its argument. The parameter must belong to the category `W`. After
     /// [`Frame::finish`], the thunk can read the value at this location. Example: `step_compiled_in::<AnyArray>()`.
     ///
-    /// If the argument is stored in an object, it does not change until the thunk returns. Until the return, function calls and all
-    /// operations that would change, move or destroy values fail with [`CallError::Borrowed`]. Writes through this frame are allowed.
+    /// If the argument is stored in an object, the argument does not change until the thunk returns. Until the return, function calls and
+    /// all operations that would change, move or destroy values fail with [`CallError::Borrowed`]. Writes through this frame are allowed.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the parameter does not belong to the category. Returns [`CallError::Other`] if all parameters

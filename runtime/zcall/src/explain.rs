@@ -5,7 +5,7 @@ use std::fmt;
 use crate::boundary::CallError;
 use crate::call::Implementer;
 
-/// Responses of the resolvers of a protocol to a name.
+/// Responses to a name from the resolvers of a protocol.
 ///
 /// # Examples
 /// ```

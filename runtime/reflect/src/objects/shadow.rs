@@ -113,7 +113,7 @@ impl Objects {
     /// If an object keeps its body, copies its values before their first write.
     ///
     /// # Errors
-    /// Returns the error of the function set by [`Objects::check_copies`].
+    /// Returns the error of the function that [`Objects::check_copies`] has set.
     #[cold]
     pub(super) fn copy_before_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         {

@@ -211,7 +211,8 @@ impl Registry {
         from_shadow.or_else(|| self.live.redirects.to.get(path))
     }
 
-    /// Iterates over the chain of redirect targets from `path`. A repeated target closes a cycle and ends the iteration.
+    /// Iterates over the targets of successive redirects, starting with the redirect of `path`. A repeated target closes a cycle and ends
+    /// the iteration.
     pub(crate) fn redirect_chain(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
         let mut next = self.redirect_target(path);
         let mut seen = FxHashSet::default();

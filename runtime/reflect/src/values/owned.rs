@@ -1,4 +1,4 @@
-//! Owned values of any type. Plugin code owns some of these values in the host. Calls pass other values by address.
+//! Owned values of any type. Some of these values are in the host and belong to plugin code. Calls pass the others by address.
 
 use alcedo_base::handles::ObjectHandle;
 
