@@ -107,8 +107,8 @@ pub mod native {
     pub use alcedo_runtime::native::*;
 }
 
-/// Re-exports [`alcedo_runtime::host`]. The attributes of this module expand to paths of the crate `alcedo`. The output of `alcedo glue
-/// --for-host` uses this module.
+/// Re-exports [`alcedo_runtime::host`]. The output of `alcedo glue --for-host` uses this module. The attributes of this module expand to
+/// paths of the crate `alcedo`.
 pub mod host {
     pub use alcedo_macros::{facade_udelegate as udelegate, facade_uenum as uenum};
     pub use alcedo_runtime::host::*;
