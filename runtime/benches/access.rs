@@ -1,6 +1,6 @@
-//! Measures accesses of plugin code to host memory, compared to accesses to plugin memory. Each loop runs in one call of a method of class
-//! `Gauge`, in a release build of the plugin `values`; the host measures the time. Each iteration of criterion has 1,000 rounds, so the
-//! time of the call is negligible.
+//! Measures how fast plugin code accesses host memory, compared to plugin memory. One call of a method of the class `Gauge` runs each loop,
+//! in a release build of the plugin `values`. The host measures the time. Each iteration of criterion has 1,000 rounds. The time of the
+//! call is therefore negligible.
 //!
 //! * `read`, `write`: a property of an object that is borrowed for the frame, compared to a struct field behind a pointer.
 //! * `read_by_handle`, `write_by_handle`: a property of an object handle, which each access checks, compared to the same field.
@@ -19,7 +19,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 /// Number of rounds of a loop per iteration.
 const ROUNDS: u64 = 1_000;
 
-/// Lengths of the summed arrays. The first array fits into the L1 cache, the second into no cache.
+/// Lengths of the summed arrays. The first array fits into the L1 cache. The second array exceeds every cache.
 const COUNTS: [u32; 2] = [1_000, 1_000_000];
 
 fn access(criterion: &mut Criterion) {

@@ -1,10 +1,10 @@
 //! Measures the construction of an object of a module's class. The class is `Walker` of `crowd`, with one property and a plugin part of
-//! three machine words. `alcedo` passes a class handle that the host holds, and `by_path` the path of the class. The baseline is one `Box`
-//! of three machine words and one insertion into a `slotmap`, as in a host without reflection, hooks or collection. `box_and_slotmap` runs
-//! in a single-threaded process, where an allocator takes no lock; `box_and_slotmap_in_a_host` runs next to a host with its finalizer
-//! thread. Each round creates a thousand objects. It then destroys them and waits for their finalizers, which is not timed, so every round
-//! reuses memory. `alcedo_with_a_subobject` creates a `MagicCube`: an actor with a component, of three native classes, with constructors
-//! and PostInitProperties.
+//! three machine words. `alcedo` passes a class handle that the host holds. `by_path` passes the path of the class. The baseline is one
+//! `Box` of three machine words and one insertion into a `slotmap`, as in a host without reflection, hooks or collection. `box_and_slotmap`
+//! runs in a single-threaded process, where an allocator takes no lock. `box_and_slotmap_in_a_host` runs next to a host with its finalizer
+//! thread. Each round creates a thousand objects, destroys them, and waits for their finalizers. Only the creation is timed. Every round
+//! reuses the memory of the previous round. `alcedo_with_a_subobject` creates a `MagicCube`: an actor with a component. Their three
+//! native classes have constructors and PostInitProperties.
 
 mod support;
 
@@ -48,7 +48,7 @@ fn creation(criterion: &mut Criterion) {
     drop(runtime.shutdown());
 }
 
-/// Returns the time of this number of rounds of the baseline.
+/// Returns the time that the baseline needs for `rounds` rounds.
 fn time_boxes(rounds: u64) -> Duration {
     let mut map: SlotMap<DefaultKey, Box<[u64; 3]>> = SlotMap::new();
     let mut keys = Vec::with_capacity(ROUND as usize);
@@ -62,8 +62,8 @@ fn time_boxes(rounds: u64) -> Duration {
     elapsed
 }
 
-/// Returns the time of this number of rounds. After each round, without timing, destroys the objects, ticks the host, and runs their
-/// finalizers.
+/// Returns the time that the creations of `rounds` rounds need. After each round, destroys the objects, ticks the host, and runs their
+/// finalizers. These steps are not timed.
 fn time(
     runtime: &Runtime,
     objects: &mut Vec<ObjectHandle>,

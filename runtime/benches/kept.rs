@@ -1,5 +1,5 @@
-//! Measures calls from the host that `calls.rs` does not contain: through glue code, of inherited functions, of static functions, with six
-//! parameters, and of native methods. Uses release builds of `carousel` and `grid`.
+//! Measures calls from the host that `calls.rs` does not contain. These calls use glue code, inherited functions, static functions,
+//! functions with six parameters, and native methods. Uses release builds of `carousel` and `grid`.
 //!
 //! * `kept_function`: `c_pointer` is a C function of the host. `uf` is a function of an object's own class, and `inherited` a function that
 //!   this class inherits from another class of the module. `glue` and `glue_inherited` call these two functions through `host_class!`.

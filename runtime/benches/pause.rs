@@ -1,22 +1,22 @@
-//! Measures the pause of a reload: the time for which the world is stopped ([`ReloadReport::pause`]), including waits for finalizers, but
-//! without staging. Uses release builds of `crowd` that differ in one change each.
+//! Measures the pause of a reload: the time for which the world is stopped ([`ReloadReport::pause`]). The pause includes waits for
+//! finalizers, and excludes staging. Uses release builds of `crowd` that differ in one change each.
 //!
 //! The ids are `alcedo_CHANGE/COUNT` for objects of a class without a kept field, and `alcedo_CHANGE_with_a_kept_field/COUNT` for objects
 //! of a class with one kept field. All objects have the defaults of their class. Each CHANGE is one of:
 //!
 //! * `unchanged`: only the build id differs;
-//! * `constant`: a constant in the code differs, so the library differs, but not its declarations;
-//! * `default`: the default of the only property differs, and all objects follow it;
+//! * `constant`: a constant in the code differs, so the machine code differs and the declarations are equal;
+//! * `default`: the default of the only property differs, and all objects use this default;
 //! * `property_added`: the class has a second property;
 //! * `base_inserted`: the class has a base class of the module between itself and `Object`.
 //!
-//! Only the reload to the changed build is measured, not the reload back to the first build. Between two reloads the benchmark waits until
-//! the previous generation is unmapped. After each id, one more reload prints its peak memory.
+//! Measures only the reload to the changed build. The reload back to the first build is not timed. Between two reloads the benchmark waits
+//! until the previous generation is unmapped. After each id, one more reload prints its peak memory.
 //!
 //! The baseline `boxes` visits the boxes of a `Vec<Box<[u64; 7]>>` and replaces each by a new box with the same content, without any
 //! rollback.
 //!
-//! A million objects need minutes and some gigabytes, so they are measured only if `ALCEDO_BENCH_MILLION` is set.
+//! A million objects need minutes and some gigabytes. They are measured only if `ALCEDO_BENCH_MILLION` is set.
 
 mod support;
 
@@ -62,7 +62,7 @@ fn pause(criterion: &mut Criterion) {
         for (change, features) in CHANGES {
             for (suffix, class) in CLASSES {
                 let name = format!("alcedo_{change}{suffix}");
-                // Created in the first call, so a run that selects other ids creates no objects.
+                // The first call creates the objects. A run that selects other ids therefore creates no objects.
                 let mut world = None;
                 group.bench_function(BenchmarkId::new(&name, count), |bencher| {
                     let world = world.get_or_insert_with(|| World::new(features, class, count));
@@ -125,7 +125,7 @@ impl World {
     }
 }
 
-/// Returns the time of this number of rounds of the baseline.
+/// Returns the time that the baseline needs for `rounds` rounds.
 fn time_boxes(count: u64, rounds: u64) -> Duration {
     let mut boxes: Vec<Box<Part>> = (0..count).map(|number| Box::new([number, 0, 0, 0, 0, 0, 0])).collect();
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! Measures the cost of a reload per object, with a million objects. The baseline allocates equally large boxes in a plain loop, which is
-//! the minimum cost of a million values at stable addresses.
+//! Measures the cost of a reload per object, with a million objects. The baseline allocates equally large boxes in a plain loop. This loop
+//! is the minimum cost of a million values at stable addresses.
 
 mod support;
 
@@ -11,7 +11,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 
 const OBJECTS: u64 = 1_000_000;
 
-/// Data of the size of a plugin part: three fields of eight bytes, and 32 bytes of borrow state.
+/// Data as large as a plugin part: three fields of eight bytes, and 32 bytes of borrow state.
 type Half = [u64; 7];
 
 fn rebuild(criterion: &mut Criterion) {
@@ -45,7 +45,7 @@ fn reloads(group: &mut BenchmarkGroup<'_, WallTime>, id: &str, class: &str) {
     drop(runtime.shutdown());
 }
 
-/// Measures the allocation of a million boxes.
+/// Returns the time that the allocation of a million boxes needs.
 fn boxes() -> Duration {
     let mut boxes: Vec<Box<Half>> = Vec::with_capacity(OBJECTS as usize);
     let begun = Instant::now();

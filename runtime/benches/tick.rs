@@ -1,7 +1,7 @@
 //! Measures a frame with ten thousand actors in a release build of `carousel`. The tick of each actor rotates the actor.
 //!
-//! * `tick_10000`: `alcedo` is [`Runtime::tick`] of a host with the sample engine, including all other work of a frame. `boxes` is a loop
-//!   over a `Vec<Box<dyn Tick>>` whose elements have the same fields and do the same work. Each time is for a whole frame.
+//! * `tick_10000`: `alcedo` is [`Runtime::tick`] of a host with the sample engine, including all other tasks of a frame. `boxes` is a loop
+//!   over a `Vec<Box<dyn Tick>>` whose elements have the same fields and compute the same results. Each time is for a whole frame.
 //! * `tick_10000_changing`: each frame also destroys the first actor of the list, and appends a new actor.
 
 mod support;
@@ -18,7 +18,7 @@ trait Tick {
     fn tick(&mut self, delta: f32);
 }
 
-/// Fields that the tick of a horse reads or writes.
+/// Fields that the tick of a horse accesses.
 struct Horse {
     can_tick: bool,
     speed: f64,

@@ -3,9 +3,9 @@
 //!
 //! The ids of the group `worlds_disk` are `alcedo` and `ciborium`, each with the parameters `save` and `load`. The baseline writes the same
 //! data as plain structs with `ciborium`: the class as an index, name, root flag and both numbers. Both implementations write a temporary
-//! file, sync it and rename it. The baseline encodes all data in memory first, and computes no digest. Both load from the file, and destroy
-//! the objects that the loaded objects replace. Between two loads, which is not timed, the host waits for the finalizers of the replaced
-//! objects.
+//! file, sync it and rename it. The baseline encodes all data in memory first, and computes no digest. Both implementations load from the
+//! file. Each load destroys the objects that the loaded objects replace. Between two loads, the host waits for the finalizers of the
+//! replaced objects. This wait is not timed.
 
 mod support;
 
@@ -46,7 +46,7 @@ fn worlds(criterion: &mut Criterion) {
     let builds = support::builds("crowd");
     let runtime = support::host(&builds[0]);
     let mut plain = populate(&runtime);
-    // Both files must exist before the first load, even in a run that selects only that id.
+    // Both files must exist before the first load, even in a run that selects only the loads.
     assert_eq!(runtime.worlds().save(&ours).expect("a saved world"), OBJECTS);
     save(&plain, &plains);
     for file in [&ours, &plains] {
@@ -103,7 +103,7 @@ fn load(path: &Path) -> Plain {
     plain
 }
 
-/// Returns the time of one load, which destroys the current objects.
+/// Returns the time that one load needs, including the destruction of the current objects.
 fn time_load(runtime: &Runtime, path: &Path) -> Duration {
     let begun = Instant::now();
     let report = runtime.worlds().load(path).expect("a saved world");

@@ -1,5 +1,5 @@
-//! Measured calls of Alcedo, and two equivalent calls in plain Rust. Used by `calls.rs` and by the benchmark of `peers`, which measures
-//! other libraries in the same run.
+//! Provides the measured calls of Alcedo, and two equivalent calls in plain Rust. `calls.rs` uses them, and so does the benchmark of
+//! `peers`, which measures other libraries in the same run.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::support;
 /// Number of rounds of a loop in the plugin per iteration.
 pub(crate) const ROUNDS: u64 = 1_000;
 
-/// Number of objects in a batch. The measured time of a batch covers all its objects.
+/// Number of objects in a batch. The measured time of a batch is the sum for all its objects.
 const MANY: u64 = 1_000;
 
 /// Base class of the plugin's class.
@@ -96,7 +96,7 @@ mod tables {
     include!("../../tests/plugins/exchange/src/tables.rs");
 }
 
-/// A Slim with the entry table of its module.
+/// A Slim with the entry table that its module declares.
 struct Apart {
     sums: tables::Scores<OfContext>,
     _slim: LoadContext,
@@ -137,7 +137,7 @@ fn host() -> (Runtime, ObjectHandle) {
     (runtime, crossing)
 }
 
-/// Adds the benchmarks of the group `call_host_to_plugin`.
+/// Adds the benchmarks of the group `call_host_to_plugin` to `group`.
 pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
     let (runtime, crossing) = host();
     let plain = black_box(add_plain as extern "C" fn(i32, i32) -> i32);

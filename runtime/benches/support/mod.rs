@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::{Outcome, ReloadReport, Runtime, process};
 
-/// Returns two sealed release builds of an example plugin that differ only in their id.
+/// Returns two sealed release builds of an example plugin. Only their build ids differ.
 pub(crate) fn builds(package: &str) -> [PathBuf; 2] {
     changed_builds(package, &[])
 }
@@ -20,7 +20,7 @@ pub(crate) fn changed_builds(package: &str, features: &[&str]) -> [PathBuf; 2] {
     [builds::tagged(package, &[], 1), builds::tagged(package, features, 2)]
 }
 
-/// Creates a host with a Master that contains this library.
+/// Creates a host whose Master contains `library`.
 pub(crate) fn host(library: &Path) -> Runtime {
     let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).build();
     let runtime = runtime.expect("a runtime");
@@ -35,7 +35,7 @@ pub(crate) fn reload(runtime: &Runtime, library: &Path) -> ReloadReport {
     report
 }
 
-/// Waits until only the current generation is mapped, so no finalizers of the previous generation run during a measurement.
+/// Waits until only the current generation is mapped. No finalizers of the previous generation then run during a measurement.
 pub(crate) fn settle(runtime: &Runtime) {
     const PATIENCE: Duration = Duration::from_secs(60);
     let deadline = Instant::now() + PATIENCE;

@@ -15,13 +15,13 @@ use mlua::{Function, Lua};
 use rhai::{AST, Engine, Scope};
 use wasmtime::{Engine as WasmEngine, Instance, Linker, Module, Store, TypedFunc};
 
-/// Function that each measured call runs.
+/// Adds two numbers. Each measured call runs this function.
 #[inline(never)]
 pub extern "C" fn add(left: i32, right: i32) -> i32 {
     left.wrapping_add(right)
 }
 
-/// A library for calls across an ABI boundary.
+/// A library that makes calls across an ABI boundary.
 pub trait Peer {
     /// Adds two numbers by one call from the host to the library.
     fn there(&mut self, left: i32, right: i32) -> i32;
@@ -43,7 +43,7 @@ unsafe extern "C" fn added(_cif: &ffi_cif, result: &mut i32, args: *const *const
 }
 
 impl Libffi {
-    /// Prepares the calls.
+    /// Prepares the C call and the closure.
     #[must_use]
     pub fn new() -> Self {
         let cif = || Cif::new([Type::i32(), Type::i32()], Type::i32());
@@ -71,7 +71,7 @@ impl Peer for Libffi {
     }
 }
 
-/// `bevy_reflect`: a function with reflected arguments. One piece of code serves both directions, because no call crosses an ABI boundary.
+/// `bevy_reflect`: a function with reflected arguments. No call crosses an ABI boundary, so both directions use the same code.
 pub struct Bevy(DynamicFunction<'static>);
 
 impl Bevy {
@@ -226,7 +226,7 @@ impl Peer for Rhai {
     }
 }
 
-/// Trait of the `abi_stable` trait object.
+/// Trait from which `abi_stable` generates the trait object.
 #[sabi_trait]
 pub trait Adds {
     /// Adds two numbers.
@@ -241,7 +241,7 @@ impl Adds for Plain {
     }
 }
 
-/// `abi_stable`: a trait object with a method table that both sides declare. Both directions are the same code.
+/// `abi_stable`: a trait object with a method table that both sides declare. Both directions use the same code.
 pub struct AbiStable(Adds_TO<'static, RBox<()>>);
 
 impl AbiStable {

@@ -1,4 +1,4 @@
-//! Loads `robot.uc`, the script of the benchmarks, in the way in which a host loads script packages: check, compile, declare, load.
+//! Loads `robot.uc`, the script of the benchmarks, with the steps of a host that loads script packages: check, compile, declare, load.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ pub struct Stage {
     _machine: Rc<Machine>,
 }
 
-/// Cell for the thunk of a function. It is filled when the code of the function is loaded.
+/// Cell that stores the thunk of a function after the code of the function is loaded.
 type Cell = Rc<RefCell<Option<Thunk>>>;
 
 /// Returns the declaration of the native function that the script calls.
@@ -80,7 +80,7 @@ fn property(name: &str, ty: &Type) -> PropertyDecl {
     PropertyDecl::new(name, text.kind()).of_type(&text.path())
 }
 
-/// Returns the declaration of a script class. Adds one cell for each function of the class to `cells`.
+/// Returns the declaration of the script class `of`. Adds one cell for each function of the class to `cells`.
 fn declaration(package: &str, of: &hir::Class, cells: &mut BTreeMap<String, Cell>) -> ClassDecl {
     let mut class = ClassDecl::new(package, &of.name, &of.base, Origin::Script);
     class.properties = of.properties.iter().map(|found| property(&found.name, &found.ty)).collect();

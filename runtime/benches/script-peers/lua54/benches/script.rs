@@ -1,5 +1,5 @@
-//! Compares scripts of Alcedo with rhai, Lua 5.4 and, where meaningful, plain Rust. Measures the CPU time of the thread, which other
-//! processes influence less than elapsed time.
+//! Compares scripts of Alcedo with rhai, Lua 5.4 and, where meaningful, plain Rust. Measures the CPU time of the thread. Other processes
+//! influence CPU time less than elapsed time.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -32,7 +32,7 @@ const RHAI: &str = r#"
     fn average(rows) { let sum = 0.0; for row in rows { sum += row.weight; } sum / rows.len().to_float() }
 "#;
 
-/// Measures the CPU time of the thread.
+/// Measurement of criterion that uses the CPU time of the thread.
 struct CpuTime(WallTime);
 
 fn now() -> Duration {
@@ -69,7 +69,7 @@ impl Measurement for CpuTime {
     }
 }
 
-/// Wraps 32-bit integers, as the script language does.
+/// Computes with wrapping 32-bit integers, like the script language.
 fn looping(n: i32) -> i32 {
     (0..n).fold(0i32, |s, i| black_box(s.wrapping_mul(31).wrapping_add(i) % 65_536))
 }

@@ -1,5 +1,5 @@
-//! Runs the code of one benchmark N times, for tools that count instructions: `valgrind --tool=callgrind once fib 20`. The difference of
-//! two runs excludes the setup.
+//! Runs the code of one benchmark N times, for tools that count instructions: `valgrind --tool=callgrind once fib 20`. The difference
+//! between the counts of two runs excludes the setup.
 
 use script_peers_lua54::alcedo::Stage;
 
