@@ -1,5 +1,5 @@
-//! A minimal host without an engine. Declares a class with an event, loads the plugins named on its command line, and reloads all plugins
-//! when one of the files changes.
+//! A minimal host without an engine. Declares a class with an event, and loads the plugins named on its command line. When one of the
+//! plugin files changes, reloads all plugins.
 //!
 //! `cargo run -p alcedo-runtime --example host -- path/to/libplugin.so`
 //!

@@ -1,5 +1,5 @@
-//! Pairs each entity with an object. Destroying either also destroys the other. Changes take effect when the commands of a frame are
-//! applied, so plugin code never changes Bevy's world while a system runs.
+//! Pairs each entity with an object. The destruction of an entity also destroys its object, and the reverse. Changes take effect when Bevy
+//! applies the commands of a frame, so plugin code never changes Bevy's world while a system runs.
 
 use std::collections::HashMap;
 
@@ -53,14 +53,14 @@ impl Links {
     }
 }
 
-/// Destroys the objects of entities that were despawned or lost [`Scripted`].
+/// Destroys the objects whose entities were despawned or lost [`Scripted`].
 pub(crate) fn destroy_removed(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,
     mut removed: RemovedComponents<Scripted>,
 ) {
     for entity in removed.read() {
-        // If the object was destroyed before its entity, the pair is already removed.
+        // If the object was destroyed before its entity, `links` no longer contains the pair.
         if let Some(object) = links.objects.remove(&entity) {
             links.entities.remove(&object);
             runtime.objects().destroy(object);
@@ -90,7 +90,7 @@ pub(crate) fn create_missing(
                         format!("{class} does not extend {}", Behavior::PATH)
                     },
                 );
-                // Prevents that each frame tries to create the object again.
+                // Without this removal, each frame would try to create the object again.
                 commands.entity(entity).remove::<Script>();
                 failed.write(SystemFailed { system: class.clone(), objects: 1, error });
                 continue;
@@ -101,9 +101,9 @@ pub(crate) fn create_missing(
     }
 }
 
-/// Spawns entities for objects that plugin code created, and despawns entities whose objects plugin code destroyed. An object without an
-/// outer exists until the app or plugin code destroys the object. If a reload removes the class of an object, the object becomes dormant
-/// and keeps its entity.
+/// Spawns entities for objects that plugin code created. Despawns entities whose objects plugin code destroyed. An object without an outer
+/// exists until the app or plugin code destroys the object. If a reload removes the class of an object, the object becomes dormant and
+/// keeps its entity.
 pub(crate) fn adopt(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,

@@ -1,12 +1,14 @@
-//! A Bevy plugin that hosts Alcedo plugins. Bevy and Alcedo share the data and the work of a frame as follows:
+//! A Bevy plugin that hosts Alcedo plugins. Bevy and Alcedo share the data and the systems of a frame as follows:
 //!
-//! * An entity with [`Script`] has an **object** of a plugin class. The plugin declares the properties of the object. Their values outlive
-//!   the code of the class.
+//! * An entity with [`Script`] has an **object** of a plugin class. The plugin declares the properties of the object. The property values
+//!   outlive the code of the class.
 //! * A function of the class with `meta(system = "1")` is a **system**. Once a frame, one call across the ABI boundary runs the system for
 //!   all objects of the class. New and removed systems take effect in the frame of the reload.
-//! * [`Position`] and [`Velocity`] are components of Bevy. While plugin code runs, properties of [`Behavior`] contain copies of them.
+//! * [`Position`] and [`Velocity`] are components of Bevy. While plugin code runs, properties of [`Behavior`] contain copies of both
+//!   components.
 //!
-//! The runtime must stay on the thread that built it, so it is non-send data. Bevy runs systems with [`NonSend`] on the main thread.
+//! The runtime must stay on the thread that built it, and is therefore non-send data. Bevy runs systems with [`NonSend`] on the main
+//! thread.
 
 mod entities;
 mod mirror;
@@ -48,7 +50,7 @@ pub fn builder() -> Builder {
 /// before this plugin is added.
 pub struct AlcedoPlugin;
 
-/// Contains all systems in [`Update`] that run plugin code, or that copy data to or from plugins.
+/// System set in [`Update`]. Contains all systems that run plugin code, or that copy data to or from plugins.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PluginCode;
 
@@ -96,7 +98,7 @@ impl Plugin for AlcedoPlugin {
     }
 }
 
-/// Runs timers and tasks of plugins, then the safe point, at which reloads happen. Runs before all other systems of the frame.
+/// Runs timers and tasks of plugins, then the safe point. Reloads happen at the safe point. Runs before all other systems of the frame.
 fn tick(
     runtime: NonSend<Runtime>,
     step: Res<Step>,
@@ -110,7 +112,7 @@ fn tick(
     }
 }
 
-/// Shuts the runtime down in the last frame, which unloads all plugins.
+/// Shuts the runtime down in the last frame. The shutdown unloads all plugins.
 fn end(world: &mut World) -> Result {
     if let Some(runtime) = world.remove_non_send::<Runtime>() {
         runtime.shutdown().into_result()?;

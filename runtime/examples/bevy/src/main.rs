@@ -1,4 +1,4 @@
-//! A Bevy app without a window. Its birds are objects of a plugin that can be replaced while the app runs.
+//! A Bevy app without a window. Its birds are objects of a plugin. The plugin can be replaced while the app runs.
 //!
 //! `cargo run --bin bevy-host -- libflock.so` starts the app, and Ctrl-C ends it.
 //! `alcedo dev --host target/debug/bevy-host example-plugins/flock` also builds the plugin, and reloads it after each save.
@@ -50,7 +50,7 @@ fn spawn_birds(mut commands: Commands) {
     }
 }
 
-/// System of the app that turns birds back at the edges of the field.
+/// Turns birds back at the edges of the field. This system belongs to the app.
 fn turn_back(mut birds: Query<(&Position, &mut Velocity)>) {
     for (position, mut velocity) in &mut birds {
         let inward = if position.x < 0.0 { velocity.x.abs() } else { -velocity.x.abs() };

@@ -1,6 +1,6 @@
-//! Copies Bevy components to properties of objects, and back. Plugin code never accesses the memory of Bevy, whose layout differs per
-//! version, and Bevy systems need no object to read a position. Copying one number takes about 2 ns; copying a struct property would take
-//! longer.
+//! Copies Bevy components to properties of objects, and back. Plugin code never accesses the memory of Bevy, because its layout differs
+//! between versions. Bevy systems can read a position without an object. Copying one number takes about 2 ns; copying a struct property
+//! would take longer.
 
 use alcedo::host::TypedProperty;
 use alcedo::native::Class as _;
@@ -64,7 +64,7 @@ impl Mirror {
 /// Matches entities whose components may differ from the properties of their objects.
 type Written = Or<(Changed<Position>, Changed<Velocity>, Added<Scripted>)>;
 
-/// Copies components that Bevy systems have written to the properties of their objects.
+/// Copies the components that Bevy systems have written into the properties of the paired objects.
 pub(crate) fn copy_in(mirror: NonSend<Mirror>, written: Query<(&Scripted, &Position, &Velocity), Written>) {
     for (scripted, position, velocity) in &written {
         // The write fails if the object was destroyed in this frame.
@@ -72,7 +72,7 @@ pub(crate) fn copy_in(mirror: NonSend<Mirror>, written: Query<(&Scripted, &Posit
     }
 }
 
-/// Copies the properties that plugin systems have written to the components. Marks a component as changed only if its value differs.
+/// Copies the properties that plugin systems have written into the components. Marks a component as changed only if its value differs.
 pub(crate) fn copy_out(mirror: NonSend<Mirror>, mut entities: Query<(&Scripted, &mut Position, &mut Velocity)>) {
     for (scripted, mut position, mut velocity) in &mut entities {
         if let Ok((new_position, new_velocity)) = mirror.read(scripted.object()) {

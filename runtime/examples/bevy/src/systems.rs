@@ -1,5 +1,5 @@
-//! Systems of plugins: functions with the metadata `system`, as in `#[ufunction(meta(system = "1"))]`. Systems run in the order of these
-//! numbers. Systems with equal numbers run in the order of their modules and declarations.
+//! Runs systems of plugins: functions with the metadata `system`, as in `#[ufunction(meta(system = "1"))]`. Systems run in ascending order
+//! of these numbers. Systems with equal numbers run in the order of their modules and declarations.
 
 use alcedo::host::{BatchFunction, ClassList};
 use alcedo::{Declared, Error, Runtime};
@@ -32,7 +32,7 @@ pub(crate) struct PluginSystems {
 }
 
 impl PluginSystems {
-    /// Looks up the systems again after a reload. Returns a failure for each system that cannot run.
+    /// Looks up the systems again after a reload. Returns one failure for each system that cannot run.
     fn refresh(&mut self, runtime: &Runtime) -> Vec<SystemFailed> {
         if self.generation == runtime.generation() {
             return Vec::new();
@@ -59,7 +59,7 @@ impl PluginSystems {
     }
 }
 
-/// Lists the systems of a module: for each, the name of the function, the path of the class, and the order.
+/// Lists the systems that a module declares: the name of the function, the path of the class, and the order number of each.
 fn declared_systems(declared: &Declared) -> Vec<(String, String, String)> {
     let functions =
         declared.classes.iter().flat_map(|class| class.functions.iter().map(move |function| (class, function)));

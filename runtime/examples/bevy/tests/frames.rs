@@ -119,7 +119,7 @@ fn entities_and_their_values_survive_three_builds() {
     flight.check(3.25, 12);
     assert!(strength(&flight).is_err());
 
-    // The value of the removed property was kept, and is restored with the property.
+    // The host has kept the value of the removed property, and restores the value when a build declares the property again.
     assert!(flight.reload(vec![flock(&["weary"])]).is_committed());
     assert_eq!(strength(&flight), Ok(Value::F32(9.0)));
     assert_eq!(objects(&flight), before);

@@ -1,6 +1,7 @@
 //! Routes of the example server. A handler can call a plugin in two ways:
 //!
-//! * A function of a **Slim** runs on the thread of the handler. It cannot use objects, and its code can be replaced between two calls.
+//! * A function of a **Slim** runs on the thread of the handler. The function cannot use objects. Its code can be replaced between two
+//!   calls.
 //! * An **object** can be used on the game thread only, and its state outlives the code of its class. A handler posts a closure to the game
 //!   thread and awaits the answer. The game thread sleeps until a closure is posted.
 
@@ -20,7 +21,7 @@ pub const BOOK: &str = "/Script/Game.Guestbook";
 /// Interval at which an idle game thread checks for changed files and for the end of the process.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Shared state of the handlers. Clones refer to the same state.
+/// State that the handlers share. Clones refer to the same state.
 #[derive(Clone)]
 pub struct Handlers {
     render: ContextFunction,
@@ -50,7 +51,7 @@ impl Handlers {
     }
 }
 
-/// Runs on a thread of the server. A slow plugin function should run in `spawn_blocking` instead.
+/// Renders a report on a thread of the server. A slow plugin function should run in `spawn_blocking` instead.
 async fn report(State(handlers): State<Handlers>, Path(target): Path<String>) -> Answer {
     let answer = handlers.render.call(&[Value::Text(target), Value::U32(1)]);
     line(answer.map_err(|error| error.to_string()))

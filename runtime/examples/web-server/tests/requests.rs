@@ -92,7 +92,7 @@ async fn request_all(address: SocketAddr, method: Method, path: &'static str, do
     all
 }
 
-/// Runs a server with `handlers` and all its clients on a new thread. The thread returns the number of answers for each build.
+/// Starts a new thread that runs a server with `handlers` and all its clients. The thread returns the number of answers for each build.
 fn serve(handlers: Handlers, method: Method, path: &'static str, done: Arc<AtomicU64>) -> thread::JoinHandle<Counts> {
     thread::spawn(move || {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime");
@@ -164,7 +164,7 @@ fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
     let counts = thread::spawn(move || {
         for reload in 1..=RELOADS {
             wait_for_share(reload, &done, &server);
-            // Waits, because two reload requests at one safe point would cause only one reload.
+            // Waits for the previous reload. Two reload requests at one safe point would cause only one reload.
             while reloaded.load(Ordering::Acquire) + 1 < reload && !server.is_finished() {
                 thread::sleep(NAP);
             }
