@@ -1,5 +1,5 @@
-//! Tests abstract classes: their only object is the class default object, and derived classes inherit their members. Existing objects
-//! survive if a reload makes their class abstract.
+//! Tests abstract classes. The class default object is the only object of an abstract class. Derived classes inherit its members. If a
+//! reload makes a class abstract, its existing objects survive.
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Tests sources of signals and callbacks: timers, descriptors, queues, requests, alternate stacks. An unload ends each source before it
-//! unmaps the code that the source calls. A handler that exits by `longjmp` counts as ended. In earlier versions, each of these cases
-//! crashed the process.
+//! unmaps the code that the source calls. A handler that exits by `longjmp` counts as ended. Earlier versions crashed in each of these
+//! cases.
 //!
 //! Each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -18,20 +18,20 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{LeaseKind, OpenFile, Runtime, UnloadReport, UnloadTicket, UnwaitedProcess, Value};
 use alcedo_sys::process;
 
-/// Environment variable with the folder of a child process. Only child processes have this variable.
+/// Environment variable with the folder of a child process. The variable is set only in child processes.
 pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 
 /// Timeout for a busy machine; a successful test ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Number of unloads per test, which is enough for a one-millisecond timer to fire at every step of an unload.
+/// Number of unloads per test. A one-millisecond timer then fires at every step of an unload.
 const ROUNDS: u32 = 30;
 
 fn alone(test: &str, work: impl FnOnce(&Path)) {
     alone_in(module_path!(), test, work);
 }
 
-/// Runs `work` in a separate process that runs only this test of the module.
+/// Runs `work` in a separate process. That process runs only the test `test` of the module `module`.
 pub(crate) fn alone_in(module: &str, test: &str, work: impl FnOnce(&Path)) {
     let library = support::plugin("alarms", &[]);
     if std::env::var_os(FOLDER).is_some() {
@@ -93,7 +93,7 @@ pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
 /// Unloads the Master, and returns the ticket and the blockers of the image.
 pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     let ticket = host.unload_master().expect("there is a Master").ticket;
-    // The first reports may list only finalizers, which run before the image is blocked.
+    // The first reports may list only finalizers. Finalizers run before the image is blocked.
     let begun = Instant::now();
     loop {
         let report = ticket.wait(Duration::from_millis(1)).expect_err("a holder keeps it");
@@ -104,7 +104,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     }
 }
 
-/// Repeatedly lets the plugin leave a source behind and unloads the plugin. No later signal may call unmapped code.
+/// Repeatedly calls the plugin, which leaves a source behind, and unloads the plugin. No later signal may call unmapped code.
 fn check(what: &str) {
     let library = support::plugin("alarms", &[]);
     for _ in 0..ROUNDS {
@@ -411,7 +411,7 @@ fn exists(pid: i32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Mapped address ranges, excluding the heap and the stack, which grow.
+/// Returns the mapped address ranges, without the heap and the stack. Both grow at any time.
 fn mapped() -> Vec<std::ops::Range<usize>> {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
     let lines = maps.lines().filter(|line| !line.contains("[heap]") && !line.contains("[stack"));
@@ -454,7 +454,7 @@ fn stale_addresses_of_an_unloaded_requester_do_not_keep_its_successor_mapped() {
     });
 }
 
-/// Returns the address that the plugin has written.
+/// Returns the address that the plugin has written to its release file.
 fn released_address() -> usize {
     read_release().parse().expect("a number")
 }
@@ -469,8 +469,8 @@ fn is_within(image: &Path, address: usize) -> bool {
     ends.iter().min().is_some_and(|start| *start <= address) && ends.iter().max().is_some_and(|end| address < *end)
 }
 
-/// The C library keeps addresses of completed requests. Here the next module is mapped elsewhere;
-/// `stale_addresses_of_an_unloaded_requester…` maps memory at these addresses.
+/// The C library keeps addresses of completed requests. In this test, the next module is mapped at other addresses.
+/// `stale_addresses_of_an_unloaded_requester…` instead maps memory at the kept addresses.
 #[test]
 fn a_module_mapped_next_to_a_requester_is_unmapped() {
     alone("a_module_mapped_next_to_a_requester_is_unmapped", |library| {

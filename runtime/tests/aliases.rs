@@ -1,5 +1,5 @@
-//! Tests that a stale handle never resolves to another object, even if its slot is reused many times. In a host with 8-bit serials every
-//! slot is exhausted after 255 objects, so a million objects exhaust thousands of slots.
+//! Tests that a stale handle never resolves to another object, even if its slot is reused many times. In a host with 8-bit serials, 255
+//! objects exhaust a slot. A million objects therefore exhaust thousands of slots.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use alcedo_runtime::{AnyConjugate, ObjectHandle, Runtime, Value};
 const TENANTS: u64 = 1_000_000;
 /// Approximate number of handles alive at a time.
 const LIVING: usize = 64;
-/// Number of stale handles that are tried repeatedly.
+/// Number of stale handles that the test looks up repeatedly.
 const STALE: usize = 4096;
 const NODE: &str = "/Script/Graph.Node";
 
@@ -68,7 +68,7 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     assert_eq!(aliases, 0, "seed {seed}: stale handles resolve to an object");
     assert!(living.iter().all(|(handle, made)| mark(host, *handle) == Some(*made)));
     living.into_iter().for_each(|(handle, _)| end(host, handle));
-    // An exhausted slot is never reused, which the number of distinct slots shows.
+    // The number of distinct slots shows that an exhausted slot is never reused.
     let slots: HashSet<_> = issued.iter().map(|number| *number as u32).collect();
     let tenants = issued.len() / slots.len();
     let few = FEW as usize;

@@ -1,5 +1,5 @@
-//! Runtime tests that share one test binary, one module per file. Each file runs in its own process: see `support/apart.rs`. Tests
-//! that also run in release are in `soak.rs`; tests with their own main or allocator are separate programs.
+//! Contains the runtime tests that share one test binary, one module per file. Each file runs in its own process: see `support/apart.rs`.
+//! `soak.rs` contains the tests that also run in release. Tests with their own main or allocator are separate programs.
 //!
 //! `cargo test -p alcedo-runtime --test all links::` runs one file.
 
@@ -13,7 +13,7 @@ const PREPARE: fn() = support::workspace::build_all;
 const FILES_PER_PROCESSOR: usize = 1;
 
 mod abstract_classes;
-/// Code that follows the attribute rules for native classes. `plugin-api/tests/rules.rs` checks that every rule has such code.
+/// Code that follows the attribute rules for native classes. `plugin-api/tests/rules.rs` checks that this code exists for every rule.
 #[allow(unreachable_pub, reason = "classes are public, as a host declares them")]
 #[path = "accepted/native_classes.rs"]
 mod accepted;

@@ -1,5 +1,5 @@
-//! Tests `async` functions of a real plugin. Each call starts a task of the object, which passes its result or error to the delegate
-//! `done`, if bound. The destruction of the object, a panic or a reload ends the task.
+//! Tests `async` functions of a real plugin. Each call starts a task that belongs to the object. The task passes its result or error to the
+//! delegate `done`, if `done` is bound. The destruction of the object, a panic or a reload ends the task.
 
 use crate::support;
 use crate::tasks::{ROBOT, assert_log, chores, playing, tick};

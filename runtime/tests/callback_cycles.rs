@@ -1,5 +1,5 @@
-//! Tests callbacks that own a handle of their own host, which is a reference cycle. A callback can own a weak handle instead, or use the
-//! handle that it receives as an argument. When the registration ends, an existing cycle is broken and reported.
+//! Tests callbacks that own a handle of their own host. Such a handle is a reference cycle. A callback can instead own a weak handle, or
+//! use the handle that it receives as an argument. When a callback is unregistered, the host breaks and reports an existing cycle.
 
 use crate::support;
 
@@ -38,8 +38,8 @@ fn folder_exists(folder: &Path) -> bool {
     folder.exists()
 }
 
-/// Returns the reference cycles in the log, in order: the kind of the callback and the number of its handles. Checks that each
-/// callback was registered in this file.
+/// Returns the reference cycles in the log, in order. Each item contains the kind of the callback and the number of its handles. Checks
+/// that this file has registered each callback.
 fn named(log: &str) -> Vec<String> {
     let named = log.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
         let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));
@@ -112,7 +112,7 @@ fn callbacks_receive_a_handle_to_their_owner() {
     slim.on_unloading(0, move |event| unloading("unloading", event.load_context(), event.contexts()));
     contexts.on_event(move |event| notice(&event.to_string(), event.load_context(), event.contexts()));
     slim.load_name("reports", &VersionReq::STAR).expect("its handler finds it");
-    // Dropping this last handle begins the unload, so the following callbacks receive no handle of the Slim.
+    // Dropping this last handle begins the unload. The following callbacks therefore receive no handle of the Slim.
     drop(slim);
     let expected = [
         "resolver given 2",
@@ -218,7 +218,7 @@ fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
     assert_eq!(log.lines().count(), 1, "{log}");
     let (_, callbacks) = log.split_once("callbacks=\"").unwrap_or_else(|| panic!("{log}"));
     let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{log}"));
-    // Ignores the callbacks of the engine, which own no handle of the host.
+    // Excludes the callbacks of the engine. These callbacks own no handle of the host.
     let others: Vec<_> = callbacks.split(", ").filter(|from| !from.contains(" from runtime/engine/")).collect();
     assert!(
         others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/callback_cycles.rs:"),
@@ -302,7 +302,7 @@ fn a_replaced_resolver_may_use_its_context_while_dropped() {
     let seen = Arc::default();
     let uses = Uses(slim.downgrade(), Arc::clone(&seen));
     slim.set_resolver(move |_| Ok(uses.0.upgrade().and(None)));
-    // If the old resolver were dropped under the lock, this call would deadlock.
+    // This call would deadlock if the host dropped the old resolver under the lock.
     let (done, is_done) = std::sync::mpsc::channel();
     let own = slim.clone();
     std::thread::spawn(move || {

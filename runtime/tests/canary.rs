@@ -1,5 +1,5 @@
-//! Tests the canary with real plugins that crash their process: only the canary's process ends; the host reports the cause and continues
-//! with its state. This test binary is its own canary, so it needs its own `main`.
+//! Tests the canary with real plugins that crash their process. Only the process of the canary ends. The host reports the cause and keeps
+//! its state. This test binary is its own canary, and therefore needs its own `main`.
 
 mod support;
 
@@ -53,7 +53,7 @@ fn broken(features: &[&str]) -> PathBuf {
     support::plugin("broken", features)
 }
 
-/// Creates a Master with this build, and returns the error. Also checks that a reload to this build fails.
+/// Creates a Master with this build, and returns the error of the creation. Also checks that a reload to this build fails.
 fn refused(feature: &str, deadline: Duration) -> LoadError {
     let builder = || support::builder().canary_deadline(deadline);
     let empty = builder().build().expect("a host");
@@ -90,7 +90,7 @@ fn assert_unmapped(host: &Runtime) {
     assert_eq!((mappings(host), host.unloads().parked()), (vec![], vec![]));
 }
 
-/// Timeout for a canary on a busy machine.
+/// Timeout that a canary on a busy machine does not reach.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn crashed(feature: &str) -> (CanaryStep, Option<i32>, String, String) {
@@ -175,7 +175,7 @@ fn patient(deadline: Duration) -> Runtime {
     support::builder().canary_deadline(deadline).build().expect("a host")
 }
 
-/// Loads a build that the context must refuse; checks that the context has no module afterwards and accepts a healthy build.
+/// Loads a build that the context must refuse. Checks that the context then has no module, and that it accepts a healthy build.
 fn refused_by(context: &LoadContext, feature: &str) -> LoadError {
     let refusal = context.load_path(unruly(feature));
     assert!(context.modules().is_empty(), "{feature}: {refusal:?}");
@@ -185,7 +185,7 @@ fn refused_by(context: &LoadContext, feature: &str) -> LoadError {
     }
 }
 
-/// Result of a healthy build in a context.
+/// Returns the result of a call in the healthy build that the context contains.
 fn answer(context: &LoadContext) -> Option<Value> {
     let function = context.function("", "unruly.answer", "-> u32").unwrap_or_else(|error| panic!("{error}"));
     function.call(&[]).unwrap_or_else(|error| panic!("{error}"))
@@ -225,7 +225,7 @@ fn a_slim_loads_off_the_game_thread_with_a_canary() {
         slim.load_path(&healthy).expect("a healthy build");
         assert_eq!(answer(&slim), Some(Value::U32(42)));
     };
-    // The game thread only waits here.
+    // The game thread only waits in this scope.
     std::thread::scope(|scope| {
         for name in ["one", "two", "three"] {
             let contexts = contexts.clone();
@@ -277,7 +277,7 @@ fn a_module_that_writes_to_every_descriptor_is_refused() {
     assert_unmapped(&host);
 }
 
-/// Accepts two errors: the canary ended, or a fork of the canary sent a message.
+/// Accepts either of two errors: the canary ended, or a fork of the canary sent a message.
 fn a_copy_of_the_canary_is_not_mistaken_for_it() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("forks").expect("a free name");

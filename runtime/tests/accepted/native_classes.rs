@@ -1,4 +1,4 @@
-//! Follows the rules that only native classes can break.
+//! Contains code that follows the rules that apply only to native classes.
 #![allow(unused, reason = "cases are compiled, not called")]
 
 mod alc0108 {

@@ -1,4 +1,4 @@
-//! Tests values whose `Drop` panics: a second panic, or a panic in a thread-local, would abort the process without naming the
+//! Tests values whose `Drop` panics. A second panic, or a panic in a thread-local, would abort the process without a report that names the
 //! module.
 
 use std::fmt;
@@ -65,7 +65,7 @@ fn a_thread_local_with_a_panicking_drop_is_named_before_the_abort() {
         assert!(!output.status.success(), "{output_text}");
         let named = ["alcedo: a thread-local of attacker", "attacker/src/broken_drops.rs\nline ", thread];
         assert!(named.iter().all(|part| output_text.contains(part)), "{output_text}");
-        // The crash report, which a supervisor process can read, names the module.
+        // The crash report names the module. A supervisor process can read this report.
         let report = fs::read_to_string(folder.join("crash")).expect("a report");
         assert!(report.contains("signal 6\n") && report.contains("\nlocal attacker"), "{report}");
     }

@@ -1,5 +1,5 @@
-//! Tests scripts on coroutine stacks. The interpreter keeps the frames of all scripts in one buffer, so the last opened frame must
-//! close first.
+//! Tests scripts on coroutine stacks. The interpreter stores the frames of all scripts in one buffer. The frame that was opened last must
+//! therefore close first.
 
 #![expect(deprecated, reason = "the body of a native function has no scope of the generator around it")]
 
@@ -26,11 +26,11 @@ function int Snooze(int Number)
 ";
 
 thread_local! {
-    /// Thread-local, since a generator must be `Send` and a host is not.
+    /// Stored in a thread-local: a generator must be `Send`, and a host is not.
     static HOST: RefCell<Option<(Runtime, ObjectHandle)>> = const { RefCell::new(None) };
 }
 
-/// Calls the script on the stack of a generator, which the body of `Nap` suspends.
+/// Calls the script on the stack of a generator. The native function `Nap` tries to suspend this generator.
 fn snooze(number: i32) -> Generator<'static, (), String> {
     Gn::<()>::new(move || {
         let (host, knot) = HOST.with_borrow(Clone::clone).expect("a host");
@@ -74,7 +74,7 @@ fn a_script_on_a_coroutine_stack_is_refused_and_scripts_keep_working() {
     host.shutdown();
 }
 
-/// Constructs a rope on the stack of a generator, which the constructor suspends.
+/// Constructs a rope on the stack of a generator. The constructor suspends this generator.
 fn construct() -> Generator<'static, (), String> {
     Gn::<()>::new(move || {
         let (host, _knot) = HOST.with_borrow(Clone::clone).expect("a host");
@@ -113,7 +113,7 @@ fn a_suspended_native_constructor_leaves_class_defaults_and_reloads_alone() {
     host.create_master(&[&package]).unwrap_or_else(|error| panic!("{error}"));
     assert!(host.reload(&[package]).expect("a safe point").is_committed());
     let outcomes = OUTCOMES.take();
-    // `begin` ran once before the Master, and once for the class default object of each load.
+    // `begin` ran once before the Master was created, and once for the class default object in each load.
     let [before, in_create, in_reload] = &outcomes[..] else { panic!("{outcomes:?}") };
     assert_eq!(before, "suspended");
     for outcome in [in_create, in_reload] {

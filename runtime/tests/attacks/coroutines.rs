@@ -31,7 +31,7 @@ fn lines_of(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
     super::query(host, sleeper, "take_notes")
 }
 
-/// Collects, reloads and shuts down; suspended coroutines leave no trace.
+/// Collects, reloads and shuts down. Suspended coroutines must not affect these operations.
 fn assert_works(host: Runtime, sleeper: ObjectHandle) {
     host.collection().collect().expect("a safe point");
     let assert_nap = || assert_eq!(host.objects().call(sleeper, "nap", &[]).expect("it returns"), Some(Value::U64(64)));

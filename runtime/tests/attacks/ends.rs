@@ -1,5 +1,5 @@
-//! Tests the order of destruction: values left behind by a module are dropped while the values that they use still exist, however the
-//! generation ends. Drops that cannot access values receive an error.
+//! Tests the order of destruction. Values left behind by a module are dropped while the values that they use still exist. This order
+//! applies to every kind of end. A drop that cannot access a value receives an error.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const ELSEWHERE: &str = "expired true · display the number · debug the number 
                          fails · map the number · clone WRONG_THREAD · number WRONG_THREAD · frame OTHER \
                          · late WRONG_THREAD · post UNAVAILABLE";
 
-/// Locations in which the plugin's function `arm` stores a value. The end of the generation drops each value.
+/// Locations in which the plugin's function `arm` stores a value. When the generation ends, each value is dropped.
 const LOCATIONS: [&str; 9] = [
     "a timer",
     "a timer that comes once",
@@ -41,7 +41,7 @@ fn outputs(record: &Record) -> BTreeMap<String, Vec<String>> {
     for line in record.take().lines() {
         let (location, answers) = line.split_once(" · ").unwrap_or_else(|| panic!("unexpected line: {line}"));
         if location.starts_with("a post of") && answers.ends_with("post taken") {
-            // The post has run, as expected.
+            // The output of a post that has run is not a drop.
             continue;
         }
         let answers: Vec<_> = answers.split(" · ").map(without_number).collect();
@@ -50,7 +50,7 @@ fn outputs(record: &Record) -> BTreeMap<String, Vec<String>> {
     outputs
 }
 
-/// Removes the number of the owned value, since the number differs in each run.
+/// Removes the number of the owned value from `answer`. This number differs in each run.
 fn without_number(answer: &str) -> String {
     match answer.split_once(' ') {
         Some((what, rest)) if rest.contains(") black ") => format!("{what} the number"),
@@ -58,7 +58,7 @@ fn without_number(answer: &str) -> String {
     }
 }
 
-/// Checks that each location reported `RIGHT` once, and that the only other reports are those in `more`.
+/// Checks that each location reported `RIGHT` once. The only other reports must be those in `more`.
 fn assert_all_reported(record: &Record, by: &str, more: &[(&str, &str)]) {
     let mut outputs = outputs(record);
     let armed = LOCATIONS.iter().map(|location| (format!("{location} of {by}"), RIGHT));
@@ -71,12 +71,12 @@ fn assert_all_reported(record: &Record, by: &str, more: &[(&str, &str)]) {
     assert!(outputs.is_empty(), "unexpected drops: {outputs:#?}");
 }
 
-/// Drops that only happen if the exit hook runs, with their outputs.
+/// Drops that only happen if the exit hook runs, with the output of each drop.
 fn exit_hook(by: &str) -> [(String, &'static str); 2] {
     [("the exit hook".to_owned(), RIGHT), (format!("a static of {by}"), RIGHT)]
 }
 
-/// Returns the drops of the exit hook, and the drop of a plugin part if `halves` is true.
+/// Returns the drops of `exit`. Adds the drop of a plugin part if `halves` is true.
 fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a str, &'static str)> {
     let mut all: Vec<_> = exit.iter().map(|(location, answers)| (location.as_str(), *answers)).collect();
     all.extend(halves.then_some(("a plugin part", ELSEWHERE)));
@@ -161,7 +161,7 @@ fn a_module_replaced_alone_drops_values_while_what_they_read_is_alive() {
     assert_works(&host);
 }
 
-/// Reloads a host that holds values in every location to a build that fails.
+/// Makes a host that holds values in every location, and reloads it to a build that fails.
 fn fails(features: &[&str]) -> (Record, Runtime) {
     let (record, host) = armed_and_ticked();
     let hoarder = host.objects().iter().next_back().expect("the hoarder");
@@ -178,7 +178,7 @@ fn fails(features: &[&str]) -> (Record, Runtime) {
 #[test]
 fn a_panicking_main_drops_values_while_what_they_read_is_alive() {
     let (record, host) = fails(&["panicking-main"]);
-    // A module whose main has not returned gets no exit hook, so values that wait for the exit hook are never dropped.
+    // If the main of a module has not returned, its exit hook does not run. Values that wait for the exit hook are then never dropped.
     let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
     assert_all_reported(&record, "main", &[("the stack of main", &unwound)]);
     assert_works(&host);

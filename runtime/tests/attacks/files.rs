@@ -1,4 +1,4 @@
-//! Tests library files with manual changes whose effect is only visible in a complete host.
+//! Tests library files with manual changes that only a complete host can detect.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::fs;
@@ -12,7 +12,7 @@ use super::{assert_works, attacker, host, support};
 /// Size of the seal that is appended to a library: magic and digest.
 const SEAL: usize = 24;
 
-/// Attacker's library with a changed symbol, sealed again.
+/// Returns the attacker's library with a changed symbol and a new seal, and the folder that contains it.
 fn with_symbol(name: &str, change: impl FnOnce(&[u8], usize) -> u64) -> (tempfile::TempDir, PathBuf) {
     let mut bytes = fs::read(attacker(&[])).expect("just built");
     bytes.truncate(bytes.len() - SEAL);
@@ -32,7 +32,7 @@ fn with_symbol(name: &str, change: impl FnOnce(&[u8], usize) -> u64) -> (tempfil
     (dir, path)
 }
 
-/// End address of the last segment of a library in memory.
+/// Returns the end address that the last segment of a library has in memory.
 fn end(elf: &[u8]) -> u64 {
     let headers = (0..number(elf, 56, 2)).map(|index| number(elf, 32, 8) + index * 56);
     let loads = headers.filter(|at| number(elf, *at, 4) == 1);

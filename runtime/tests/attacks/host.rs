@@ -1,5 +1,5 @@
-//! Tests attacks by safe host code and by a log subscriber that writes. No store may be borrowed during a log line, and no raw memory
-//! may be accessible.
+//! Tests attacks by safe host code, and by a log subscriber that writes. While a log line is written, no store may be borrowed and no raw
+//! memory may be accessible.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -14,10 +14,10 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use super::verbs::{Tools, Touch, VERBS};
 use super::{assert_works, attacker, host, query, spawn, support};
 
-/// Action of the log subscriber; its argument is the target of the line.
+/// Callback of the log subscriber. Its argument is the target of the log line.
 type OnEvent = Rc<dyn Fn(&str)>;
 
-/// Slot in which the log subscriber finds the host after its construction.
+/// Slot from which the log subscriber reads the host after its construction.
 type HostSlot = Rc<RefCell<Option<(Runtime, Rc<Tools>)>>>;
 
 thread_local! {
@@ -36,7 +36,7 @@ impl<S: Subscriber> Layer<S> for Logger {
     }
 }
 
-/// Runs `scene` with an action for each log line.
+/// Runs `scene`, and calls `callback` for each log line.
 fn logged<T>(callback: impl Fn(&str) + 'static, scene: impl FnOnce() -> T) -> T {
     ON_EVENT.with(|slot| *slot.borrow_mut() = Some(Rc::new(callback)));
     let subscriber = tracing_subscriber::registry().with(Logger);
@@ -56,7 +56,7 @@ fn stage() -> (Runtime, Rc<Tools>, tempfile::TempDir) {
     (host, Rc::new(Tools { holder, black, library, world }), folder)
 }
 
-/// Calls every verb while a slice is borrowed, and returns the results by name.
+/// Calls every verb while a slice is borrowed, and returns each result with the name of its verb.
 fn while_borrowed(function: &str, expected: &str) -> Vec<(&'static str, Touch, Result<(), String>)> {
     let results: Rc<RefCell<Vec<_>>> = Rc::default();
     let host_slot: HostSlot = Rc::default();
@@ -166,7 +166,7 @@ fn a_redirect_that_would_close_a_cycle_is_refused() {
     assert_works(&host);
 }
 
-/// Runs the steps of a host's life cycle, each of which logs.
+/// Runs the steps of a host's life cycle. Each step writes log lines.
 fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
@@ -201,7 +201,7 @@ fn life(host: &Runtime, tools: &Tools) {
     let _waited = host.unloads().wait(std::time::Duration::from_secs(10));
 }
 
-/// A log subscriber is foreign code that may hold the host. At every line of every level no store is borrowed, and each verb returns a
+/// A log subscriber is foreign code that may hold the host. No store is borrowed while a line of any level is logged. Each verb returns a
 /// result.
 #[test]
 fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
@@ -243,8 +243,7 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// A log subscriber may reload at any line. The job that a line reports has already ended; otherwise the reload would wait for the
-/// job.
+/// A log subscriber may reload at any line. The job that a line reports has already ended. A reload would wait for a job in progress.
 #[test]
 fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {

@@ -1,4 +1,4 @@
-//! Tests attacks with safe code only, in plugins and hosts. Each test is named after the defense. The same set runs in debug, in
+//! Tests attacks with safe code only, in plugins and hosts. The name of each test states the defense. The same tests run in debug, in
 //! release and under AddressSanitizer: see `.ci`.
 //!
 //! Attacks rejected by the compiler are in `plugin-api/tests/ui` and `runtime/alcedo/tests/ui`; hostile files are in `runtime/sys/tests`.
@@ -46,7 +46,7 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(&format!("/Script/Game.{class}")).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Calls a function that returns a string, and formats a refusal.
+/// Calls a function that returns a string. If the host refuses the call, returns the formatted error.
 fn query(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match host.objects().call(object, function, &[]) {
         Ok(Some(Value::Text(text))) => text,

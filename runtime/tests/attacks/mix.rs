@@ -14,7 +14,7 @@ use super::{another_attacker, assert_works, attacker, host, query, spawn, suppor
 const OBJECT: &str = "/Script/Core.Object";
 
 thread_local! {
-    /// Callback that panics at its next call.
+    /// Name of the callback that panics at its next call.
     static FICKLE: Cell<&'static str> = const { Cell::new("") };
 }
 
@@ -110,7 +110,7 @@ fn the_host_keeps_working_after_a_panicking_callback() {
         let outcome = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
         let has_fired = FICKLE.replace("").is_empty();
         assert!(has_fired, "{which} was called");
-        // Panics in these callbacks propagate to the host code that made the call. All other panics are caught.
+        // Panics in these callbacks propagate to the host code that called the runtime. The runtime catches all other panics.
         let comes_out = ["ticker", "native ticker", "before_destroy"].contains(&which);
         assert_eq!(outcome.is_err(), comes_out, "{which}");
         // A second run without panics completes every step.
@@ -134,7 +134,7 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
     }
     let library = attacker(&[]);
     let ended = std::thread::spawn(move || {
-        // Initializes this slot before any thread-local of the host, so the slot is dropped last.
+        // Initializes this slot before any thread-local of the host. The slot is then dropped last.
         HOST.with(|slot| assert!(slot.borrow().is_none()));
         let host = support::host(&[library]);
         let holder = spawn(&host, "Holder");
@@ -281,7 +281,7 @@ fn a_post_to_a_host_that_is_gone_is_dropped() {
 }
 
 thread_local! {
-    /// Host on which each construction starts a collection.
+    /// Host that collects during each construction.
     static COLLECTING: RefCell<Option<Runtime>> = const { RefCell::new(None) };
 }
 

@@ -1,4 +1,4 @@
-//! Tests rust fields of native objects whose `Drop` panics while their host ends. A second panic would end the process.
+//! Tests native objects with Rust fields whose `Drop` panics while the host ends. A second panic would end the process.
 
 use std::cell::Cell;
 use std::io::Write as _;
@@ -94,7 +94,7 @@ fn end(how: &str, objects: usize) {
     writeln!(std::io::stdout(), "{how} of {objects} ended: {}", ended.is_ok()).expect("the parent reads");
 }
 
-/// Runs `how` in a separate process, and returns its output and success.
+/// Runs the case `how` in a separate process. Returns its output, and true if the process succeeded.
 fn child(how: &str, name: &str) -> (String, bool) {
     let output = alone::only(module_path!(), name).env(CHILD, how).output().expect("this program starts");
     (alone::output_text(&output), output.status.success())

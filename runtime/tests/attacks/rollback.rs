@@ -11,8 +11,9 @@ use expect_test::expect;
 
 use super::{attacker, support};
 
-/// Host with three objects: one of `Game.Greedy`, whose constructors try every operation in the build with the switch
-/// `grabs`; one of `Game.MagicCube`, whose module `reload_changed` keeps; and one of the native class `Engine.Actor`.
+/// Host with three objects. The first object has the class `Game.Greedy`; its constructors try every operation in the build with the switch
+/// `grabs`. The second object has the class `Game.MagicCube`; `reload_changed` keeps its module. The third object has the native class
+/// `Engine.Actor`.
 struct Scene {
     host: Runtime,
     greedy: ObjectHandle,
@@ -66,7 +67,7 @@ impl Scene {
         self.host.objects().call(object, function, &[]).unwrap_or_else(|error| panic!("{function}: {error}"))
     }
 
-    /// Returns state that is only stored in a plugin part and in the host.
+    /// Returns two counters: one is stored only in a plugin part, the other only in the host.
     fn known(&self) -> (Option<Value>, u64) {
         (self.call(self.cube, "greeting_count"), self.call_count.get())
     }
@@ -76,8 +77,8 @@ fn fails_at(step: ReloadStep) -> Armed {
     faults::arm(Fault { step, nth: 0, kind: FaultKind::Error })
 }
 
-/// Reloads a build with these features, either all modules or only the changed modules. The reload fails at its last
-/// step.
+/// Reloads a build with these features. Reloads all modules if `is_whole` is true, otherwise only the changed modules. The reload fails at
+/// its last step.
 fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> ReloadReport {
     let armed = fails_at(ReloadStep::BeforeCommit);
     let next = libraries(features);
@@ -88,7 +89,7 @@ fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> ReloadReport {
     report
 }
 
-/// Removes the lines about leftovers of the attacker, which differ between builds.
+/// Returns the report without the lines about leftovers of the attacker. These lines differ between builds.
 fn without_leftovers(report: &ReloadReport) -> String {
     let text = report.to_string();
     text.lines().filter(|line| !line.starts_with("  attacker left ")).collect::<Vec<_>>().join("\n")
@@ -229,7 +230,7 @@ fn a_rollback_report_names_root_set_changes_of_listeners() {
     }));
     let (host, loose) =
         (&scene.host, scene.host.objects().spawn_in("/Script/Engine.Actor", scene.actor).expect("an object"));
-    // The report must not list this change, since the change precedes the reload.
+    // Changes a root before the reload. The report must not list this change.
     assert!(host.objects().remove_root(scene.greedy) && host.objects().add_root(scene.greedy));
     for is_whole in [false, true] {
         slot.replace(Some((host.clone(), scene.cube, loose)));
@@ -264,10 +265,10 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
     assert!(record.take().contains("post of the main ran"));
 }
 
-/// Code that creates an object in an unloading callback.
+/// Code that creates an object during an unloading callback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Maker {
-    /// The old code, called by a listener.
+    /// The old code of the plugin, called by a listener.
     OldCode,
     Host,
 }
@@ -302,7 +303,7 @@ fn objects_created_in_unloading_callbacks_survive_the_reload() {
         let spawned = spawned.get();
         assert!(scene.host.objects().is_alive(spawned), "{maker:?}, committed: {is_committed}");
         assert_eq!(scene.host.objects().class_of(spawned).as_deref(), Some("/Script/Game.Greedy"));
-        // After a commit the plugin part is new.
+        // After a commit the plugin part is new, so its count restarts.
         let count = if is_committed { 1 } else { 4 };
         assert_eq!(
             scene.host.objects().get(spawned, "loot").ok(),

@@ -1,4 +1,4 @@
-//! Tests hosts that misuse a single operation: posts, console input, a staging folder that is removed.
+//! Tests hosts that misuse a single operation: posts, console input, a removed staging folder.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -13,7 +13,7 @@ use crate::support::alone;
 
 const CHILD: &str = "ALCEDO_TEST_POSTS";
 
-/// Each post runs a safe point. Runs in a separate process, since a stack overflow would abort it.
+/// Each post runs a safe point. The test runs in a separate process, because a stack overflow would abort the process.
 #[test]
 fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
     if std::env::var_os(CHILD).is_some() {
@@ -32,7 +32,7 @@ fn posts_that_run_a_safe_point_nest_no_deeper_than_a_limit() {
     assert!(output.status.success(), "{}", alone::output_text(&output));
 }
 
-/// Models a dialog, which ticks until it is closed.
+/// Models a dialog: a post that ticks the host until the dialog is closed.
 #[test]
 fn a_post_that_ticks_in_a_loop_runs_nested_posts() {
     thread_local! {

@@ -1,5 +1,5 @@
-//! Tests hostile declarations of a module: names, paths, types, bases, overrides, exports. The host rejects the module with an
-//! error that names item and reason, registers none of it, and continues with the old code.
+//! Tests hostile declarations of a module: names, paths, types, bases, overrides, exports. The host rejects the module with an error that
+//! names the declaration and the reason. The host registers no part of the module, and continues with the old code.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,8 @@ impl Scene {
         Self { host, steady, call_count: 0 }
     }
 
-    /// Checks that the host rejects the library with a message that contains all of `parts`, and continues with the old code.
+    /// Checks that the host rejects the library with a message that contains every string of `parts`. The host must then continue with the
+    /// old code.
     fn refuses(&mut self, library: &Path, what: &str, parts: &[&str]) {
         let before =
             (self.host.generation(), self.host.worlds().hash(), self.host.objects().iter().collect::<Vec<_>>());
@@ -58,7 +59,7 @@ impl Scene {
         assert_eq!(answer, Some(Value::U32(self.call_count)), "{what}");
     }
 
-    /// Accepts the healthy module again, so the refusals were caused by the changes.
+    /// Loads the healthy module again. This load proves that only the changes caused the refusals.
     fn ends(mut self) {
         let healthy = support::plugin("surface", &[]);
         self.host.reload(&[healthy]).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -72,7 +73,7 @@ fn check(feature: &str, parts: &[&str]) {
     scene.ends();
 }
 
-/// Healthy module with one of its own strings replaced by another of equal length, sealed again.
+/// Returns the healthy module with one of its strings replaced by another string of equal length, and a new seal.
 fn rewritten(dir: &TempDir, own: &str, other: &[u8]) -> PathBuf {
     assert_eq!(own.len(), other.len(), "`{own}` has to be overwritten whole");
     let mut bytes = std::fs::read(support::plugin("surface", &[])).expect("it was built");
@@ -168,7 +169,7 @@ fn a_path_is_declared_once() {
     check("name-of-a-native", &["/Script/Engine.Actor is declared already"]);
 }
 
-/// Title of a library's module in errors.
+/// Returns the title that errors use for the library's module.
 fn title(library: &Path) -> String {
     let info = alcedo_runtime::ManifestInfo::peek(library).unwrap_or_else(|error| panic!("{error}"));
     format!("{} {} (build {:032x})", info.name, info.version, info.build_id)

@@ -1,4 +1,4 @@
-//! Tests that edits of script types and their undo restore each value, as `docs/migration.md` promises.
+//! Tests that an edit of a script type and the later undo restore each value, as `docs/migration.md` promises.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::support;
 
 const MOODS: &str = "enum EMood { MA, MB, MD };\n";
 
-/// Reloads these builds in order and returns the value of `V` of one object in each build. A build is a pair of declarations and of
+/// Reloads these builds in order, and returns the value of `V` in one object after each build. Each build consists of declarations, and of
 /// statements that run in the object.
 fn values(builds: &[(&str, &str)]) -> Vec<Value> {
     let dir = tempfile::tempdir().expect("a folder");
@@ -208,7 +208,7 @@ fn a_field_returns_though_its_default_changed_in_between() {
     let [first, second, third] = [("float", "0.25"), ("int", "7"), ("int", "8")].map(|(ty, of)| build(ty, of));
     let fill = "V.X = 3; V.F = 2.5;";
     assert_becomes(&[(&first, fill), (&second, ""), (&third, ""), (&first, "")], fill);
-    // A field that was written keeps the written value.
+    // A field that a script has written keeps the written value.
     assert_becomes(&[(&first, fill), (&second, ""), (&third, "V.F = 9;"), (&first, "")], "V.X = 3; V.F = 9;");
 }
 

@@ -1,4 +1,4 @@
-//! Tests values that are changed while their parts are borrowed.
+//! Tests values that change while a part of the value is borrowed.
 #![expect(unsafe_code, reason = "ages a container through an entry point for tests of this crate")]
 
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
@@ -120,7 +120,7 @@ fn destroying_the_owner_ends_an_array_iteration_with_an_error() {
     check("destroy_what_is_walked", "the lifetime of its owner");
 }
 
-/// Sets the counter close to its maximum with the benchmark API, since a test cannot make 2⁶⁴ changes.
+/// Sets the counter close to its maximum through the benchmark API. A test cannot make 2⁶⁴ changes.
 #[test]
 fn a_container_with_an_exhausted_epoch_counter_has_no_valid_stale_views() {
     let (host, holder) = holder();

@@ -1,5 +1,5 @@
-//! Lists all public methods of a runtime with valid arguments, for tests that call them at unexpected moments. A test compares the
-//! list with the sources, so every new verb must be added.
+//! Lists all public methods of a runtime with valid arguments. Tests call these verbs at unexpected moments. A test compares the list with
+//! the sources, so every new verb must be added to the list.
 
 use std::fs;
 use std::path::Path;
@@ -16,11 +16,11 @@ use alcedo_runtime::{
 /// Effect of a verb on borrowed slices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Touch {
-    /// Changes or destroys values, or runs code: refused while any slice is borrowed.
+    /// Changes or destroys values, or runs code. Refused while any slice is borrowed.
     Changes,
-    /// Reads values: refused while a slice is borrowed mutably.
+    /// Reads values. Refused while a slice is borrowed mutably.
     Reads,
-    /// Accesses no value. A verb that cannot be refused has no effect while a slice is borrowed.
+    /// Accesses no value. A verb of this kind that cannot return an error has no effect while a slice is borrowed.
     Nothing,
 }
 
@@ -137,7 +137,7 @@ pub(crate) const VERBS: &[Verb] = &[
         Ok(())
     }),
     ("take_reloads", Nothing, quiet!(|host, tools| host.take_reloads())),
-    // The next verb ends this watch, so no other verb meets a health function.
+    // The next verb ends this watch. No other verb then calls the health function.
     ("watch_health", Nothing, quiet!(|host, tools| host.watch_health(HealthWatch::new(Duration::ZERO, |_| Ok(()))))),
     ("watch", Nothing, quiet!(|host, tools| host.watch())),
     ("watch_changed", Nothing, quiet!(|host, tools| host.watch_changed())),
@@ -281,7 +281,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("tables().expect", Nothing, quiet!(|host, tools| host.tables().expect::<Defense>())),
     ("tables().of_module", Nothing, quiet!(|host, tools| host.tables().of_module::<Defense>("attacker"))),
     ("links().delegate", Nothing, quiet!(|host, tools| host.links().delegate::<fn()>(tools.holder, "fill"))),
-    // The holder has no struct; other reads and writes use `objects().get` and `set`.
+    // The class of the holder has no struct property. Other reads and writes use `objects().get` and `set`.
     ("net_write", Nothing, quiet!(|host, tools| host.net_write(tools.holder, "numbers", &Nowhere))),
     ("net_read", Nothing, quiet!(|host, tools| host.net_read(tools.holder, "numbers", &[0], &Nowhere))),
     (
@@ -398,7 +398,7 @@ const GROUPS: [(&str, &str); 9] = [
     ("Collection", "collection"),
 ];
 
-/// Names of all `pub fn` of the runtime and its groups that take `&self`, read from the sources.
+/// Returns the names of all `pub fn` of the runtime and its groups that take `&self`, as read from the sources.
 fn declared() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = vec![root.join("runtime.rs"), root.join("console.rs")];

@@ -1,5 +1,5 @@
-//! Tests foreign Rust types as arguments and results: types that refuse a value, declare another type, or run code during
-//! conversion. Kept functions cannot move to another thread.
+//! Tests foreign Rust types as arguments and results. Some types refuse a value, declare another type, or run code during their conversion.
+//! Also tests that kept functions cannot move to another thread.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -82,7 +82,7 @@ fn a_type_with_a_false_declaration_receives_no_foreign_slots() {
 }
 
 thread_local! {
-    /// Action during the conversion of an argument.
+    /// Callback that runs while an argument is converted.
     static AS_ARGUMENT: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
@@ -147,7 +147,7 @@ fn a_call_notices_objects_destroyed_or_reloaded_while_converting_arguments() {
     drop(kept);
 }
 
-/// Fails to compile if the type is `Send`: then both implementations apply.
+/// Fails to compile if the type is `Send`, because both implementations then apply.
 macro_rules! assert_thread_bound {
     ($($ty:ty),* $(,)?) => {$({
         trait IsSent<Marker> {

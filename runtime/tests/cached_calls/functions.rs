@@ -1,5 +1,5 @@
-//! Tests functions with a special fast path: inherited from a class of another module, implemented by the host, static functions of
-//! classes, and functions of many parameters.
+//! Tests functions with a special fast path: functions inherited from a class of another module, functions implemented by the host, static
+//! functions, and functions with many parameters.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -75,13 +75,13 @@ fn an_inherited_function_may_end_its_object_call_back_and_panic() {
 }
 
 thread_local! {
-    /// Action of an adder during its sum.
+    /// Callback that an adder runs while it computes its sum.
     static IN_THE_SUM: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
-    /// Number of dropped Rust fields of adders.
+    /// Number of adders whose Rust fields were dropped.
     static DROPPED: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Counts its drop.
+/// Increments `DROPPED` when an adder's Rust fields are dropped.
 #[derive(Default)]
 struct OnDrop;
 
@@ -233,7 +233,7 @@ fn a_host_body_may_fail_panic_reload_and_end_the_host() {
     for _ in 0..2 {
         assert_eq!(sum.call((obj(adder), 1, 1)).expect("it sums"), 2);
     }
-    // The call destroys its object; the Rust fields are dropped after the call.
+    // The call destroys its object. The Rust fields of the object are dropped after the call.
     let (weak, before) = (host.downgrade(), DROPPED.get());
     IN_THE_SUM.set(Some(Rc::new(move || {
         let host = weak.upgrade().expect("it is there");
@@ -271,7 +271,7 @@ fn observed_calls_of_a_host_body_are_all_counted() {
     }
 }
 
-/// Host with `grid`, and objects of its class and of a derived class.
+/// Returns a host with `grid`, one object of its class, and one object of a derived class.
 fn grid_host() -> (Runtime, [ObjectHandle; 2]) {
     let host = support::builder().natives(grid::natives::declared()).build().expect("a runtime");
     let libraries = [support::tagged("grid", &[], 1), support::tagged("switchboard", &[], 1)];

@@ -1,5 +1,5 @@
 //! Tests the call caches of host glue and of accessors of native classes. A cache is valid for one host and one epoch. Calls alternate
-//! between two hosts while modules are loaded, unloaded and loaded as another build, and objects are destroyed.
+//! between two hosts. Between the calls, modules are loaded, unloaded and replaced by another build, and objects are destroyed.
 
 use alcedo_runtime::host::{DynamicFunctionOf, FunctionOf, PropertyOf};
 use alcedo_runtime::native::{Obj, Object, This, uclass};
@@ -189,7 +189,7 @@ impl Gauge {
 fn native_accessors_use_the_object_of_the_passed_host() {
     let build = || support::builder().natives(natives![Gauge]).build().expect("a runtime");
     let hosts = [build(), build()];
-    // In the second host the class has another number, since other classes precede it.
+    // The second host registers other classes first, so the class has another number there.
     let gauges = hosts.each_ref().map(|host| -> Vec<Obj<Gauge>> {
         let spawn = |_| Obj::new(spawn(host, "/Script/Test.Gauge"));
         (0..3).map(spawn).collect()
@@ -221,7 +221,7 @@ fn a_new_host_uses_no_cache_of_an_ended_host() {
     for build in [1, 2, 1] {
         let host = support::host(&libraries(build));
         let pony = horse(&host, PONY);
-        // The handle has the same number each time, in another host.
+        // In another host, the handle has the same number each time.
         assert_eq!(*last.get_or_insert(pony.handle()), pony.handle());
         assert_eq!(answers_of(&host, pony), of_build(build as i32, 7));
         drop(host.clone().shutdown());

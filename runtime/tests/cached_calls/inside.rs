@@ -1,4 +1,4 @@
-//! Tests actions during a fast call: other fast calls, a reload, the destruction of the object and of the host.
+//! Tests actions during a fast call: other fast calls, a reload, and the destruction of the object or the host.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
         }
     };
     host.calls().register_typed("host.query", query).expect("the name is free");
-    // This call is nested deeper than the number of call slots.
+    // This call nests more calls than the host has call slots.
     assert_eq!(kept.query.call((80,)).expect("the call succeeds"), 80);
     assert_eq!(kept.answers(horse), of_build(1));
     host.tick(Budget::frame());
@@ -134,7 +134,7 @@ fn an_object_destroyed_while_saving_kept_fields_is_finalized_afterward() {
         };
         let message = message.unwrap_or_else(|error| error.to_string());
         assert!(!message.contains("it was dropped while it was saved"), "{message}");
-        // A reload refuses calls of host functions while it saves kept fields, so the object stays alive.
+        // While a reload saves kept fields, it refuses calls of host functions. The object therefore stays alive.
         assert_eq!(host.objects().is_alive(mare), by_reload, "{message}");
         host.safe_point();
         if !by_reload {

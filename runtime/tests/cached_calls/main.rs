@@ -1,8 +1,8 @@
-//! Tests calls through cached lookups: functions, methods, properties and batches by their Rust types. Two builds alternate, and the
-//! result shows which build was called. A call may meet a destroyed object, an ended or parked generation, a reload, a borrowed slice
-//! or a panic. The error then equals the error of the slow path, and no old code runs.
+//! Tests calls through cached lookups: functions, methods, properties and batches by their Rust types. Two builds alternate. The result of
+//! a call shows which build was called. A call may meet a destroyed object, an ended or parked generation, a reload, a borrowed slice or a
+//! panic. The error then equals the error of the slow path, and no old code runs.
 //!
-//! This file contains the shared parts: a host and its kept lookups.
+//! This file contains the code that all these tests share: a host and its kept lookups.
 
 mod arguments;
 mod batches;
@@ -49,7 +49,7 @@ fn obj(object: ObjectHandle) -> Obj<Object> {
     Obj::new(object)
 }
 
-/// Lookups kept by the host.
+/// Lookups that the host keeps across reloads.
 struct Kept {
     tag: TypedFunction<(), i32>,
     query: TypedFunction<(i32,), i32>,
@@ -101,7 +101,7 @@ impl Kept {
         assert_eq!(first.len(), second.len());
         let worked = |line: &String| !line.contains("error") && !line.contains("refused");
         if first.iter().all(worked) {
-            // Excludes the speed: the first round reads it before the write, the second round after the write.
+            // Excludes the speed from the comparison. The first round reads the speed before the write, the second round after the write.
             assert_eq!([&first[..3], &first[4..]], [&second[..3], &second[4..]]);
         }
         second

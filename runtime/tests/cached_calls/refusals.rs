@@ -1,5 +1,5 @@
-//! Calls that never use the fast path: on destroyed objects, while a slice is borrowed, under a watchdog, and while calls are
-//! observed; and the state after a panic.
+//! Tests calls that never use the fast path: calls on destroyed objects, while a slice is borrowed, under a watchdog, and while calls are
+//! observed. Also tests the state after a panic.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -53,7 +53,7 @@ fn a_direct_call_panic_is_an_error_and_releases_the_object() {
 }
 
 thread_local! {
-    /// Action when the carousel logs a line.
+    /// Callback that runs when the carousel logs a line.
     static ON_EVENT: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
@@ -144,7 +144,7 @@ fn observed_calls_use_the_slow_path_and_are_all_counted() {
     assert_eq!(kept.answers(horse), of_build(1));
     assert!(kept.tag.hot(|_| ()).is_ok());
     let times = host.calls().times();
-    // Method bodies are also counted separately.
+    // The statistics also count method bodies separately.
     let by_name = times.iter().filter(|time| time.kind != "method");
     let counted: Vec<_> = by_name.map(|time| (&*time.name, time.calls, time.failed)).collect();
     let expected = [

@@ -1,5 +1,5 @@
-//! Tests that kept lookups call the new build after a reload, the old build after a failed reload, and behave like the slow path
-//! during a reload.
+//! Tests kept lookups across reloads. After a reload they call the new build. After a failed reload they call the old build. During a
+//! reload they behave like the slow path.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,1 +1,1 @@
-//! Empty: this package consists of its tests.
+//! Empty library: this package consists of its tests.

@@ -1,4 +1,4 @@
-//! Runs the grid of calls in a host without slot types, and checks that plugins with slot types are refused.
+//! Runs the grid of calls in a host without slot types. Checks that this host refuses plugins with slot types.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Provides a subset of the runtime's test support, for the tests that also run here.
+//! Provides the parts of the runtime's test support that the tests of this package use.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use alcedo_runtime::{Builder, Runtime};
 /// True if each call slot of this host stores the type of its value.
 pub(crate) const SLOT_TYPES: bool = alcedo_abi::SLOT_TYPES;
 
-/// A builder with the packages that the plugins need.
+/// Returns a builder with the packages that the plugins need.
 pub(crate) fn builder() -> Builder {
     Runtime::builder().package("Game")
 }
@@ -23,7 +23,7 @@ pub(crate) fn tagged(package: &str, features: &[&str], tag: u64) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml");
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    // Shares the target folder of the runtime's tests, so that most dependencies are already compiled.
+    // Uses the target folder of the runtime's tests, where most dependencies are already compiled.
     let package = format!("bare-{package}");
     let request = BuildRequest::new(&manifest).package(&package).target_dir(dir.join("plugins"));
     let request = features.iter().fold(request, |request, feature| request.feature(*feature));
