@@ -12,9 +12,9 @@ const NODE: &str = "/Script/Graph.Node";
 const NONE: ObjectHandle = ObjectHandle::NONE;
 
 thread_local! {
-    /// Calls of native hooks, stored in a static since hooks are plain functions.
+    /// Objects for which a native hook was called. Stored in a static, because hooks are plain functions.
     static ENDED: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
-    /// References that `add_references` reports for every keeper.
+    /// References that `add_references` reports for every object of the keeper class.
     static KEPT: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -24,7 +24,7 @@ fn host() -> Runtime {
         ENDED.with_borrow_mut(|ended| ended.push(object));
     }
     fn keeps(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
-        // The class default object is also a keeper, and a root.
+        // The class default object is also a keeper, and it is a root.
         if !world.is_template(object) {
             KEPT.with_borrow(|kept| kept.iter().copied().for_each(visit));
         }
@@ -42,11 +42,11 @@ fn host() -> Runtime {
 type Meddle = Box<dyn FnOnce(&mut dyn FnMut(ObjectHandle))>;
 
 thread_local! {
-    /// Action of a meddler's `add_references`, run once.
+    /// Closure that a meddler's `add_references` runs once.
     static MEDDLES: RefCell<Option<Meddle>> = const { RefCell::new(None) };
 }
 
-/// Host whose `add_references` violates the documentation by changing the world.
+/// Returns a host whose `add_references` changes the world. The documentation of the hook forbids these changes.
 fn meddling_host() -> Runtime {
     fn meddles(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
         if !world.is_template(object)
@@ -67,7 +67,7 @@ fn meddle(does: impl FnOnce(&mut dyn FnMut(ObjectHandle)) + 'static) {
     MEDDLES.set(Some(Box::new(does)));
 }
 
-/// Unreferenced object.
+/// Creates an object without references to it.
 fn loose(host: &Runtime) -> ObjectHandle {
     let object = host.objects().spawn(NODE).expect("an object");
     assert!(host.objects().remove_root(object));
@@ -78,7 +78,7 @@ fn link(host: &Runtime, from: ObjectHandle, to: ObjectHandle) {
     host.objects().set(from, "next", &Value::Object(to)).expect("it may be written");
 }
 
-/// Creates a root with a chain of this many objects.
+/// Creates a root that references a chain of `count` objects.
 fn row(host: &Runtime, count: usize) -> Vec<ObjectHandle> {
     let mut row = vec![host.objects().spawn(NODE).expect("an object")];
     for at in 0..count {
@@ -112,7 +112,7 @@ fn a_sliced_collection_keeps_references_moved_during_it() {
         host.collection().is_in_progress() && host.collection().take_done().is_empty(),
         "the row is longer than a slice"
     );
-    // Links the end of the chain directly to the root, which is already marked. The next collection collects the middle of the chain.
+    // Links the root, which is already marked, directly to the end of the chain. The next collection collects the middle of the chain.
     link(&host, row[0], row[19_000]);
     link(&host, row[18_999], NONE);
     let created = loose(&host);
@@ -132,7 +132,7 @@ fn a_sliced_collection_keeps_references_moved_to_a_native_during_it() {
     let row = row(&host, 20_000);
     host.objects().spawn("/Script/Graph.Keeper").expect("an object");
     host.collection().begin_in_slices();
-    // The keeper is a root, so its references were visited in the first slice.
+    // The keeper is a root. The first slice has therefore visited its references.
     host.tick(Budget::frame().with_collection(Duration::ZERO));
     assert!(
         host.collection().is_in_progress() && host.collection().take_done().is_empty(),
@@ -229,7 +229,7 @@ fn an_add_references_that_panics_is_an_error_and_nothing_is_collected() {
             && !host.collection().is_in_progress()
             && host.collection().take_done().is_empty()
     );
-    // The mark phase and its mode are over: writes, constructions and the next collection work as usual.
+    // The mark phase is over. Writes, constructions and the next collection work as usual.
     link(&host, meddler, loose(&host));
     assert_eq!(host.collection().collect().expect("no hook panics"), 1);
     assert!(!host.objects().is_alive(dead));
@@ -249,7 +249,7 @@ fn add_references_may_change_the_world_during_a_collection() {
             inner.objects().destroy(ended);
             assert!(inner.collection().collect().is_err(), "one is under way");
             assert!(inner.objects().spawn(NODE).is_err(), "one is under way");
-            // The mark phase calls `add_references` a second time, at its end.
+            // At its end, the mark phase calls `add_references` a second time.
             meddle(move |visit| {
                 visit(visited);
                 assert!(in_last.objects().is_root(rooted));

@@ -1,8 +1,8 @@
-//! Tests plugins that were built with another compiler, linker or profile than the host. Host and plugin share only the ABI, so these
-//! plugins load, work and keep objects like other plugins.
+//! Tests plugins that were built with another compiler, linker or profile than the host. Host and plugin share only the ABI. These plugins
+//! therefore load, work and keep objects like all plugins.
 //!
-//! Each compiler builds all dependencies of plugins, which takes minutes, so these tests run only if `ALCEDO_COMPILERS` is set, as in a job
-//! of `.ci/run`. Skipped tests and missing tools are reported on stderr.
+//! Each compiler builds all dependencies of plugins, which takes minutes. These tests therefore run only if `ALCEDO_COMPILERS` is set, as
+//! in a job of `.ci/run`. Skipped tests and missing tools are reported on stderr.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod old;
@@ -24,7 +24,7 @@ const CUBE: &str = "/Script/Game.MagicCube";
 const FRAGILE: &str = "/Script/Game.Fragile";
 const SHIELDED: &str = "/Script/Game.ShieldedSet";
 
-/// Variant of a build. The tag of the host's own build is 1, the tag of this build is 2.
+/// A build by another compiler. Its tag is 2; the tag of the host's own build is 1.
 struct Other {
     label: &'static str,
     change: fn(BuildRequest<'_>) -> BuildRequest<'_>,
@@ -42,7 +42,7 @@ fn reload(host: &Runtime, libraries: &[&Path]) -> ReloadReport {
     host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Reloads to the build of each compiler in turn. Each build takes over the objects of the previous build. The tag of `theirs` is 2.
+/// Reloads to the build of each compiler in turn. Each build keeps the objects of the previous build. The tag of `theirs` is 2.
 fn check_cubes(theirs: &Path) {
     let ours = support::tagged("magic-cube", &[], 1);
     let host = support::host(std::slice::from_ref(&ours));
@@ -77,20 +77,20 @@ fn check_cubes(theirs: &Path) {
             pairs.clone().count() == 2 * cubes.len() && pairs.clone().all(|(was, is)| was != is),
             "{before:?} {after:?}"
         );
-        // Creates a cube for the next compiler's build.
+        // Creates a cube of this build. The next compiler's build keeps this cube.
         cubes.push(host.objects().spawn(CUBE).expect("a cube of this build"));
     }
     assert!(cubes.iter().all(|cube| host.objects().is_alive(*cube)));
     host.shutdown().into_result().expect("both images are gone");
 }
 
-/// Checks one object with plugin parts of two modules from two compilers, then swaps the compilers.
+/// Checks an object with two plugin parts from two modules. Different compilers have built the modules. Then exchanges the compilers.
 fn check_parts(other: &Other) {
     let ours = |package| support::plugin(package, &[]);
     let host = support::host(&[ours("glue-base"), other.plugin("glue-derived")]);
     let set = host.objects().spawn(SHIELDED).expect("a set");
     let number = |name| host.objects().get(set, name).expect("it has one");
-    // The event calls the override, which calls the base with a string.
+    // The event calls the override. The override calls the base function with a string.
     let hit = || host.objects().call(set, "change_health", &[Value::F64(-30.0)]).expect("it is hit");
     let absorbed = || host.objects().call(set, "absorbed", &[]).expect("it counts");
 
@@ -102,7 +102,7 @@ fn check_parts(other: &Other) {
     assert_eq!(host.objects().call(set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)));
 }
 
-/// Checks calls by name in both directions, and a panic. The plugin's own runtime must catch the panic with its location.
+/// Checks calls by name in both directions, and a panic. The plugin itself must catch the panic and report its location.
 fn check_calls_and_panics(other: &Other) {
     let host = support::host(&[other.plugin("broken")]);
     let answer = |_: &Runtime, _: &[Value]| Ok(Some(Value::Text("the host answers".to_owned())));
@@ -120,20 +120,20 @@ fn check_calls_and_panics(other: &Other) {
     host.shutdown().into_result().expect("its image is gone");
 }
 
-/// Returns the compiler that the library's manifest names.
+/// Returns the compiler that built the library, as named in its manifest.
 fn compiler(library: &Path) -> String {
     let bytes = std::fs::read(library).expect("just built");
     let manifest = Manifest::read(&bytes[section(&bytes, SECTION)]).expect("a manifest");
     manifest.compiler.to_owned()
 }
 
-/// Returns the compiler and linker that the library's `.comment` section names.
+/// Returns the compiler and the linker, as named in the library's `.comment` section.
 fn comment(library: &Path) -> String {
     let bytes = std::fs::read(library).expect("just built");
     String::from_utf8_lossy(&bytes[section(&bytes, ".comment")]).into_owned()
 }
 
-/// Output of a program, if the program exists and succeeds. Runs without the library path that cargo has set.
+/// Returns the output of a program, or `None` if the program is missing or fails. Runs without the library path that cargo has set.
 fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = Command::new(program).args(args).env_remove("LD_LIBRARY_PATH").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
@@ -145,7 +145,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     if !uses_other_compilers(test) {
         return;
     }
-    // Queries rustup, since naming a missing toolchain may start its installation.
+    // Queries rustup, because a command that names a missing toolchain may install the toolchain.
     match output_of("rustup", &["toolchain", "list"]) {
         Some(list) if list.lines().any(|line| line.starts_with("nightly-")) => {}
         Some(_) => return skip(test, "the nightly toolchain is missing; run `rustup toolchain install nightly`"),
@@ -155,7 +155,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
         label: "nightly",
         change: |request| {
             let request = request.toolchain("nightly").env("RUSTFLAGS", "-Zrandomize-layout");
-            // Changes the profile instead of `-C`: macros and build scripts do not need optimization.
+            // Changes the profile instead of `-C`, because macros and build scripts do not need optimization.
             request.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").target_dir(support::test_dir().join("plugins-nightly"))
         },
     };
@@ -228,7 +228,7 @@ fn an_optimized_plugin_of_one_piece_works_in_this_host() {
     check_calls_and_panics(&other);
 }
 
-/// Returns true for environment variables that cargo sets for the programs that it runs.
+/// Returns true for an environment variable that cargo sets for the programs that it runs.
 fn is_cargos_own(name: &str) -> bool {
     let names =
         ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"];
@@ -236,7 +236,7 @@ fn is_cargos_own(name: &str) -> bool {
     names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Returns the crates that cargo compiles if it runs from a shell with the target folder of the tests.
+/// Returns the crates that cargo compiles when a shell runs it with the target folder of the tests.
 fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
     let mut command = Command::new("cargo");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {

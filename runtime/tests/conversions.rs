@@ -1,5 +1,5 @@
-//! Tests conversions of values by `#[migrate]` functions of a plugin. A reload converts each value that differs from its default
-//! once. Undoing the edit restores the original values. If a conversion fails, the reload is rolled back.
+//! Tests conversions of values by `#[migrate]` functions of a plugin. A reload converts each value once if it differs from its default.
+//! Undoing the edit restores the original values. If a conversion fails, the reload is rolled back.
 
 use crate::support;
 
@@ -25,7 +25,7 @@ fn reload(host: &Runtime, names: &[&str]) -> ReloadReport {
     try_reload(host, names).into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Returns the number of conversions in the current build.
+/// Returns the number of conversions that the current build has made.
 fn count(host: &Runtime) -> Option<Value> {
     host.calls().call("ex:/conversions.count", &[]).expect("it counts")
 }
@@ -89,7 +89,7 @@ fn an_undo_restores_the_original_unless_it_was_written_since() {
     assert_eq!(count(&host), Some(Value::U32(0)), "originals are restored, not converted");
     reload(&host, &["later"]);
     assert_eq!(heats(&host), [22, 30, 20].map(Value::I32));
-    // A value that was written in the later build is converted when the first build returns.
+    // Writes a value in the later build. The return to the first build converts this value.
     set(&host, kept, "filling", Value::F64(0.125));
     reload(&host, &[]);
     assert_eq!(get(&host, kept, "filling"), Value::I32(13));
@@ -105,7 +105,7 @@ fn values_of_two_earlier_types_are_converted() {
     assert_eq!(get(&host, object, "heat"), Value::I32(37));
     reload(&host, &["oldest"]);
     assert_eq!(get(&host, object, "heat"), Value::Text("37 C".to_owned()));
-    // The first declaration cannot convert strings, so the host keeps the string until the later declaration returns.
+    // The first declaration cannot convert strings. The host keeps the string until the later declaration returns.
     reload(&host, &[]);
     assert_eq!(get(&host, object, "heat"), Value::F64(20.0));
     reload(&host, &["later"]);
@@ -234,7 +234,7 @@ fn a_redo_without_a_function_restores_the_value_that_the_undo_replaced() {
     reload(&host, &[]);
     assert_eq!(heats(&host), [21.6, 50.2].map(Value::F64));
     set(&host, written, "heat", Value::F64(60.2));
-    // This build has no function for the type of the first build.
+    // This build has no conversion function for the type of the first build.
     let report = reload(&host, &["latest"]);
     assert_eq!(heats(&host), [220.0, 200.0].map(Value::F32));
     assert_eq!((line(&report, "heat").converted, line(&report, "heat").defaulted), (1, 1));

@@ -1,9 +1,10 @@
-//! A plugin applies random operations to values of every kind while the host collects, reloads and fails to reload. A model of std
-//! types applies the same operations and must agree with every answer and, at intervals, with the whole state.
+//! Tests random operations on values of every kind. A plugin applies the operations while the host collects, reloads and fails to reload. A
+//! model of std types applies the same operations. The model must agree with every answer of the plugin and, at intervals, with the
+//! complete state.
 //!
-//! `CHURN_SEED` and `CHURN_OPERATIONS` set the seed and the number of operations; a failure prints both values. With `CHURN_STEP=1`
-//! plugin and model are compared after each operation, so that a failure also shows the values. `CHURN_STEP_FROM` sets the first
-//! operation that is compared in this way.
+//! `CHURN_SEED` and `CHURN_OPERATIONS` set the seed and the number of operations; a failure prints both numbers. `CHURN_STEP=1` compares
+//! plugin and model after each operation, so that a failure also prints the values. `CHURN_STEP_FROM` sets the first operation after which
+//! plugin and model are compared.
 
 use crate::support;
 
@@ -22,7 +23,7 @@ use alcedo_runtime::{Budget, ObjectHandle, Outcome, Runtime, Value};
 use model::Model;
 use ops::{Dice, Op};
 
-/// Operations between two actions of the host.
+/// Number of operations between two actions of the host.
 const BATCH: u64 = 500;
 
 fn from_environment(name: &str, default: u64) -> u64 {
@@ -30,7 +31,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
     text.parse().unwrap_or_else(|error| panic!("{name} is to be a number, not {text:?}: {error}"))
 }
 
-/// Counters of the operations of the plugin and of the host.
+/// Counters of the plugin's operations and of the host's actions.
 #[derive(Default, Debug)]
 struct Done {
     operations: u64,
@@ -48,7 +49,7 @@ struct Churn {
     model: Model,
     seed: u64,
     done: Done,
-    /// Two alternating builds, and a build that fails to load.
+    /// Two builds that alternate. `failing` is a build that fails to load.
     builds: [PathBuf; 2],
     failing: PathBuf,
 }
@@ -78,7 +79,7 @@ impl Churn {
         }
     }
 
-    /// Runs some operations in one call and checks each answer.
+    /// Runs `count` operations in one call and checks each answer of the plugin.
     fn operate(&mut self, count: u64) {
         let (seed, from) = (self.seed, self.done.operations);
         let arguments = [Value::U64(seed), Value::U64(from), Value::U32(count as u32)];
@@ -118,14 +119,14 @@ impl Churn {
     }
 
     fn collect(&mut self) {
-        // An owned value that a thread has not dropped yet keeps its referents.
+        // An owned value keeps its referents until a thread drops the value.
         self.wait_for_drops();
         self.done.collected += self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         self.done.collections += 1;
         self.model.collected(&self.host, true);
     }
 
-    /// Collects in slices, so that the world changes during marking.
+    /// Collects in slices, so that the world changes while objects are marked.
     fn collect_in_slices(&mut self) {
         self.host.collection().begin_in_slices();
         loop {
@@ -178,7 +179,7 @@ impl Churn {
         assert_eq!(self.host.counters().objects, self.model.count_objects(), "objects of host and model");
     }
 
-    /// Ends the host and checks that all counters are zero.
+    /// Ends the host and checks that all counters of live values are zero.
     fn end(mut self) {
         self.collect();
         self.compare();
@@ -206,7 +207,7 @@ fn plugin_and_model_agree_after_any_operations() {
     check(u32::MAX);
 }
 
-/// Limits the serials to 255, so that slots of objects and conjugates are exhausted and abandoned.
+/// Limits the serials to 255, so that the test exhausts and abandons slots of objects and conjugates.
 #[test]
 fn plugin_and_model_agree_after_any_operations_with_few_serials() {
     check(255);
@@ -239,7 +240,7 @@ fn check(last_serial: u32) {
     }
     let generations = churn.done.reloads + 1;
     churn.end();
-    // Each finalizer has accessed values of its own ended generation; every access must have failed.
+    // Each finalizer accesses values of its own generation after the generation has ended. Every access must fail.
     let lines = record.take();
     let expired = lines.lines().filter(|line| line.starts_with("none is left, ") && *line != "none is left, 0 expired");
     assert!(lines.lines().count() as u64 >= generations && expired.count() > 0, "{lines}");

@@ -1,4 +1,4 @@
-//! Expected state of the yard in std types: things, values owned by plugin code, and references.
+//! Models the expected state of the yard in std types: things, values owned by plugin code, and references.
 
 use std::array;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -11,7 +11,7 @@ use super::references::{
 };
 use super::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, State, Text, ToValue, Utf, Wide, number};
 
-/// Properties of a thing whose Rust types in the plugin are numbers, strings or std containers.
+/// Properties of a thing whose plugin types are numbers, strings or std containers.
 #[derive(Clone, Default)]
 struct Plain {
     flag: bool,
@@ -33,13 +33,13 @@ struct Plain {
 struct ThingModel {
     values: Values,
     plain: Plain,
-    /// Number of values owned by its plugin part.
+    /// Number of values that the thing's plugin part owns.
     kept: u64,
 }
 
 macro_rules! models {
     ($($name:ident: $ty:ty, $model:ty;)*) => {
-        /// A value of each kind.
+        /// Values, one of each kind.
         #[derive(Clone, Default)]
         struct Values {
             $($name: $model,)*
@@ -50,7 +50,7 @@ macro_rules! models {
                 $(self.$name.edges(visit);)*
             }
 
-            /// Expected properties in the host, except the property with host-internal values.
+            /// Returns the expected properties in the host. Omits the property whose values are internal to the host.
             fn properties(&self, host: &Runtime) -> Vec<(&'static str, Value)> {
                 let mut properties = vec![$((stringify!($name), self.$name.value(host))),*];
                 properties.retain(|(name, _)| *name != "twin");
@@ -58,7 +58,7 @@ macro_rules! models {
             }
         }
 
-        /// Values owned by plugin code: some of each kind.
+        /// Values that plugin code owns: several of each kind.
         struct OwnedValues {
             $($name: [Option<$model>; SLOTS as usize],)*
         }
@@ -79,7 +79,7 @@ macro_rules! models {
                 $(self.$name.iter().flatten().for_each(|value| value.edges(visit));)*
             }
 
-            /// Copies the values of a slot into a thing. The bits of the answer are the kinds with a value.
+            /// Copies the values of a slot into a thing. Each bit of the answer is set if the slot has a value of that kind.
             fn show(&self, mirror: &mut Values, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(
@@ -168,13 +168,13 @@ fn on_value<T: Change>(
 pub(crate) struct Model {
     yard: Id,
     mirror: Id,
-    /// Path of the objects in the yard, without their names.
+    /// Prefix that the paths of all objects in the yard have in common.
     inside: String,
     state: State,
     things: BTreeMap<Id, ThingModel>,
     owned_values: OwnedValues,
     named: u64,
-    /// All handles of things so far; none may be reused.
+    /// All handles of things returned so far. No handle may be reused.
     returned: HashSet<Id>,
 }
 
@@ -218,8 +218,8 @@ impl Model {
         format!("{}t{}t", self.inside, self.named)
     }
 
-    /// Applies an operation and returns the expected answer. The answer of a construction is a new handle; the model only checks that
-    /// the handle is new.
+    /// Applies an operation and returns the expected answer. The answer to a construction is a new handle. For a handle, the model only
+    /// checks that no earlier thing had it.
     pub(crate) fn apply(&mut self, op: Op, answer: u64) -> u64 {
         let thing = self.state.pool[op.thing];
         let other = self.state.pool[op.other];
@@ -335,7 +335,7 @@ impl Model {
         len
     }
 
-    /// Updates the model after a reload: values owned by plugin code are dropped.
+    /// Updates the model after a reload. The reload has dropped the values that plugin code owned.
     pub(crate) fn reloaded(&mut self) {
         self.owned_values = OwnedValues::default();
         self.things.values_mut().for_each(|thing| thing.kept = 0);
@@ -365,8 +365,8 @@ impl Model {
         reached
     }
 
-    /// Updates the model after a possible collection: destroyed objects must have been unreachable. After a full collection (`whole`)
-    /// only reachable objects may be left.
+    /// Updates the model after a possible collection. Destroyed objects must have been unreachable. After a full collection (`whole`), all
+    /// remaining objects must be reachable.
     pub(crate) fn collected(&mut self, host: &Runtime, whole: bool) {
         let reachable = self.reachable();
         let all: Vec<Id> = self.things.keys().copied().collect();
@@ -435,7 +435,7 @@ impl Model {
     }
 }
 
-/// Removes references to destroyed objects from the value: a host may clear or keep them.
+/// Removes references to destroyed objects from the value. The host may clear or keep these references.
 fn living(value: Value, host: &Runtime) -> Value {
     let alive = |object: ObjectHandle| if host.objects().is_alive(object) { object } else { ObjectHandle::NONE };
     let all = |values: Vec<Value>| values.into_iter().map(|value| living(value, host)).collect();

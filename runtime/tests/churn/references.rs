@@ -1,4 +1,4 @@
-//! References of every kind and delegates in the model, and their operations: the counterpart of the plugin's `change_references.rs`.
+//! Models references of every kind and delegates, with their operations. The plugin's `change_references.rs` has the same operations.
 
 use std::marker::PhantomData;
 
@@ -10,11 +10,11 @@ use super::values::{Change, Id, State, ToValue, number};
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct ClassPath<S>(String, PhantomData<S>);
 
-/// Reference to a class that must be loaded.
+/// Reference to a class. The class must be loaded.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Sub;
 
-/// Reference to a class that may be loaded later.
+/// Reference to a class by its path. The class may be loaded later.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Soft;
 
@@ -125,12 +125,12 @@ macro_rules! references {
     )*};
 }
 references! {
-    /// Reference by an id of the host; only its target is compared.
+    /// Reference by an id that the host assigns. The comparison covers only the target.
     LazyRef |_| Value::Bool(true);
     WeakRef Value::WeakObject;
 }
 
-/// Strong reference to a thing by its interface.
+/// Strong reference to a thing through its interface.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Voice(Option<Id>);
 
@@ -181,7 +181,7 @@ impl State {
     }
 }
 
-/// Delegate with a result.
+/// Delegate whose function returns a result.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Decide(Option<Bound>);
 

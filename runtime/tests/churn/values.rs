@@ -1,5 +1,5 @@
-//! Values of each kind in the model and their operations, with std types. The plugin's `change.rs` applies equal operations to real
-//! values: it draws the same random numbers and must return the same answers.
+//! Models values of each kind and their operations, with std types. The plugin's `change.rs` applies equal operations to real values.
+//! `change.rs` draws the same random numbers and must return the same answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -9,10 +9,10 @@ use alcedo_runtime::{LocalText, ObjectHandle, Runtime, Value};
 
 use super::ops::{Dice, LONG, NOTHING, THINGS, digest};
 
-/// Identifies a thing; no later thing has an equal handle.
+/// Identifies a thing. No later thing has an equal handle.
 pub(crate) type Id = ObjectHandle;
 
-/// State besides the value that operations read or change.
+/// State that operations read or change in addition to the value.
 #[derive(Default)]
 pub(crate) struct State {
     /// Things in the slots of the yard.
@@ -41,21 +41,21 @@ pub(crate) fn number(thing: Option<Id>) -> u64 {
 pub(crate) trait ToValue {
     fn value(&self, host: &Runtime) -> Value;
 
-    /// Visits every thing that the value keeps alive.
+    /// Visits every thing to which the value has a strong reference.
     fn edges(&self, _visit: &mut dyn FnMut(Id)) {}
 }
 
 /// Value with operations.
 pub(crate) trait Change: ToValue + Clone + Default + PartialEq {
-    /// True if the model can compare two values, as in the plugin.
+    /// True if the model can compare two values exactly as the plugin does.
     const COMPARES: bool = true;
-    /// True if parsing restores a printed value, as in the plugin.
+    /// True if parsing a printed value restores the value, as in the plugin.
     const PRINTS: bool = true;
 
-    /// Changes the value and returns the answer.
+    /// Changes the value, and returns the answer that the plugin must return.
     fn change(&mut self, state: &mut State, dice: &mut Dice) -> u64;
 
-    /// Value after printing and parsing.
+    /// Returns the value that printing and parsing produce.
     fn printed(&self) -> Self {
         self.clone()
     }
@@ -170,7 +170,7 @@ impl<L: Letters> ToValue for Text<L> {
 
 impl<L: Letters> Change for Text<L> {
     fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
-        // Length in bytes as the host stores them: one for each letter of ISO 8859-1.
+        // Computes the number of bytes that the host stores: one byte for each letter of ISO 8859-1.
         let len = if L::show(String::new()).kind() == Value::Ansi(String::new()).kind() {
             self.0.chars().count()
         } else {
@@ -215,7 +215,7 @@ impl Change for Label {
         digest(&self.display) ^ digest(&self.key.0)
     }
 
-    /// Keeps only the displayed string; the translation keys are lost.
+    /// Keeps only the displayed string. Printing loses the translation keys.
     fn printed(&self) -> Self {
         Self { display: self.display.clone(), ..Self::default() }
     }

@@ -1,5 +1,5 @@
-//! Tests plugins of earlier versions: `runtime/tests/old` has builds of `magic-cube` by several compilers for each version of the plugin
-//! API. A library of a released version is never replaced, so a change of the ABI that refuses released plugins fails this test.
+//! Tests plugins of earlier versions. `runtime/tests/old` has builds of `magic-cube` by several compilers for each version of the plugin
+//! API. A library of a released version is never replaced. If a change of the ABI refuses a released plugin, this test fails.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/old")
 }
 
-/// Returns the libraries with the names of their files.
+/// Returns the libraries with their file names.
 fn libraries() -> Vec<(String, PathBuf)> {
     let entries = fs::read_dir(folder()).expect("a folder of libraries").map(|entry| entry.expect("an entry"));
     let named = entries.map(|entry| (entry.file_name().into_string().expect("a name"), entry.path()));
@@ -49,7 +49,7 @@ fn libraries_of_earlier_versions_are_small_and_name_no_folder_of_a_machine() {
     }
 }
 
-/// Returns the request for a small library without paths of this machine.
+/// Returns a build request whose library is small and contains no paths of this machine.
 fn small(package: &str) -> BuildRequest<'_> {
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let cargo = cargo.unwrap_or_else(|| std::env::home_dir().expect("a home folder").join(".cargo"));
@@ -66,7 +66,7 @@ fn small(package: &str) -> BuildRequest<'_> {
         .env("RUSTFLAGS", flags)
 }
 
-/// Adds the libraries of this version for each compiler that is installed. A library that exists is kept.
+/// Adds the library of this version for each compiler that is installed. Keeps existing libraries.
 #[test]
 #[ignore = "adds libraries to `runtime/tests/old`, for a release"]
 fn each_compiler_adds_a_library_of_this_version() {

@@ -1,5 +1,4 @@
-//! Executes the steps of a program on real contexts and returns their outcomes, for comparison with the outcomes that the model
-//! predicts.
+//! Executes the steps of a program on real contexts and returns their outcomes. The caller compares these outcomes with those of the model.
 
 use std::fs::File;
 use std::future::Future;
@@ -22,15 +21,15 @@ use crate::model::Model;
 use crate::outcome::{Id, Listed, Named, Outcome, Refusal, UnloadOutcome, is_possible};
 use crate::program::{Answer, How, LETTERS, Lib, Module, Op};
 
-/// State shared by all threads of a program. Resolvers hold a weak reference, since a strong one would be a cycle.
+/// State shared by all threads of a program. A resolver holds a weak reference to it, because a strong reference would be a cycle.
 pub(crate) struct Shared {
     pub(crate) contexts: Contexts,
     pub(crate) libraries: Arc<Libraries>,
-    /// Longest wait for an event that must happen.
+    /// Longest wait for an event that must occur.
     pub(crate) patience: Duration,
-    /// All tickets issued so far, for the report of the holders.
+    /// All tickets issued so far. The report of a hang lists the holders of these tickets.
     tickets: Mutex<Vec<UnloadTicket>>,
-    /// Directory of the files that calls wait for.
+    /// Folder of the files for which calls wait.
     pub(crate) folder: PathBuf,
 }
 
@@ -56,10 +55,10 @@ impl Shared {
         all.collect()
     }
 
-    /// Checks that the report of each alive or parked context has the listed state, and that only parked contexts have a ticket.
+    /// Checks that the report of each alive or parked context has the state that the host lists. Only parked contexts may have a ticket.
     ///
     /// # Errors
-    /// Describes the difference.
+    /// Returns a description of the difference.
     fn expect_reports(&self) -> Result<(), String> {
         let is_listed = |info: &ContextInfo| matches!(info.state, ContextState::Alive | ContextState::Parked);
         for info in self.contexts.all().iter().filter(|info| is_listed(info)) {
@@ -102,14 +101,14 @@ fn id(id: ContextId) -> Id {
     (id.index, id.generation)
 }
 
-/// Handle to a context. `has_left` is true after the context was observed in a state other than alive.
+/// Handle to a context. `has_left` becomes true when the context is observed in any state but alive.
 struct Handle {
     name: usize,
     context: LoadContext,
     has_left: bool,
 }
 
-/// Call on its own thread that waits for a file.
+/// Call that waits for a file on its own thread.
 struct Running {
     file: PathBuf,
     thread: Option<JoinHandle<Result<Option<Value>, ContextError>>>,
@@ -140,7 +139,7 @@ enum Held {
         task: Box<Scoped<TaskFuture>>,
         seen: Seen,
     },
-    /// Pointer with its first answer, which must never change.
+    /// Pointer with the answer of its first call. Later calls must return an equal answer.
     Pointer {
         pointer: FunctionPointer,
         tag: Option<u64>,
@@ -162,10 +161,10 @@ impl<'a> Worker<'a> {
         Self { shared, number, is_race, handles: Vec::new(), functions: Vec::new(), held: Vec::new() }
     }
 
-    /// Executes a step while no other thread executes one.
+    /// Executes a step while the other threads execute no step.
     ///
     /// # Errors
-    /// Describes the difference from the model.
+    /// Returns a description of the difference from the model.
     pub(crate) fn step(&mut self, model: &mut Model, op: Op) -> Result<(), String> {
         for needed in self.to_get_a_handle(op) {
             if op.name().is_some_and(|name| !model.has_handle(self.number, name)) {
@@ -189,10 +188,10 @@ impl<'a> Worker<'a> {
         model.compare(&listed)
     }
 
-    /// Executes a step while other threads execute theirs.
+    /// Executes a step while other threads also execute steps.
     ///
     /// # Errors
-    /// Describes an outcome that no other thread can explain.
+    /// Returns a description of an outcome that no step of another thread can explain.
     pub(crate) fn race(&mut self, op: Op) -> Result<(), String> {
         for needed in self.to_get_a_handle(op) {
             if op.name().is_some_and(|name| self.handle_index(name).is_none()) {
@@ -223,10 +222,10 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Releases all holders.
+    /// Releases all holders of this thread.
     ///
     /// # Errors
-    /// Describes a call that did not complete.
+    /// Returns a description of a call that did not complete.
     pub(crate) fn release(&mut self) -> Result<(), String> {
         while !self.held.is_empty() {
             self.act(Op::Release(0))?;
@@ -331,7 +330,7 @@ impl<'a> Worker<'a> {
     }
 
     fn take(&mut self, name: usize, context: LoadContext) -> Outcome {
-        // A context that another thread has unloaded has no id.
+        // If another thread has unloaded the context, it has no id.
         let index = context.id().map_or(0, |id| id.index);
         self.handles.push(Handle { name, context, has_left: false });
         Outcome::Handle(index)
@@ -366,7 +365,8 @@ impl<'a> Worker<'a> {
         let caller = thread::Builder::new().name(call.clone()).spawn(move || wait.call(&[path]));
         let thread = caller.expect("a thread can be started");
         if !self.is_race {
-            // Reports name threads as `"name" (number)`; any context may hold the module of the call.
+            // Reports name a thread as `"name" (number)`. The report of any context may list the call, because any context may hold its
+            // module.
             let call = format!("{call:?} (");
             let contexts = &self.shared.contexts;
             let has_call = |report: BlockerReport| report.blockers.iter().any(|by| by.thread.starts_with(&call));
@@ -501,7 +501,7 @@ fn modules_of(shared: &Shared, name: usize) -> Vec<ModuleSummary> {
     shared.contexts.slim(LETTERS[name]).map(|context| context.modules()).unwrap_or_default()
 }
 
-/// True if the ticket belongs to this generation. Only tickets of replaced generations name a generation; a ticket of the whole
+/// Returns true if the ticket belongs to this generation. The ticket of a replaced generation names the generation. The ticket of the whole
 /// context belongs to its last generation.
 fn is_of(ticket: &UnloadTicket, generation: u64, unload_outcomes: &[(u64, UnloadOutcome)]) -> bool {
     let is_last = unload_outcomes.iter().all(|(other, _)| *other <= generation);
@@ -559,7 +559,7 @@ fn refused(error: ContextError) -> Result<Outcome, String> {
     }))
 }
 
-/// Checks that only the Default context and parked contexts are listed.
+/// Checks that the host lists only the Default context and parked contexts.
 pub(crate) fn is_quiet(shared: &Shared) -> bool {
     let is_over = |kind, state| kind == ContextKind::Default || state == ContextState::Parked;
     shared.contexts.all().iter().all(|info| is_over(info.kind, info.state))

@@ -1,4 +1,4 @@
-//! Libraries of the programs: built once, identified by their build ids.
+//! Builds the libraries of the programs once, and identifies them by their build ids.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,11 +1,11 @@
-//! Runs random programs over load contexts, and compares them with a small model of the design: alive generations, their holders,
-//! name resolution, and the end of every context without holders. Some programs run step by step on one to four threads and are
-//! compared after each step. In the other programs the threads race, and only order-independent rules are compared. At the end no
-//! context is listed and only parked images are mapped.
+//! Runs random programs over load contexts, and compares them with a small model of the design. The model contains alive generations, their
+//! holders, name resolution, and the end of every context without holders. Some programs run step by step on one to four threads, and each
+//! step is compared with the model. In the other programs the threads race. These programs are compared only by rules that hold for any
+//! order. At the end no context is listed and only parked images are mapped.
 //!
-//! `ALCEDO_MODEL_PROGRAMS` sets the number of programs and `ALCEDO_MODEL_SEED` the first seed; by default the run takes some seconds.
-//! A failure prints its seed and the shortest program that also fails; one program with that seed reproduces it. `.ci/contexts` runs
-//! ten thousand programs on demand.
+//! `ALCEDO_MODEL_PROGRAMS` sets the number of programs and `ALCEDO_MODEL_SEED` the first seed. By default the run takes some seconds. A
+//! failure prints its seed and the shortest program that also fails. To reproduce the failure, run one program with that seed.
+//! `.ci/contexts` runs ten thousand programs on demand.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -41,13 +41,13 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use crate::libraries::Libraries;
 use crate::program::{Program, programs};
 
-/// Number of programs per process; limited, since parked images stay mapped until the process ends.
+/// Number of programs per process. Parked images stay mapped until the process ends, so the number is limited.
 const BATCH: u64 = 500;
-/// Duration of the run that is part of the tests.
+/// Duration of the default run.
 const CUT: Duration = Duration::from_secs(6);
-/// Timeout for events that must happen.
+/// Timeout for events that must occur.
 const LONG: Duration = Duration::from_secs(30);
-/// Timeout of an event while a failed program is shortened, and the limit for shortening.
+/// Limits while a failed program is shortened: the timeout for one event, and the total time.
 const SHORT: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(90));
 
 fn main() -> ExitCode {
@@ -73,7 +73,7 @@ fn from_environment(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|error| panic!("{name} is to be a number, not {text:?}: {error}")))
 }
 
-/// Generates the program of a seed.
+/// Generates the program of `seed`.
 fn thrown(seed: u64) -> Program {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -82,7 +82,7 @@ fn thrown(seed: u64) -> Program {
     programs().new_tree(&mut runner).expect("no program is refused").current()
 }
 
-/// Runs batches of programs in separate processes, so that a hang or crash is detected and attributed.
+/// Runs batches of programs in separate processes. The parent process detects a hang or crash, and reports the program that caused it.
 fn contexts_behave_like_the_model_under_any_interleaving() -> Result<(), Failed> {
     let (limit, seed) = (from_environment("ALCEDO_MODEL_PROGRAMS"), from_environment("ALCEDO_MODEL_SEED"));
     // Builds the libraries once, before the child processes start.
@@ -118,7 +118,7 @@ fn contexts_behave_like_the_model_under_any_interleaving() -> Result<(), Failed>
     Ok(())
 }
 
-/// Runs one batch and writes the last seed into the file `at`.
+/// Runs one batch. Writes each seed into the file `at` before its program runs.
 fn run_batch(at: &Path) -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         if info.payload_as_str() != Some("panics on purpose") {
@@ -156,7 +156,7 @@ fn panic_message(payload: &(dyn Any + Send)) -> String {
     format!("it panicked: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("without a text"))
 }
 
-/// Removes steps while the program still fails, and prints the remaining steps.
+/// Removes steps as long as the program still fails, and prints the remaining steps.
 fn shrink(seed: u64, program: Program, libraries: &Arc<Libraries>, mut failure: String) {
     let (patience, limit) = SHORT;
     let (begun, mut shortest) = (Instant::now(), program);

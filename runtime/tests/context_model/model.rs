@@ -1,8 +1,9 @@
-//! Model of load contexts according to the design, without the runtime: names, generations, holders, lenders, and their consequences.
-//! `program.rs` defines the steps; `drive.rs` executes and compares them.
+//! Models load contexts as the design defines them, without the runtime: names, generations, holders, lenders, and their consequences.
+//! `program.rs` defines the steps. `drive.rs` executes the steps and compares their outcomes.
 //!
-//! A generation is alive, leaving, parked or dead. A leaving generation is *held* if the model knows a holder: then it must exist. It
-//! *may be held* if a module was lent to a context whose modules do not need it. Otherwise it must end, at an unspecified moment.
+//! A generation is alive, leaving, parked or dead. A leaving generation is *held* if the model knows a holder: the generation must then
+//! exist. The generation *may be held* if it has lent a module to a context whose modules do not need this module. Otherwise the generation
+//! must end, at an unspecified moment.
 
 mod loading;
 
@@ -28,16 +29,16 @@ struct Generation {
     context: usize,
     number: u64,
     life: Life,
-    /// Own modules, dependencies first.
+    /// Own modules of the generation. Dependencies precede their dependents.
     own: Vec<Lib>,
-    /// Modules that resolvers have found in other contexts.
+    /// Modules of other contexts that a resolver has found for this generation.
     borrowed: BTreeMap<Module, Found>,
 }
 
-/// Loaded module with its owner.
+/// Loaded module with the generation that owns it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Found {
-    /// Owner; `None` for the Default.
+    /// Generation that owns the module, or `None` for the Default.
     owner: Option<Gen>,
     lib: Lib,
 }
@@ -45,14 +46,14 @@ struct Found {
 #[derive(Clone, Debug)]
 struct Resolver {
     answer: Answer,
-    /// Modules of the lender when the resolver was set.
+    /// Modules that the lender had when the resolver was set.
     kept: Vec<Found>,
 }
 
 #[derive(Clone, Debug)]
 struct Context {
     name: usize,
-    /// Number assigned by the host.
+    /// Index that the host has assigned to the context.
     index: u64,
     handles: usize,
     current: Option<Gen>,
@@ -61,39 +62,39 @@ struct Context {
     handlers: Vec<Resolver>,
 }
 
-/// Kind of a holder on a thread.
+/// Kind of a holder. A thread has holders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// Scope, with the previous scope of the thread.
+    /// Scope, with the scope that the thread was in before.
     Scope {
         before: Option<Gen>,
     },
-    /// Future in a scope.
+    /// Future that runs in a scope.
     Task,
-    /// Address of a function of this library.
+    /// Address of a function in this library.
     Pointer(Lib),
     Call,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Holder {
-    /// `None` for the Default.
+    /// Generation that the holder keeps, or `None` for the Default.
     held: Option<Gen>,
     kind: Kind,
 }
 
-/// Function by name; its target is fixed for the rest of the generation.
+/// Function by name. Its target does not change while its generation is alive.
 #[derive(Clone, Copy, Debug)]
 struct Function {
     context: usize,
     module: Module,
-    /// Generation in which the function was looked up, and the module that has the function.
+    /// Generation in which the function was looked up, and the module that contains the function.
     bound: Option<(Gen, Found)>,
 }
 
 #[derive(Clone, Default, Debug)]
 struct Thread {
-    /// Contexts to which this thread has handles, oldest handle first.
+    /// Contexts to which this thread has handles. The oldest handle is first.
     handles: Vec<usize>,
     functions: Vec<Function>,
     holders: Vec<Holder>,
@@ -101,7 +102,7 @@ struct Thread {
     here: Option<Gen>,
 }
 
-/// Dependency of one generation on a module of another.
+/// Dependency of one generation on a module of another generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Edge {
     from: Gen,
@@ -117,7 +118,7 @@ pub(crate) struct Model {
     edges: Vec<Edge>,
     threads: Vec<Thread>,
     default: Vec<Lib>,
-    /// True if the design leaves the outcome of a step open; then only the invariants are compared.
+    /// True if the design does not define the outcome of a step. From then on, only the invariants are compared.
     is_open: bool,
 }
 
@@ -140,7 +141,7 @@ impl Model {
     /// Compares the outcome of a step with the model and updates the model.
     ///
     /// # Errors
-    /// Describes the expected outcomes.
+    /// Returns a description of the expected outcomes.
     pub(crate) fn check(&mut self, thread: usize, op: Op, outcome: &Outcome) -> Result<(), String> {
         if *outcome == Outcome::Skipped {
             return Ok(());
@@ -152,7 +153,7 @@ impl Model {
         }
     }
 
-    /// Executes the step in the model and returns the possible outcomes; an empty list permits any.
+    /// Executes the step in the model and returns the possible outcomes. An empty list permits any outcome.
     fn step(&mut self, thread: usize, op: Op, outcome: &Outcome) -> Vec<Outcome> {
         match op {
             Op::Create(name) => self.create(thread, name, outcome),
@@ -323,7 +324,7 @@ impl Model {
         }
     }
 
-    /// True if the model cannot predict the outcome of the step.
+    /// Returns true if the model cannot predict the outcome of the step.
     pub(crate) fn is_left_out(&self, thread: usize, op: Op) -> bool {
         let context = |name| self.handle(thread, name);
         match op {
@@ -338,7 +339,7 @@ impl Model {
     /// Compares the contexts that the host lists with the required and permitted contexts.
     ///
     /// # Errors
-    /// Names a missing, surplus or differing context.
+    /// Returns a description of a missing, surplus or differing context.
     pub(crate) fn compare(&mut self, listed: &[Listed]) -> Result<(), String> {
         for at in 0..self.gens.len() {
             let (id, life) = (self.id(at), self.gens[at].life);
@@ -374,10 +375,10 @@ impl Model {
         }
     }
 
-    /// Marks the leaving generations of a context that are still listed as parked, and the others as dead.
+    /// Marks the leaving generations of a context: as parked if the host still lists them, otherwise as dead.
     ///
     /// # Errors
-    /// Names a held generation that is not parked.
+    /// Returns a description of a held generation that is not parked.
     pub(crate) fn was_parked(&mut self, thread: usize, name: usize, listed: &[Listed]) -> Result<(), String> {
         let context = self.expect_handle(thread, name);
         for at in 0..self.gens.len() {
@@ -389,7 +390,7 @@ impl Model {
             self.gens[at].life = match found {
                 Some(found) if found.is_parked => Life::Parked,
                 Some(found) => return Err(format!("{} was parked but is {found:?}", self.title(at))),
-                // Without modules there is nothing to park.
+                // A generation without modules has no images to park.
                 None if is_held && !self.gens[at].own.is_empty() => {
                     return Err(format!("{} was held and parked but has ended", self.title(at)));
                 }
@@ -399,7 +400,7 @@ impl Model {
         Ok(())
     }
 
-    /// Leaving generations of a context by host number, with their predicted outcomes.
+    /// Returns the leaving generations of a context with their predicted outcomes. A generation is identified by its number in the host.
     pub(crate) fn unload_outcomes(&self, thread: usize, name: usize) -> Vec<(u64, UnloadOutcome)> {
         let context = self.expect_handle(thread, name);
         let leaving = |at: &Gen| self.gens[*at].context == context && self.gens[*at].life == Life::Leaving;
@@ -427,12 +428,12 @@ impl Model {
         named
     }
 
-    /// True if every context of the program must end after the last holder is released.
+    /// Returns true if the release of the last holder must end every context of the program.
     pub(crate) fn all_end(&self) -> bool {
         (0..self.gens.len()).all(|at| self.gens[at].life != Life::Leaving || !self.may_be_held(at))
     }
 
-    /// Titles of contexts that a shutdown leaves, each with the minimum and maximum number of generations.
+    /// Returns the titles of contexts that remain after a shutdown, each with the minimum and maximum number of their generations.
     pub(crate) fn left(&self) -> Vec<(String, usize, usize)> {
         let leaving: Vec<_> = (0..self.gens.len()).filter(|at| self.gens[*at].life == Life::Leaving).collect();
         let counted = |at: &Gen| {
@@ -452,17 +453,17 @@ impl Model {
         self.threads.iter_mut().for_each(|thread| thread.holders.clear());
     }
 
-    /// True if the model knows a holder.
+    /// Returns true if the model knows a holder of the generation.
     fn is_held(&self, at: Gen) -> bool {
         self.held(at, true, &mut Vec::new())
     }
 
-    /// True if a holder is possible.
+    /// Returns true if the generation may have a holder.
     fn may_be_held(&self, at: Gen) -> bool {
         self.held(at, false, &mut Vec::new())
     }
 
-    /// Ignores cycles of generations that only hold each other.
+    /// Returns true if the generation has a holder. Generations that only hold each other do not count as holders.
     fn held(&self, at: Gen, for_sure: bool, visited: &mut Vec<Gen>) -> bool {
         if visited.contains(&at) {
             return false;
@@ -506,7 +507,7 @@ impl Model {
         Resolver { answer, kept: lender.into_iter().flat_map(kept).collect() }
     }
 
-    /// Finds the module for a function that is requested from a context.
+    /// Finds the module that contains the requested function of a context.
     fn offers(&self, context: usize, module: Module) -> Result<Found, Refusal> {
         let current = self.contexts[context].current.ok_or(Refusal::Unloading)?;
         let default = self.default.iter().find(|lib| lib.module() == module);
@@ -522,7 +523,7 @@ impl Model {
         }
     }
 
-    /// True if another context may have lent the module to this context.
+    /// Returns true if another context may have lent the module to this context.
     fn is_unknown(&self, context: usize, module: Module) -> bool {
         let current = self.contexts[context].current;
         self.is_open && current.is_some_and(|current| self.own_of(current, module).is_none())
@@ -532,7 +533,7 @@ impl Model {
         self.gens[at].own.iter().copied().find(|lib| lib.module() == module)
     }
 
-    /// Finds an own or lent module of a generation.
+    /// Finds a module that the generation owns or has borrowed.
     fn has(&self, at: Gen, module: Module) -> Option<Found> {
         let own = self.own_of(at, module).map(|lib| Found { owner: Some(at), lib });
         own.or_else(|| self.gens[at].borrowed.get(&module).copied())

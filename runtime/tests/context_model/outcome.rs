@@ -1,4 +1,4 @@
-//! Results of steps and reports, as the model predicts them and as `drive.rs` reads them from the host.
+//! Defines the outcomes of steps and reports. The model predicts them, and `drive.rs` reads them from the host.
 
 use crate::program::{Lib, Op};
 
@@ -9,23 +9,23 @@ pub(crate) enum Refusal {
     NotFound,
     Occupied,
     WrongName,
-    /// A resolver failed or panicked, or its own request was refused.
+    /// A resolver failed or panicked, or the host refused a request of the resolver.
     Resolver,
     Foreign,
     Pinned,
     Order,
     Main,
     NoFunction,
-    /// The requested load is already in progress. On a single thread, only a resolver can cause this refusal.
+    /// The requested load is already in progress. If the program has a single thread, only a resolver can cause this refusal.
     Cycle,
 }
 
-/// Identity of a generation in the host: index and generation. The Default is 0, 1.
+/// Identity of a generation in the host: index and generation. The Default has the identity (0, 1).
 pub(crate) type Id = (u64, u64);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
-    /// The step had no object to use.
+    /// The step required an object that the thread does not have.
     Skipped,
     Done,
     /// Handle to the context with this index.
@@ -42,12 +42,12 @@ pub(crate) enum Outcome {
     Refused(Refusal),
 }
 
-/// Expected report about a leaving generation.
+/// Expected report about the end of a leaving generation.
 pub(crate) enum UnloadOutcome {
     Ends,
-    /// The generation is held; its report lists at least this many holders of each kind.
+    /// The generation is held. Its report lists at least the holders in `Named`.
     Held(Named),
-    /// The design leaves the outcome open.
+    /// The design does not define the outcome.
     Open,
 }
 
@@ -57,11 +57,11 @@ pub(crate) struct Named {
     pub(crate) scopes: usize,
     pub(crate) borrows: usize,
     pub(crate) calls: usize,
-    /// Titles of contexts whose modules depend on the generation.
+    /// Titles of the contexts whose modules depend on this generation.
     pub(crate) dependents: Vec<String>,
 }
 
-/// State of one listed generation.
+/// State of a generation that the host lists.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Listed {
     pub(crate) id: Id,
@@ -72,7 +72,7 @@ pub(crate) struct Listed {
     pub(crate) modules: Vec<Lib>,
 }
 
-/// Checks that the outcome is possible for the step under any interleaving of other threads.
+/// Checks that any interleaving with the steps of other threads can produce the outcome.
 pub(crate) fn is_possible(op: Op, outcome: &Outcome) -> bool {
     let Outcome::Refused(refusal) = outcome else { return true };
     match op {

@@ -1,5 +1,5 @@
-//! Programs of load contexts: operations of some threads on a few names. A program is data, so that it can be generated, shortened and
-//! printed without a runtime.
+//! Defines programs of load contexts: each runs operations of some threads on a few names. A program is plain data, so it can be generated,
+//! shortened and printed without a runtime.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 
-/// Number of names; small, so that names are reused.
+/// Number of names. It is small, so that programs reuse names.
 pub(crate) const NAMES: usize = 3;
 pub(crate) const LETTERS: [&str; NAMES] = ["a", "b", "c"];
 
@@ -59,7 +59,7 @@ impl Lib {
         }
     }
 
-    /// Result of the library's function `build_tag`.
+    /// Returns the result of the library's function `build_tag`.
     pub(crate) fn tag(self) -> u64 {
         match self {
             Self::Reports1 | Self::Figures1 => 1,
@@ -85,7 +85,7 @@ impl Lib {
 pub(crate) enum Build {
     One,
     Two,
-    /// Build that depends on the other module.
+    /// Build that depends on the module that was not requested.
     Needs,
 }
 
@@ -98,15 +98,15 @@ pub(crate) enum Answer {
     WrongName,
     Fails,
     Panics,
-    /// Lends the modules that the living context of this name has at the time of the request.
+    /// Lends the modules that the living context of this name has when the request is made.
     Offer(usize),
-    /// Lends the modules that the context had when the resolver was set, in any state of the context.
+    /// Lends the modules that the context had when the resolver was set, even if the context is no longer alive.
     OfferKept(usize),
-    /// Requests the module from the living context of this name, and lends the result.
+    /// Requests the module from the living context of this name, and lends the result of this request.
     LoadFrom(usize),
 }
 
-/// Source of a library.
+/// Form in which a library is passed to a load.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum How {
     Path,
@@ -114,8 +114,8 @@ pub(crate) enum How {
     Reader,
 }
 
-/// Step of a thread. A name refers to the newest handle of the name on this thread; without a handle, the step finds or creates the
-/// context.
+/// Step of a thread. A name refers to the newest handle that this thread has for the name. If the thread has no such handle, the step finds
+/// or creates the context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     Create(usize),
@@ -126,9 +126,9 @@ pub(crate) enum Op {
     LoadName(usize, Module),
     SetResolver(usize, Answer),
     AddHandler(usize, Answer),
-    /// Loads into the Default, permanently.
+    /// Loads a module into the Default. The module is never unloaded.
     LoadDefault(Lib),
-    /// Keeps a function by name.
+    /// Looks up a function by name and keeps the result.
     Function(usize, Module),
     /// Calls a function that the thread has kept.
     Call(usize),
@@ -138,7 +138,7 @@ pub(crate) enum Op {
     Enter(usize),
     /// Wraps a future, which is a lease.
     Task(usize),
-    /// Begins a call on its own thread, which is a lease until its release.
+    /// Begins a call on its own thread. The call is a lease until its release.
     BeginCall(usize),
     /// Uses the held object: calls the pointer, polls the future, or checks the context of the scope.
     Use(usize),
@@ -148,7 +148,7 @@ pub(crate) enum Op {
     Replace(usize, Lib),
     Park(usize),
     Poll(usize),
-    /// Waits for the end of a context if the model predicts it; otherwise reads the report.
+    /// Waits for the end of a context if the model predicts that end. Otherwise reads the report.
     Wait(usize),
 }
 
@@ -183,22 +183,23 @@ impl Op {
 /// End of the runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
-    /// All holders are released and all contexts ended before the runtime is shut down.
+    /// The program releases all holders and waits for the end of all contexts. Then it shuts the runtime down.
     ShutdownLast,
-    /// Shuts the runtime down while holders still exist.
+    /// The program shuts the runtime down while holders still exist.
     ShutdownFirst,
-    /// The runtime is dropped first, without a shutdown.
+    /// The program drops the runtime without a shutdown, while holders still exist.
     DropFirst,
 }
 
 #[derive(Clone, PartialEq)]
 pub(crate) struct Program {
-    /// Steps with the number of their thread: executed in this order, or per thread in a race.
+    /// Steps with the number of their thread. Without a race, the steps run in this order. In a race, each thread runs its steps in this
+    /// order.
     pub(crate) ops: Vec<(usize, Op)>,
     pub(crate) threads: usize,
     /// True if the threads do not wait for each other.
     pub(crate) is_race: bool,
-    /// True if a canary loads every library first.
+    /// True if a canary loads every library before the host does.
     pub(crate) has_canary: bool,
     pub(crate) ending: Ending,
 }
@@ -278,13 +279,13 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Operations that leave images mapped until the process ends, so they are generated rarely.
+/// Returns the operations that leave images mapped until the process ends. These operations are generated rarely.
 fn rare() -> impl Strategy<Value = Op> {
     let default = prop_oneof![Just(Lib::Figures1), Just(Lib::Reports1), Just(Lib::FiguresNeeds)];
     prop_oneof![default.prop_map(Op::LoadDefault), name().prop_map(Op::Park)]
 }
 
-/// Sequences of steps that are only useful in this order.
+/// Returns sequences of steps that are only useful in this order.
 fn phrase() -> impl Strategy<Value = Vec<Op>> {
     let lends = prop_oneof![
         3 => name().prop_map(Answer::Offer),
@@ -346,7 +347,7 @@ pub(crate) fn programs() -> impl Strategy<Value = Program> {
 }
 
 impl Program {
-    /// Returns shorter programs: without halves first, without single steps last.
+    /// Returns shorter variants of the program: first variants without one half, last variants without a single step.
     pub(crate) fn shorter(&self) -> Vec<Self> {
         let count = self.ops.len();
         let sizes = std::iter::successors(Some(count.div_ceil(2)), |size| (*size > 1).then_some(size / 2));

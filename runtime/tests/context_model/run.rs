@@ -1,4 +1,4 @@
-//! Runs one program from the construction of its runtime to its end, and checks that only parked images are left.
+//! Runs one program from the construction of its runtime to its end. Checks that only parked images remain mapped.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -41,10 +41,10 @@ impl Line {
     }
 }
 
-/// Runs the program; waits at most `patience` for each event that must happen.
+/// Runs the program. Waits at most `patience` for each event that must occur.
 ///
 /// # Errors
-/// Describes an outcome that the model does not allow.
+/// Returns a description of an outcome that the model does not allow.
 pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Duration) -> Result<(), String> {
     let canary = if program.has_canary { Canary::Auto } else { Canary::Off };
     let runtime = support::builder().canary(canary).unloads(|policy| policy.shutdown = Duration::from_millis(20));
@@ -77,7 +77,7 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
             true => race(program, &lines, runtime),
             false => one_at_a_time(program, &lines, &model, runtime),
         }
-        // The holders of the threads end here; dropping the last handle unloads its context.
+        // At this point the threads drop their holders. Dropping the last handle of a context unloads the context.
     })?;
     let must_end = program.is_race || model.lock().expect("not poisoned").all_end();
     end(&shared, &stage_dir, must_end)?;
@@ -90,14 +90,14 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let has_mapped_images = has_images(&shared);
     watch::end();
     drop(shared);
-    // A thread that drives an unload may hold shared state a little longer.
+    // A thread that drives an unload may hold the shared state slightly longer.
     match has_mapped_images || until(patience, || !stage_dir.exists()) {
         true => Ok(()),
         false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),
     }
 }
 
-/// Runtime to shut down last, if it still exists.
+/// Runtime to shut down at the end of the program, if the runtime still exists.
 type Left = Option<Runtime>;
 
 fn one_at_a_time(program: &Program, lines: &[Line], model: &Mutex<Model>, runtime: Runtime) -> Result<Left, String> {
@@ -131,7 +131,7 @@ fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, Str
     match program.ending {
         Ending::ShutdownLast => kept = Some(runtime),
         Ending::ShutdownFirst => {
-            // Ends the runtime in the middle of the race.
+            // Ends the runtime while the threads race.
             thread::sleep(Duration::from_millis(program.ops.len() as u64));
             let _left = runtime.shutdown();
         }
@@ -142,7 +142,7 @@ fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, Str
     Ok(kept)
 }
 
-/// Checks that the shutdown report lists each held generation once.
+/// Checks that the report of the shutdown lists each held generation once.
 fn expect_left(ended: &ShutdownReport, left: &[(String, usize, usize)]) -> Result<(), String> {
     for (title, least, most) in left {
         let found = ended.left.iter().filter(|line| line.starts_with(title)).count();
@@ -153,10 +153,10 @@ fn expect_left(ended: &ShutdownReport, left: &[(String, usize, usize)]) -> Resul
     Ok(())
 }
 
-/// Checks that everything ends and all images are unmapped after the last holder is released.
+/// Checks that every context ends and all images are unmapped after the release of the last holder.
 fn end(shared: &Arc<Shared>, stage_dir: &Path, must_end: bool) -> Result<(), String> {
     if !must_end || is_parked(shared) {
-        // A parked image keeps its dependencies permanently, so these dependencies must also be parked.
+        // A parked image keeps its dependencies permanently. These dependencies must therefore also be parked.
         shared.contexts.park_after(Some(Duration::from_secs(1)));
     }
     if !until(shared.patience, || is_quiet(shared)) {

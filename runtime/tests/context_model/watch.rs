@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::drive::Shared;
 
-/// Longer than any wait in a program.
+/// Time limit of a program. Every wait in a program is shorter.
 const LIMIT: Duration = Duration::from_secs(180);
-/// Time limit for the report of a hang, since hanging threads may hold the locks that the report needs.
+/// Time limit for the report of a hang. The hanging threads may hold locks that the report needs.
 const WORDS: Duration = Duration::from_secs(10);
 
 struct Running {
@@ -21,7 +21,7 @@ struct Running {
 static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
 static TITLE: Mutex<String> = Mutex::new(String::new());
 
-/// Watches all programs of this process.
+/// Starts a thread that watches all programs of this process.
 pub(crate) fn start() {
     thread::spawn(|| {
         loop {

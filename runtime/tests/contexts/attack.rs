@@ -1,5 +1,5 @@
-//! Tests attacks with the public API and safe code: listeners and resolvers that own values with panicking or inspecting drops,
-//! scopes left out of order, contexts parked or unloaded during a load.
+//! Tests attacks with the public API and safe code: listeners and resolvers whose values have a panicking or inspecting `Drop`, scopes left
+//! out of order, and contexts that are parked or unloaded during a load.
 
 use std::cell::RefCell;
 use std::fs;
@@ -16,15 +16,15 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
 
-/// Runs `work` on a separate thread, which may never return.
+/// Runs `work` on a separate thread. The thread may never return.
 fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));
     outcome
 }
 
-/// Returns the functions of a stop point. The first function blocks its thread there, the second waits until a thread is blocked, and
-/// the third releases that thread.
+/// Returns three functions of a stop point. The first function blocks the calling thread. The second function waits until a thread is
+/// blocked. The third function releases the blocked thread.
 fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() + 'static) {
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (inside, released) = (Mutex::new(inside), Mutex::new(released));
@@ -78,7 +78,7 @@ fn a_scope_that_a_thread_local_keeps_ends_with_its_thread() {
     let slim = contexts.create_slim("kept").expect("the name is free");
     let inner = slim.clone();
     let thread = thread::spawn(move || {
-        // The destructor of this slot is registered first and runs last.
+        // The destructor of this slot is registered first. It therefore runs last.
         KEEP.with_borrow_mut(|keep| *keep = None);
         let scope = inner.enter().expect("it is alive");
         KEEP.with_borrow_mut(|keep| *keep = Some(scope));
@@ -233,7 +233,7 @@ fn a_listener_with_a_panicking_drop_ends_neither_thread_nor_later_unloads() {
     drop(runtime.shutdown());
     resume();
     support::until("the notifying thread continues", || ticket.state() == ContextState::Dead);
-    // The contexts outlive their runtime.
+    // The contexts outlive the runtime that created them.
     let two = slim(&contexts, "two");
     let lease = two.lease("a test").expect("it is alive");
     let ticket = two.begin_unload().expect("it is collectible");

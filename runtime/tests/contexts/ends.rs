@@ -1,4 +1,4 @@
-//! Tests that every context has its events at the end of the runtime and of the process.
+//! Tests that every context sends its events when the runtime or the process ends.
 
 use std::cell::RefCell;
 use std::process::Command;
@@ -88,7 +88,7 @@ fn a_slim_created_after_its_runtime_ended_still_works() {
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 
-/// Returns a runtime with a short shutdown timeout, a Slim in it, and a pointer that keeps the Slim from ending.
+/// Returns a runtime with a short shutdown timeout and a Slim. Also returns a pointer that prevents the end of the Slim.
 fn held() -> (Runtime, Contexts, LoadContext, alcedo_runtime::FunctionPointer) {
     let builder = support::builder().unloads(|policy| policy.shutdown = Duration::from_millis(100));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
@@ -126,7 +126,7 @@ fn a_shutdown_report_lists_images_of_parked_slims() {
     assert!(left[0].starts_with("reports of Slim \"held\" stays mapped"), "{left:?}");
 }
 
-/// Environment variable of the child process: the kind of end, a space, and the path of the file for received events.
+/// Environment variable of the child process. Contains the kind of end, a space, and the path of the file for received events.
 const HOW: &str = "ALCEDO_TEST_END";
 
 #[test]
@@ -160,11 +160,11 @@ fn process_exit_notifies_slims_and_the_default_if_the_host_opts_in() {
 }
 
 thread_local! {
-    /// Slot for a runtime that is dropped by its thread.
+    /// Slot for a runtime. The end of the thread drops the runtime.
     static KEPT: RefCell<Option<(Runtime, LoadContext)>> = const { RefCell::new(None) };
 }
 
-/// Body of the child process. Unloads one Slim, keeps another Slim alive, and ends the process as `how` specifies.
+/// Runs in the child process. Unloads one Slim, keeps another Slim alive, and ends the process as `how` specifies.
 fn end_process(how: &str) {
     let (how, file) = how.split_once(' ').expect("how, and a file");
     if how == "thread-local" {
@@ -203,7 +203,7 @@ fn end_process(how: &str) {
             std::process::exit(7);
         }
         "other-thread" => {
-            // This thread keeps the handles while another thread ends the process.
+            // This thread keeps the handles. A second thread ends the process.
             let ends = thread::spawn(|| std::process::exit(7));
             let _never = ends.join();
         }

@@ -1,4 +1,4 @@
-//! Tests context kinds and names: table A.
+//! Tests the kinds and the names of contexts: table A.
 
 use alcedo_runtime::{ContextId, ContextKind, ContextState};
 

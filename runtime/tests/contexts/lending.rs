@@ -1,4 +1,4 @@
-//! Tests contexts that lend modules to each other: each module is unloaded when it has no dependents, in any context.
+//! Tests contexts that lend modules to each other. A module is unloaded when no module of any context depends on it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn figurines() -> PathBuf {
     support::plugin("figures", &["misnamed", "needs-reports"])
 }
 
-/// Two Slims that lend each other modules: `figurines` of `one` needs `reports` of `other`, which needs `figures` of `one`.
+/// Creates two Slims that lend each other modules. `figurines` of `one` needs `reports` of `other`. `reports` needs `figures` of `one`.
 fn mutual_slims(contexts: &Contexts) -> [LoadContext; 2] {
     let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
     resolve_to(&other, one.load_path(figures(1)).expect("it is loaded"));
@@ -104,7 +104,7 @@ fn a_replaced_generation_keeps_its_dependencies_only_until_it_is_unloaded() {
     assert_end_together(&other, &one, |other| other.replace(reports(1)).expect("it starts"));
 }
 
-/// Checks that the old generation of `lender` is kept by `borrower` and ends with it.
+/// Checks that `borrower` keeps the old generation of `lender`, and that both generations end together.
 fn assert_end_together(
     lender: &LoadContext,
     borrower: &LoadContext,
@@ -187,7 +187,7 @@ fn modules_of_two_contexts_with_mutual_dependencies_are_not_loaded() {
     one.set_resolver(move |_| Ok(Some(FoundModule::Loaded(loads.load_path(needy())?))));
     assert!(one.load_path(&needs_reports).is_err());
     assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "no cycle is left to end");
-    // Replaces both resolvers: each resolver owns a handle to the other context, which would keep that context alive.
+    // Replaces both resolvers. Each resolver owns a handle to the other context. That handle would keep the context alive.
     for slim in [&one, &other] {
         slim.set_resolver(|_| Ok(None));
         gone(&begin(slim));

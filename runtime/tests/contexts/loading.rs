@@ -1,4 +1,4 @@
-//! Tests loading of modules: table B, and the load errors of table G.
+//! Tests loads of modules: table B, and the load errors of table G.
 
 use std::fs;
 
@@ -174,7 +174,7 @@ fn b8_a_manifest_is_read_without_running_any_code() {
 
     let witness = dir.path().join("witness");
     let library = support::plugin("broken", &["witness"]);
-    // The library writes this file when it is mapped.
+    // The initializer of the library writes this file when the library is mapped.
     let output = std::process::Command::new(std::env::current_exe().expect("this test"))
         .args(["--exact", &support::full_name(module_path!(), "peeks_in_a_child"), "--ignored"])
         .env("ALCEDO_WITNESS", &witness)
@@ -234,7 +234,7 @@ fn a_host_requiring_seals_refuses_a_library_without_one() {
     let slim = runtime.contexts().create_slim("sealed").expect("the name is free");
     slim.load_path(reports(1)).expect("the build has sealed it");
     let mut bytes = fs::read(figures(1)).expect("it was built");
-    // The seal is the end of the file.
+    // The seal is at the end of the file. Removes bytes until the library counts as unsealed.
     while ManifestInfo::peek_bytes("figures", &bytes).is_ok_and(|info| info.sealed) {
         bytes.truncate(bytes.len() - 24);
     }

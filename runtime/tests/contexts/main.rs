@@ -1,5 +1,5 @@
-//! Tests the rules of load contexts: one test per rule, named after the rule, with real libraries. A letter and a number name a rule
-//! of .NET's load contexts; tests without a letter and a number check rules of this design. These rules have no test:
+//! Tests the rules of load contexts with real libraries. Each test checks one rule and is named after the rule. A letter and a number name
+//! a rule of .NET's load contexts. Tests without a letter and a number check rules of this design. These rules have no test:
 //!
 //! | rule | reason for no test |
 //! | --- | --- |
@@ -50,7 +50,7 @@ fn figures(tag: u64) -> PathBuf {
     support::tagged("figures", &[], tag)
 }
 
-/// A library of `reports` that needs `figures`.
+/// Returns a library of `reports` that needs `figures`.
 fn needy() -> PathBuf {
     support::plugin("reports", &["needs-figures"])
 }
@@ -59,12 +59,12 @@ fn runtime() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the contexts of a dropped runtime. The contexts outlive the runtime, and tests can create further contexts.
+/// Returns the contexts of a dropped runtime. The contexts outlive the runtime. Tests can create further contexts.
 fn contexts() -> Contexts {
     runtime().contexts()
 }
 
-/// A Slim with build 1 of `reports`.
+/// Creates a Slim with build 1 of `reports`.
 fn slim(contexts: &Contexts, name: &str) -> LoadContext {
     let slim = contexts.create_slim(name).unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(reports(1)).unwrap_or_else(|error| panic!("{error}"));
@@ -75,7 +75,7 @@ fn build_tag(slim: &LoadContext) -> ContextFunction {
     slim.function("Report", "build_tag", "-> u64").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Calls a function without parameters and returns its number.
+/// Calls a function without parameters, and returns the number that the function returns.
 fn number(function: &ContextFunction) -> Result<u64, ContextError> {
     match function.call(&[])? {
         Some(Value::U64(number)) => Ok(number),
@@ -83,7 +83,7 @@ fn number(function: &ContextFunction) -> Result<u64, ContextError> {
     }
 }
 
-/// Waits for the end of an unload without holders.
+/// Waits for the end of an unload that no holder blocks.
 fn gone(ticket: &UnloadTicket) {
     if let Err(report) = ticket.wait(LONG) {
         panic!("{report}");

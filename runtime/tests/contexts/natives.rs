@@ -9,7 +9,7 @@ use alcedo_runtime::ContextError;
 
 use super::{gone, refusal, reports, runtime, slim};
 
-/// Copies a library under a new name.
+/// Copies a native library under a new name.
 fn native(dir: &Path, name: &str) -> PathBuf {
     let path = dir.join(name);
     fs::copy(reports(1), &path).expect("it can be copied");

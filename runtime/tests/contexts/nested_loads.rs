@@ -1,5 +1,5 @@
-//! Tests nested and concurrent loads: a load that would wait for itself is refused with the chain of loads, and no lock is held
-//! while foreign code runs.
+//! Tests nested and concurrent loads. A load that would wait for its own end is refused with the chain of loads. No lock is held while
+//! foreign code runs.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::{LONG, any, figures, gone, needy, reports, runtime, slim, support};
 
-/// Chain of loads in an error or in its cause.
+/// Returns the chain of loads that an error or its cause contains.
 fn chain_of(error: &ContextError) -> Option<Vec<LoadStep>> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -32,13 +32,13 @@ fn formatted(chain: &[LoadStep]) -> String {
     chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
 }
 
-/// Returns the formatted chain of loads in the error of a refused load.
+/// Returns the formatted chain of loads from the error of a refused load.
 fn refused_chain<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
     let error = outcome.expect_err("it would wait for itself");
     formatted(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
 }
 
-/// Resolver that requests `name` from `context` for any request, and counts its calls.
+/// Returns a resolver that answers every request with `name` from `context`, and counts its calls.
 fn resolver_loading(
     context: &LoadContext,
     name: &str,
@@ -51,7 +51,7 @@ fn resolver_loading(
     }
 }
 
-/// Returns the outcome of a thread; fails after a long timeout.
+/// Returns the outcome of a thread. Fails after a long timeout.
 fn within<T>(outcome: &Receiver<T>) -> T {
     outcome.recv_timeout(LONG).expect("no thread waits permanently")
 }
@@ -174,13 +174,13 @@ fn a_recursive_resolver_of_native_libraries_is_refused() {
     assert_eq!(refused, format!("{for_reports} → {for_reports}"));
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 
-    // The resolver of a module may request the same library without naming the module.
+    // The resolver of a module may request the same library without a module name.
     let again = slim.clone();
     slim.set_native_resolver_of("reports", move |name| Ok(again.native_library(name, None).map(|_| None)?));
     slim.native_library("libm.so.6", Some("reports")).expect("the system has it");
 
-    // The cycle contains a native library and a module: the handler for the native library requests the module, and the
-    // resolver of the module requests the native library.
+    // The cycle contains a native library and a module. The handler of the native library requests the module. The resolver of the module
+    // requests the native library.
     let ours = "native library alcedo_nowhere in Slim \"natives\"";
     let again = slim.clone();
     slim.on_resolving_native(move |_| Ok(again.load_name("a", &any()).map(|_| None)?));
@@ -259,7 +259,7 @@ fn a_context_loads_other_and_equal_modules_while_its_resolver_runs() {
     assert_eq!(slim.modules().len(), 2);
 }
 
-/// Loads `reports` into the context on a separate thread, and blocks its main until a message arrives.
+/// Loads `reports` into the context on a separate thread. Blocks the main of `reports` until a message arrives.
 fn held_in_main(slim: &LoadContext) -> (Receiver<usize>, Receiver<()>, Sender<()>) {
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (slim, released, file) = (slim.clone(), Mutex::new(released), reports(1));
@@ -406,7 +406,7 @@ fn a_listener_may_load_more_modules_into_the_context() {
 
 #[test]
 fn a_resolver_may_set_another_resolver_while_dropped() {
-    /// Sets a resolver in its drop.
+    /// Sets a resolver when it is dropped.
     struct Sets(LoadContext);
     impl Drop for Sets {
         fn drop(&mut self) {

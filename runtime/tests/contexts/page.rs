@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Tests named by a page: `contexts/kinds.rs::a3_a_slim_is_created_and_unloaded`.
+/// Returns the tests that a page names, such as `contexts/kinds.rs::a3_a_slim_is_created_and_unloaded`.
 fn named(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split('`').filter_map(|word| word.split_once(".rs::"))
 }

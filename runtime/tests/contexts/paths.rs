@@ -1,4 +1,4 @@
-//! Tests the path rule of all loads: a path must be absolute, for any current directory.
+//! Tests the path rule of all loads: a path must be absolute, independent of the current directory.
 
 use std::cell::RefCell;
 
@@ -6,7 +6,7 @@ use alcedo_runtime::{ContextError, Error, FoundModule, LoadError, ManifestInfo, 
 
 use super::{any, needy, runtime, slim, support};
 
-/// Relative path of a library, valid for this current directory.
+/// Returns a path of a library relative to the current directory.
 fn relative() -> String {
     let here = std::env::current_dir().expect("there is one").canonicalize().expect("it is there");
     let library = support::plugin("reports", &[]).canonicalize().expect("it was built");

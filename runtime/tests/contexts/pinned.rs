@@ -1,4 +1,4 @@
-//! Tests pinned contexts, which have their own name and modules, and are never unloaded.
+//! Tests pinned contexts. A pinned context has its own name and modules, and is never unloaded.
 
 use std::sync::{Arc, Mutex};
 
@@ -74,7 +74,7 @@ fn pinned_contexts_depend_only_on_pinned_contexts() {
     let default = contexts.default_context();
     default.set_resolver(resolver.clone());
     default.load_path(needy()).expect("neither is ever unloaded");
-    // A collectible context may depend on a pinned context, which outlives it.
+    // A collectible context may depend on a pinned context, because a pinned context is never unloaded.
     let slim = contexts.create_slim("goes").expect("the name is free");
     slim.set_resolver(resolver);
     slim.load_path(needy()).expect("it is borrowed");

@@ -80,7 +80,7 @@ fn f7_a_scope_is_a_lease() {
     assert!(matches!(slim.enter(), Err(ContextError::ContextUnloading { .. })));
 }
 
-/// Future that is ready at its second poll; records the current context at each poll.
+/// Future that is ready at its second poll. Records the current context at each poll.
 struct Twice(Vec<Option<String>>);
 
 impl Future for Twice {
@@ -138,14 +138,14 @@ fn f8_one_scope_resolves_types_and_functions_of_one_generation() {
     assert_eq!([&before, &after].map(|function| number(function).expect("it answers")), [1, 1]);
     let pointer = after.pointer().expect("it is there");
     assert_eq!(Some(pointer.context()), entered);
-    // Outside the scope the name resolves in the current state of the context.
+    // Outside the scope, the name is looked up in the current modules of the context.
     let elsewhere = after.clone();
     let elsewhere = thread::spawn(move || number(&elsewhere).expect("it answers"));
     assert_eq!(elsewhere.join().expect("it does not panic"), 2);
     drop((scope, pointer));
     gone(&old);
     assert_eq!(number(&after).expect("it answers"), 2);
-    // An unload in progress does not affect a thread inside a scope.
+    // An unload in progress has no effect on a thread inside a scope.
     let scope = slim.enter().expect("it is alive");
     let ticket = slim.begin_unload().expect("it is collectible");
     assert_eq!(number(&after).expect("it answers"), 2);
@@ -169,7 +169,7 @@ fn f8_a_type_lookup_uses_the_scope_or_the_default() {
         assert_eq!(found("Sum").expect("it is there"), "Default");
     }
     drop(scope);
-    // A task's scope counts like a thread's.
+    // A scope of a task has the effect of a scope of a thread.
     let sum = slim.scope(async { contexts.resolve_type("Sum").map(|ty| ty.context) }).expect("it is alive");
     let waker = Waker::from(Arc::new(NoopWake));
     match pin!(sum).poll(&mut Context::from_waker(&waker)) {

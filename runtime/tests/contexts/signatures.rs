@@ -1,4 +1,4 @@
-//! Tests signatures that a host can call off the game thread: every kind that `#[zmethod]` accepts.
+//! Tests signatures of functions that a host can call off the game thread. Covers every kind that `#[zmethod]` accepts.
 
 use alcedo_runtime::{ObjectHandle, Value};
 

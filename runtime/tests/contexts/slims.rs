@@ -52,7 +52,7 @@ fn a_replacement_that_does_not_come_up_changes_nothing() {
     assert_eq!(slim.to_string(), "Slim \"unchanged\" #2 generation 2: alive", "numbers are not lost");
 }
 
-/// Starts a watch and returns its reports.
+/// Starts a watch, and returns a receiver of its reports.
 fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<UnloadTicket, ContextError>>) {
     let (sender, receiver) = channel();
     let watch = SlimWatch::start(slim, library, move |outcome| sender.send(outcome).expect("the test listens"));
@@ -118,7 +118,7 @@ fn a_watch_dropped_by_its_own_callback_ends() {
         sender.send(outcome.is_ok()).expect("the test listens");
         panic!("a callback may panic");
     };
-    // Copies to another file and renames that file later, since a partial copy would be a damaged library.
+    // Copies to another file first, and renames that file later. A partial copy would be a damaged library.
     let complete = folder.path().join("complete.so");
     std::fs::copy(reports(2), &complete).expect("it can be copied");
     *watch_slot.lock().expect("it is free") =

@@ -13,7 +13,7 @@ use alcedo_runtime::{
 
 use super::{LONG, any, build_tag, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
 
-/// Thread inside `wait_for` until the file exists.
+/// Starts a thread that calls `wait_for`. The call returns when the file exists.
 fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Result<Option<Value>, ContextError>> {
     let wait = slim.function("Report", "wait_for", "String -> bool").expect("it is offered");
     let path = text(&file.to_string_lossy());
@@ -21,7 +21,7 @@ fn caller(slim: &LoadContext, file: &Path, name: &str) -> thread::JoinHandle<Res
     thread.spawn(move || wait.call(&[path])).expect("a thread can be started")
 }
 
-/// Waits until an unload is blocked by a lease of this kind, and returns the report.
+/// Waits until a lease of this kind blocks an unload, and returns the report.
 fn until_held(ticket: &UnloadTicket, kind: LeaseKind) -> BlockerReport {
     support::until("it is blocked", || ticket.poll() == ContextState::Blocked);
     let report = ticket.report();
@@ -390,7 +390,7 @@ fn every_thread_sees_the_master_unload_and_only_its_thread_parks_it() {
     assert!(refusal(contexts.park(id)).contains("only its game thread can"));
 }
 
-/// Kind and source file of each lease, without line numbers.
+/// Returns the kind and the source file of each lease. Omits the line numbers.
 fn call_sites(blockers: &[Blocker]) -> Vec<(LeaseKind, String)> {
     let of = |blocker: &Blocker| {
         let call_site = blocker.place.as_deref().expect("it has a location");
@@ -439,7 +439,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     assert!(call_sites(&held).iter().all(|(_, file)| file == file!()), "{held:?}");
     drop((scope, future, pointers));
 
-    // A load is a call of the context itself, with leases on its dependencies.
+    // While a load is in progress, its context is leased. The resolver records these leases.
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (inner, line) = (Arc::clone(&seen), contexts.clone());
     slim.set_resolver(move |request| {
@@ -459,7 +459,7 @@ fn a_host_lease_reports_name_and_location_through_every_entry_point() {
     let own = process::describe_this_thread();
     assert!(threads.iter().all(|thread| *thread == own), "{threads:?} on {own}");
 
-    // A borrowed module is leased by the borrower, with the call site of the load.
+    // The borrower has a lease on a borrowed module. The call site of the lease is the load.
     let lender = contexts.create_slim("lender").expect("the name is free");
     let borrowed = lender.load_path(figures(1)).expect("it is loaded");
     let borrower = contexts.create_slim("borrower").expect("the name is free");

@@ -1,8 +1,8 @@
-//! Tests that damaged, foreign and unfinished files, and files of another ABI, are refused before any of their code runs. The old
-//! generation continues unaffected.
+//! Tests damaged, foreign and unfinished files, and files of another ABI. The host refuses each file before any of its code runs. The old
+//! generation continues.
 //!
-//! The plugin of these tests is a witness: its initializer writes a file as soon as the plugin is mapped. The path is an environment
-//! variable, so every test runs in its own process; a host that crashes then fails only one test.
+//! The plugin of these tests is a witness: its initializer writes a file as soon as the plugin is mapped. An environment variable contains
+//! the path of that file. Every test therefore runs in its own process, and a crash of a host fails only one test.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod scene;
@@ -32,12 +32,12 @@ use support::elf::{headers, number, section, sections};
 /// Module name of these tests in the harness.
 const MODULE: &str = module_path!();
 
-/// Flips one bit at each location of the file, one after the other.
+/// Flips one bit at each location of the file. Each flip is tested alone.
 fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, expected: &str) {
-    // Size of the ELF header. The header is checked first, so errors in the header have other messages.
+    // Size of the ELF header. The host checks the header first, so errors in the header have other messages.
     const HEAD: usize = 64;
     let original = fs::read(&scene.file).expect("just written");
-    // Opens the file only briefly, since the host refuses a file that is open for writing.
+    // Opens the file only briefly, because the host refuses a file that a writer has open.
     let put = |file: &Path, at: usize, byte: u8| {
         let file = File::options().write(true).open(file).expect("the test directory is writable");
         file.write_all_at(&[byte], at as u64).expect("the file is open for writing");
@@ -54,7 +54,7 @@ fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u
 fn a_bit_flipped_in_any_header_is_noticed() {
     scene("a_bit_flipped_in_any_header_is_noticed", |scene| {
         scene.put(&scene.whole);
-        // Flips one bit per eight bytes, which covers each field of the large headers.
+        // Flips one bit in every eight bytes. These flips cover each field of the large headers.
         let words = headers(scene.body()).into_iter().flat_map(|(name, range)| {
             range.clone().step_by(8).map(move |word| (name.clone(), word + word / 8 % 8, (word / 64 % 8) as u8))
         });
@@ -116,11 +116,11 @@ fn a_file_cut_anywhere_is_refused() {
             drop(file);
             scene.is_refused(&format!("cut to {length} of {whole} bytes"), expected);
         };
-        // A truncated seal is not recognized, so its bytes are surplus bytes of the library.
+        // A truncated seal is not recognized. Its bytes then count as surplus bytes of the library.
         for length in [whole - 1, whole - 8, body + 16, body + 1] {
             cut(length, "the file does not end with the section headers");
         }
-        // A cut exactly at the seal leaves an undamaged library; see below.
+        // A cut exactly before the seal leaves an undamaged library without a seal. The test below covers this case.
         cut(
             body - 1,
             &format!("is cut short: {body} bytes are required for the section headers, the file has {}", body - 1),
@@ -170,7 +170,7 @@ fn a_file_still_being_written_is_refused_until_it_is_whole() {
             scene.put(&pieces[..written].concat());
             scene.is_refused(&format!("{written} of 10 pieces"), "is cut short");
         }
-        // A linker reserves the whole file and fills it in any order, here from the end.
+        // A linker reserves the whole file and fills it in any order. This test fills the file from its end.
         for written in 0..pieces.len() {
             let (hole, tail) = whole.split_at(whole.len() - pieces[..written].concat().len());
             scene.put(&[vec![0; hole.len()], tail.to_vec()].concat());
@@ -218,7 +218,7 @@ fn a_file_that_is_not_a_library_is_named_by_its_kind() {
     });
 }
 
-/// Random bytes of a seed.
+/// Returns `len` random bytes that depend only on the seed.
 fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let step = || {
@@ -248,7 +248,7 @@ fn a_library_that_is_not_a_module_is_not_mapped() {
     });
 }
 
-/// Witness with a changed manifest and a valid checksum.
+/// Returns the witness with a changed manifest and a valid checksum.
 fn with_manifest(scene: &Scene, edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut elf = scene.body().to_vec();
     let range = section(&elf, SECTION);
@@ -259,7 +259,7 @@ fn with_manifest(scene: &Scene, edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
     elf
 }
 
-/// Offsets of the facts in a manifest.
+/// Offsets of the fields in a manifest.
 mod at {
     pub(super) const FORMAT: usize = 8;
     pub(super) const ABI_NUMBER: usize = 16;
@@ -354,13 +354,13 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
             "broken: \"v.1.0\" is not a version in Cargo's format",
             |error| matches!(error, LoadError::Version { .. }),
         );
-        // Rewrites the manifest without a change and loads it: the changed facts have caused the refusals above.
+        // Rewrites the manifest without a change, and loads the file. This load proves that the changed fields caused the refusals above.
         scene.put_sealed(&with_manifest(scene, |_| {}));
         scene.assert_loads();
     });
 }
 
-/// Returns the refusal of each entry point that needs no Master: Slim, bytes, Default, resolver, `peek` and `replace`.
+/// Returns the refusals of all entry points that need no Master: Slim, bytes, Default, resolver, `peek` and `replace`.
 fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
     let contexts = scene.host.contexts();
     let slim = contexts.create_slim("door").expect("a free name");
@@ -381,8 +381,8 @@ fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)
     messages
 }
 
-/// Covers past attacks: a name with a zero byte caused the canary to load another file, and a name with a line break or escape
-/// sequence could forge lines in logs and terminals.
+/// Covers two past attacks. A module name with a zero byte caused the canary to load another file. A module name with a line break or an
+/// escape sequence could forge lines in logs and terminals.
 #[test]
 fn a_module_name_is_an_identifier_at_every_entry_point() {
     scene("a_module_name_is_an_identifier_at_every_entry_point", |scene| {
@@ -431,7 +431,7 @@ fn every_string_of_a_manifest_is_validated() {
     });
 }
 
-/// Offset of a section name in the name table.
+/// Returns the offset of a section name in the name table.
 fn name_of(elf: &[u8], section_name: &str) -> usize {
     let names = section(elf, ".shstrtab");
     let text = [b"\0", section_name.as_bytes(), b"\0"].concat();
@@ -444,7 +444,7 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
     scene("a_module_whose_slot_for_hooks_is_damaged_is_refused", |scene| {
         let slot = section(scene.body(), hooks::SECTION);
         let is = |error: &LoadError| matches!(error, LoadError::HookSlot { module, .. } if module == "broken");
-        // Damages the magic, and then the field that only the host may write.
+        // Damages the magic. Then damages the field that only the host may write.
         for (at, bit) in [(0, 1), (3, 128), (7, 16), (8, 1), (15, 64)] {
             let mut elf = scene.body().to_vec();
             elf[slot.start + at] ^= bit;
@@ -567,7 +567,7 @@ fn a_host_with_trusted_keys_refuses_unsigned_modules_at_every_entry_point() {
         let (content, rest) = whole.split_at(scene.body().len());
         assert_eq!((content, rest.len()), (scene.body(), SIGNATURE + SEAL));
         let signature = &rest[..SIGNATURE];
-        // Changes that an attacker can make without the key; each variant has a valid seal.
+        // Makes the changes that an attacker can make without the key. Each variant has a valid seal.
         let mut tampered = content.to_vec();
         let text = section(content, ".text");
         tampered[text.start] ^= 1;
@@ -602,7 +602,7 @@ fn a_host_with_trusted_keys_refuses_unsigned_modules_at_every_entry_point() {
             assert!(scene.witness.exists(), "the witness did not testify");
             fs::remove_file(&scene.witness).expect("just written");
         }
-        // A host without trusted keys also accepts the file.
+        // A host without trusted keys accepts the file as well.
         scene.assert_loads();
     });
 }
@@ -644,7 +644,7 @@ fn a_watch_loads_a_file_once_its_writer_has_finished() {
         let body = scene.body().to_vec();
         let mut writer = File::create(&scene.file).expect("the test directory is writable");
         std::io::Write::write_all(&mut writer, &body).expect("it is open");
-        // The file is complete, but the host cannot know this while a writer has it open.
+        // The file is complete. The host cannot detect this while a writer has the file open.
         support::until("a reload that is refused", || {
             scene.host.tick(Budget::frame());
             let refused = scene.host.take_reloads();

@@ -1,4 +1,4 @@
-//! Loads and replacements of the model: a library with the modules that it needs, or a refusal. `model.rs` has the state.
+//! Models loads and replacements: each loads a library with the modules that it needs, or is refused. `model.rs` contains the state.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::program::{Answer, Lib, Module, Op};
 /// Reason to end a prediction early.
 enum Stop {
     Refused(&'static [Refusal]),
-    /// The design leaves the outcome open.
+    /// The design does not define the outcome.
     Open,
 }
 
-/// Kind of work of a thread on a module of a generation.
+/// Kind of operation that a thread performs on a module of a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Work {
     Searching,
@@ -21,11 +21,11 @@ enum Work {
     Loading,
 }
 
-/// Search or load in progress on a thread; a chain lists the outermost first.
+/// Search or load in progress on a thread. In a chain of them, the outermost operation is first.
 type InProgress = (Gen, Module, Work);
 
-/// Begins a search or a load of a module. A search for a module that is already searched for or loaded is refused. A load is refused
-/// only inside a load of the same module, since a search may end in a load.
+/// Begins a search or a load of a module. A search is refused if a search or a load of the module is in progress. A load is refused only
+/// inside a load of the module, because a search may end in a load.
 fn begin(chain: &mut Vec<InProgress>, to: Gen, module: Module, work: Work) -> Result<(), Stop> {
     let is_cycle = |(other, name, outer): &InProgress| {
         (*other, *name) == (to, module) && (work == Work::Searching || *outer == Work::Loading)
@@ -68,7 +68,7 @@ impl Model {
                         self.contexts[context].newest = next;
                         return vec![Outcome::Done];
                     }
-                    // The generation was never visible, so the next one reuses its number.
+                    // The failed generation was never visible. The next generation therefore reuses its number.
                     Err(_) => (self.gens[next].life, self.gens[next].number) = (Life::Dead, 0),
                 }
                 loaded
@@ -108,7 +108,7 @@ impl Model {
         }
     }
 
-    /// Loads the library with its dependencies, or loads nothing.
+    /// Loads the library with its dependencies. If a load is refused, loads none of them.
     fn load(&mut self, to: Gen, lib: Lib, chain: &mut Vec<InProgress>) -> Result<Found, Stop> {
         match self.has(to, lib.module()) {
             Some(known) if known.lib == lib => return Ok(known),
@@ -140,7 +140,7 @@ impl Model {
         }
         let owners: Vec<_> = present.iter().filter_map(|found| found.owner).filter(|owner| *owner != to).collect();
         if owners.iter().any(|owner| self.gens[*owner].life != Life::Alive) {
-            // The module was borrowed before its owner began to leave; the design leaves open if further modules may depend on it.
+            // The module was borrowed before its owner began to leave. The design does not define if further modules may depend on it.
             return Err(Stop::Open);
         }
         if libs.contains(&Lib::ReportsPanics) {
@@ -151,7 +151,7 @@ impl Model {
         Ok(Found { owner: Some(to), lib })
     }
 
-    /// Finds a loaded module or the library to load.
+    /// Finds the module if it is loaded, otherwise the library to load.
     fn search(&mut self, to: Gen, module: Module, chain: &mut Vec<InProgress>) -> Result<Result<Found, Lib>, Stop> {
         if let Some(found) = self.has(to, module) {
             return Ok(Ok(found));
