@@ -1,5 +1,6 @@
-//! Tests functions with custom thunks, of a host and of a plugin, called with values as hosts and tools do. Only scripts may pass arguments
-//! for wildcard parameters; calls with values return a typed error. `scripts_thunks.rs` calls these functions from scripts.
+//! Tests functions with custom thunks, of a host and of a plugin. Hosts and tools call these functions with values. Only scripts may pass
+//! arguments for wildcard parameters, so such a call with values returns a typed error. `scripts_thunks.rs` calls these functions from
+//! scripts.
 
 use std::cell::RefCell;
 
@@ -10,7 +11,7 @@ use alcedo_runtime::thunk::{AnyArray, AnyStruct, ArrayWildcard, array_ref};
 use alcedo_runtime::{CallError, Error, Frame, Runtime, Value, World, natives};
 
 thread_local! {
-    /// Action that host functions run during a call.
+    /// Closure that host functions run during a call.
     static INSIDE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Sums {}
 
 #[uclass]
 impl Sums {
-    /// Number of fields of the struct.
+    /// Returns the number of fields of the struct.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_fields, custom_struct_param = "value")]
     fn fields(value: alcedo_engine::Vector) -> i32;
 
@@ -47,7 +48,7 @@ impl Sums {
         frame.set_result(count)
     }
 
-    /// Number of elements of the array.
+    /// Returns the number of elements of the array.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_length, array_parm = "target")]
     fn length(target: ArrayWildcard) -> i32;
 
@@ -58,7 +59,7 @@ impl Sums {
         frame.set_result(count as i32)
     }
 
-    /// Sum of two numbers; no parameter is a wildcard.
+    /// Returns the sum of two numbers. No parameter is a wildcard.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_sum)]
     fn sum(one: i32, two: i32) -> i32;
 
@@ -68,13 +69,13 @@ impl Sums {
         frame.set_result(one + two)
     }
 
-    /// Runs the action of the test.
+    /// Runs the closure of the test.
     #[ufunction(blueprint_callable)]
     fn run_code() -> String {
         run_inside()
     }
 
-    /// Reads an array before and after the action of the test.
+    /// Reads an array before and after the closure of the test runs.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_describe, array_parm = "target")]
     fn describe(target: ArrayWildcard) -> String;
 
@@ -88,7 +89,7 @@ impl Sums {
         frame.set_result(format!("{before:?} {after:?} {output}"))
     }
 
-    /// Runs the action around a copy.
+    /// Copies its argument, and then runs the closure of the test.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_copy_around, array_parm = "target")]
     fn copy_around(target: ArrayWildcard) -> String;
 
@@ -100,7 +101,7 @@ impl Sums {
         frame.set_result(format!("{copy:?} {output}"))
     }
 
-    /// Returns without finishing its call.
+    /// Returns without setting its result.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(one: i32) -> i32;
 

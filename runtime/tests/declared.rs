@@ -1,4 +1,5 @@
-//! Tests that declarations that are read from an unmapped library file equal the host's declarations after loading the library.
+//! Tests declarations that are read from an unmapped library file. They must equal the declarations that the host has after it loads the
+//! library.
 
 use crate::support;
 
@@ -77,17 +78,17 @@ fn reading_refuses_non_plugins_and_damaged_declarations() {
     assert!(matches!(gone, ContextError::NoFile { .. }), "{gone}");
 }
 
-/// Checks that reading accepts any bytes as descriptions: it returns an error or other names, never panics, and never uses more memory than
-/// the file size.
+/// Checks that the reader accepts any bytes as descriptions. It must return an error or other names, never panic, and never use more memory
+/// than the size of the file.
 #[test]
 fn descriptions_of_any_bytes_return_names_or_an_error() {
     let library = support::plugin("values", &[]);
     let mut whole = std::fs::read(&library).expect("it was built");
-    // Removes the seal, which would detect each change.
+    // Removes the seal. The seal would detect each change.
     whole.truncate(whole.len() - SEAL);
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("libvalues.so");
-    // The generator is deterministic, so all runs have equal mutants.
+    // The generator is deterministic. All runs therefore use equal mutants.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
         state ^= state << 13;
@@ -111,7 +112,7 @@ fn descriptions_of_any_bytes_return_names_or_an_error() {
     assert!(answered.0 > 10, "most changes are in code and in debug information: {answered:?}");
 }
 
-/// A builder returns the declarations for plugin glue without building a runtime.
+/// Checks that a builder returns the declarations for plugin glue and builds no runtime.
 #[test]
 fn a_host_lists_its_declarations_without_constructing_anything() {
     use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags, property_flags};

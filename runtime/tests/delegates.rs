@@ -1,5 +1,5 @@
-//! Tests named delegates of modules as properties, elements and parameters. They are bound by object and function name, and survive code
-//! changes of the owner and of the listener.
+//! Tests named delegates of modules as properties, elements and parameters. A delegate is bound by object and function name. Its bindings
+//! survive code changes of the owner and of the listener.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
     call(host, player, "earn", &[Value::I32(points)])
 }
 
-/// Returns the calls that a listener has received since the last check.
+/// Returns the calls that a listener has received since the previous check.
 fn take_calls(host: &Runtime, listener: ObjectHandle) -> String {
     let Ok(Value::Array(values)) = host.objects().get(listener, "received") else { panic!("not an array") };
     host.objects().set(listener, "received", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
@@ -65,7 +65,7 @@ fn bound(host: &Runtime, object: ObjectHandle, property: &str) -> usize {
     }
 }
 
-/// A host with a player, and a listener that follows it.
+/// Returns a host, a player, and a listener that is bound to the player's delegates.
 fn followed() -> (Runtime, ObjectHandle, ObjectHandle) {
     let host = support::host(&[scores(&[])]);
     let (player, listener) = (spawn(&host, PLAYER), spawn(&host, LISTENER));
@@ -250,17 +250,17 @@ fn reloading_one_of_two_modules_keeps_bindings_between_them() {
     let total = |host: &Runtime| host.objects().get(counter, "total").unwrap_or_else(|error| panic!("{error}"));
     earn(&host, player, 5);
     assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(5), "received 5 of 5".to_owned()));
-    // Reloads the module that uses the delegate.
+    // Reloads only the module that uses the delegate.
     let report = host.reload_changed(&[scores(&[]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
     assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(105), "received 1 of 6".to_owned()));
-    // Reloads the module that declares the delegate: its dependents were built for the same signature.
+    // Reloads only the module that declares the delegate. Its dependents were built for an equal signature.
     let report = host.reload_changed(&[scores(&["changed"]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
     assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(205), "wow, 1 of 7".to_owned()));
-    // The dependents have another signature, so the reload is refused and the old generation continues.
+    // The dependents were built for another signature. The reload is refused, and the old generation continues.
     let report = host.reload_changed(&[scores(&["widened"]), tallies(&["changed"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     let text = report.to_string();
@@ -317,7 +317,7 @@ fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
     for (object, next) in [(passes, out), (out, late)] {
         host.objects().set(object, "next", &Value::Object(next)).unwrap_or_else(|error| panic!("{error}"));
     }
-    // The function bound last is called first.
+    // The function that was bound last is called first.
     for (listener, function) in [(before, "hear"), (out, "hear"), (passes, "pass_on")] {
         bind(&host, player, "on_scored", listener, function);
     }
@@ -410,7 +410,7 @@ impl Bell {
         times <= 4
     }
 
-    /// Passes the rule to another bell.
+    /// Passes the rule on to another bell.
     #[ufunction]
     fn hand_on(&self, this: This<Self>, other: Obj<Bell>, rule: MayToll) -> Result<bool, CallError> {
         this.get(other).map_or(Ok(false), |other| other.agree(3, rule))
@@ -430,7 +430,7 @@ fn a_native_function_accepts_a_delegate_calls_it_and_keeps_it() {
     assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
     let kept = host.objects().with(bell, |bell| bell.may_toll().detach()).expect("it is alive");
     assert!(kept.call(&host, (4,)).expect("it was kept"));
-    // Calls the delegate with `Value` arguments, and then inside another call.
+    // Calls the delegate with `Value` arguments. Then makes the call inside another call.
     let binding = Value::Delegate(Binding { object: other.handle(), function: host.intern("at_most_four") });
     let answer = host.objects().call(bell.handle(), "agree", &[Value::U32(5), binding.clone()]).expect("it answers");
     assert_eq!(answer, Some(Value::Bool(false)));
@@ -438,7 +438,7 @@ fn a_native_function_accepts_a_delegate_calls_it_and_keeps_it() {
     assert!(handed.expect("it answers"));
     let unbound = agree(MayToll::none(), 1).expect_err("nothing").to_string();
     assert!(unbound.contains("bound to nothing"), "{unbound}");
-    // The signature of a `Value::Delegate` is checked when the delegate is called.
+    // A `Value::Delegate` has no signature. The call of the delegate checks the signature of the bound function.
     let wrong = Value::Delegate(Binding { object: other.handle(), function: host.intern("hear") });
     let refused =
         host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it returns no result");

@@ -1,4 +1,4 @@
-//! Tests direct calls of a plugin, without slots: permitted actions during a call, and observers of calls.
+//! Tests direct calls of a plugin, which use no call slots. Covers the actions that are permitted during a call, and observers of calls.
 
 use crate::crossings::{Adder, DROPPED, ENDED, direct_host, query, witness};
 use crate::support;
@@ -23,7 +23,7 @@ fn adder(host: &Runtime) -> ObjectHandle {
     host.objects().spawn("/Script/Test.Adder").expect("spawned")
 }
 
-/// Results of a function without parameters on three objects, called by the plugin in one crossing.
+/// Calls a function without parameters on three objects in one crossing of the plugin, and returns the results.
 fn each(host: &Runtime, name: &str, objects: [ObjectHandle; 3]) -> String {
     let [first, second, third] = objects.map(Value::Object);
     query(host, witness(host), "each", &[Value::Text(name.into()), first, second, third])
@@ -47,7 +47,7 @@ fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
         let _owned = &set_on_drop;
         drop(to_clear.take());
-        // Creates and drops more handles, none of which is the last handle of the host.
+        // Creates and drops further handles of the host. None of them is its last handle.
         let others = [runtime.clone(), runtime.clone()];
         drop(runtime.downgrade().upgrade());
         drop(others);
@@ -91,7 +91,7 @@ fn a_batch_call_continues_after_failures_and_destroyed_objects() {
     let host = host();
     let [first, second, third] = [(); 3].map(|()| adder(&host));
     let (before, ended) = (DROPPED.get(), ENDED.get());
-    // The first object destroys itself, so its second call fails.
+    // The first object destroys itself in its first call. Its second call therefore fails.
     assert_eq!(each(&host, END, [first, first, second]), "7 - 7 STALE");
     assert_eq!(each(&host, END_BADLY, [third, second, third]), "- - - RETURNED STALE STALE");
     assert_eq!(DROPPED.get(), before + 3, "the fields of each are dropped, once");
@@ -119,7 +119,7 @@ fn an_object_reusing_a_freed_slot_is_not_called_for_it() {
 fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
     let host = host();
     let turn = host.objects().spawn("/Script/Game.Turn").expect("spawned");
-    // First looks up the function, so that the next calls would be direct calls.
+    // The first call looks up the function. Without an observer, the next calls would be direct calls.
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "2 4 6");
     host.calls().observe(Observed { counts: true, spans: false });
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "8 10 12");
@@ -140,7 +140,7 @@ fn a_watchdog_observes_calls_between_modules() {
     let builder = builder.on_hang(move |hang| {
         if !hang.function.is_empty() {
             std::fs::write(&go_on, "").expect("the folder is writable");
-            // The receiver is gone if the test has failed.
+            // The receiver is dropped if the test has failed.
             let _sent = sender.send(hang.clone());
         }
     });

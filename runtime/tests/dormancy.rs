@@ -1,5 +1,6 @@
-//! Tests a class that is removed while it has objects, and returns later. In between the objects are dormant, and afterwards they have
-//! their old state. If the class gets another native base class, its objects are constructed again under their handles.
+//! Tests a class that is removed while it has objects, and returns later. Without their class, the objects are dormant. When the class
+//! returns, they have their old state. If the class then has another native base class, its objects are constructed again and keep their
+//! handles.
 
 use crate::support;
 
@@ -23,7 +24,7 @@ fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Returns two ghosts: one with default values, one that differs in everything and follows the other.
+/// Returns two ghosts. The first has only default values. The second has no default value, and follows the first.
 fn ghosts(host: &Runtime) -> [ObjectHandle; 2] {
     let [plain, changed] = [(); 2].map(|()| host.objects().spawn(GHOST).expect("a ghost"));
     host.objects().set(changed, "chill", &Value::F64(-4.5)).expect("a number");
@@ -56,7 +57,7 @@ fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHand
     }
 }
 
-/// Returns the lines of the report about classes, without the lines about properties of the plugin's other classes.
+/// Returns the report lines about classes. Omits the lines about properties of the plugin's other classes.
 fn classes(report: &ReloadReport) -> Vec<String> {
     report.classes.iter().map(|entry| format!("{} {}: {}", entry.class, entry.change, entry.objects)).collect()
 }

@@ -1,5 +1,5 @@
-//! Tests function tables that a module and its host exchange through the module's entry method. Functions of both tables are called, a load
-//! with different definitions is rejected, and no entry outlives its generation.
+//! Tests function tables that a module and its host exchange through the module's entry method. The tests call functions of both tables. A
+//! load with different definitions is rejected. No entry may outlive its generation.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -17,7 +17,7 @@ use crate::support;
 
 include!("plugins/exchange/src/tables.rs");
 
-/// Error kinds that the module reports by number.
+/// Kind of an error that the module reports as a number.
 const WRONG_THREAD: i32 = alcedo_abi::call::FailureKind::WRONG_THREAD.0 as i32;
 const EXTERNAL: u32 = alcedo_abi::call::FailureKind::PANIC.0;
 const DURING_REBUILD: u32 = alcedo_abi::call::FailureKind::DURING_REBUILD.0;
@@ -27,7 +27,7 @@ fn library(features: &[&str]) -> std::path::PathBuf {
     support::plugin("exchange", features)
 }
 
-/// Host with its table, and the number of calls of `count`.
+/// Returns a host with its table, and the counter of the calls of `count`.
 fn host() -> (Runtime, Arc<AtomicU32>) {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let counted = Arc::new(AtomicU32::new(0));
@@ -152,7 +152,7 @@ fn a_mismatched_host_table_is_refused_at_load_naming_each_entry() {
     assert!(matches!(&error, Error::Load(LoadError::Table(TableError::Differs { .. }))), "{error}");
     assert_names(&error.to_string(), &names);
     assert!(!error.to_string().contains("`count`"), "what agrees is not named: {error}");
-    // The host keeps the old code.
+    // The reload fails, and the host keeps the old code.
     let scores = master(&host, &[]);
     let reload = host.reload(&[library(&["other-engine"])]).expect("a safe point");
     assert!(!reload.is_committed());
@@ -177,7 +177,7 @@ fn a_mismatched_module_table_is_refused_at_the_host_lookup() {
     assert_names(&refused(slim.load_path(library(&["other-scores"]))), &names);
     slim.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));
 
-    // If the host has not called `expect`, taking the table fails.
+    // The host has not called `expect`. The request for the table therefore fails.
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library(&["other-scores"])]).unwrap_or_else(|error| panic!("{error}"));
     assert_names(&refused(host.tables().of_module::<Scores>("exchange")), &names);

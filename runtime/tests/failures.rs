@@ -1,5 +1,5 @@
-//! Tests faults of plugins: the host must return a typed error with the location, and continue. The plugin `broken` misbehaves according to
-//! its features; a build without features misbehaves on request.
+//! Tests faults of plugins. The host must return a typed error with the location, and must continue. The features of the plugin `broken`
+//! select its faults. A build without features fails on request.
 
 use crate::support;
 
@@ -25,12 +25,12 @@ fn healthy_host() -> Runtime {
     support::host(&[broken(&[])])
 }
 
-/// Location of `misbehave` in a hook, as reported by a panic.
+/// Returns the location of `misbehave` in a hook, in the format of panics.
 fn location_of(hook: &str) -> String {
     format!("{}:9", line_of("broken", &format!("\"{hook}\")")))
 }
 
-/// Makes the hook panic once, in an otherwise healthy build.
+/// Makes the hook panic at its next call. All other calls in this build succeed.
 fn panic_next_in(host: &Runtime, hook: &str) {
     host.calls().call("nm:/broken:Fragile:panic_next_in", &[Value::Text(hook.to_owned())]).expect("the call succeeds");
 }
@@ -42,7 +42,7 @@ fn state(host: &Runtime, fragile: ObjectHandle) -> String {
     }
 }
 
-/// Number of objects of every kind, including class default objects.
+/// Returns the number of all objects, including class default objects.
 fn all_objects(host: &Runtime) -> usize {
     host.world().object_count()
 }
@@ -139,7 +139,7 @@ fn a_panicking_construction_leaves_nothing_and_reports_its_location() {
     }
 }
 
-/// Features of a build whose hooks panic while a Master is loaded.
+/// Features of a build whose hooks panic only after the Master was created.
 const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "panic-in-finalizer"];
 
 #[test]
@@ -168,7 +168,7 @@ fn panics_in_event_finalizer_and_exit_hook_are_reported_without_aborting() {
     let counts: Vec<_> = repeats.lines().filter_map(|line| line.split_once(" (1")?.1.split(' ').next()).collect();
     assert_eq!((counts, repeats.lines().count()), (vec!["0", "00"], 2), "{repeats}");
 
-    // The finalizer and the exit hook of this build panic after the next build is live.
+    // The finalizer and the exit hook of this build panic when the next build is already live.
     drop(record);
     let record = support::record("alcedo_runtime::load::master::generation");
     let report = host.reload(&[broken(&[])]).expect("a Master").into_result().expect("a reload");
@@ -500,7 +500,7 @@ fn a_listener_cannot_interrupt_a_running_operation() {
     shared.borrow_mut().0 = None;
     assert!(host.objects().is_alive(object));
     let lines = std::mem::take(&mut shared.borrow_mut().1);
-    // Listeners for the end of the old generation may create objects: the old code still runs, and the objects survive.
+    // Listeners for the end of the old generation may create objects. At that time the old code still runs, and the new objects survive.
     let spawns = lines.iter().filter(|line| line.contains("spawning an object"));
     assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{lines:#?}");
     assert_eq!((lines.len(), spawns.count()), (7 * 2 + 6, 6), "{lines:#?}");

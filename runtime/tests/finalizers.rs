@@ -1,5 +1,5 @@
-//! Tests drops of plugin parts on the finalizer thread. The log is recorded for the whole process, so no other test of this file may drop
-//! plugin parts of these classes.
+//! Tests drops of plugin parts on the finalizer thread. The log is recorded for the whole process. No other test of this file may therefore
+//! drop plugin parts of these classes.
 
 use crate::support;
 
@@ -35,7 +35,7 @@ fn plugin_parts_end_on_the_finalizer_thread_derived_before_base() {
         query(&host, lair, "inhabit", &[Value::Text("Fafnir".into())]);
         host.objects().destroy(lair);
         let drained = host.drain_finalizers(LONG).expect("a safe point");
-        // The finalizer thread may have run before the drain, so the number of drained finalizers is unspecified.
+        // The finalizer thread may run finalizers before the drain. The number of drained finalizers is therefore unspecified.
         assert_eq!((drained.is_complete, drained.pending, drained.failures.len()), (true, 0, 0));
         assert_eq!(record.take(), "the lair ends\nthe cave ends\n");
         assert_eq!(host.conjugates().owned_values().count(), 0, "with the half its treasures have ended");

@@ -1,6 +1,6 @@
-//! Tests the layers of `runtime/src`: a folder may use only its own layer and lower layers, as the table of ARCHITECTURE.md defines.
-//! Also checks the list of files with unsafe code in `docs/unsafe.md`. For the lower crates `alcedo-base`, `alcedo-reflect` and
-//! `alcedo-zcall`, cargo prevents upward dependencies; `module_graph.rs` finds cycles.
+//! Tests the layers of `runtime/src`. A folder may use only its own layer and lower layers, as the table of ARCHITECTURE.md defines. Also
+//! checks the list in `docs/unsafe.md`, which names the files with unsafe code. For the lower crates `alcedo-base`, `alcedo-reflect` and
+//! `alcedo-zcall`, cargo prevents upward dependencies. `module_graph.rs` finds cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 type Floors = BTreeMap<String, u32>;
 
-/// Returns the layers in the table of the page, whose rows have a number and the folders of that layer.
+/// Returns the layers from the table of the page. A table row contains a number, and the folders of that layer.
 fn floors(page: &str) -> Floors {
     let rows = page.lines().filter_map(|line| {
         let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
@@ -28,7 +28,7 @@ fn page() -> Floors {
     found
 }
 
-/// Returns the Rust sources in folders of `root`, with their paths relative to `root`.
+/// Returns the content of the Rust sources in folders of `root`, with their paths relative to `root`.
 pub(crate) fn source_files<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a str>) -> Vec<(String, String)> {
     let mut files = Vec::new();
     rooms.into_iter().for_each(|room| sources(&root.join(room), &mut files));
@@ -39,12 +39,12 @@ pub(crate) fn source_files<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a 
     files.into_iter().map(read).collect()
 }
 
-/// Collects the Rust sources below a folder.
+/// Collects the paths of the Rust sources below a folder.
 pub(crate) fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     files(dir, &["rs"], found);
 }
 
-/// Collects the files with one of these endings below a folder, except in `target` folders.
+/// Collects the paths of the files with one of these endings below a folder. Skips `target` folders.
 pub(crate) fn files(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
@@ -58,7 +58,7 @@ pub(crate) fn files(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the folders that a source uses by `crate::folder`.
+/// Returns the folders that a source names as `crate::folder`.
 fn used(source: &str, floors: &Floors) -> Vec<String> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: Vec<_> = code.collect();
@@ -110,7 +110,7 @@ fn the_architecture_page_is_short_and_its_floor_table_is_parsed() {
     assert_eq!(table, Floors::from([("a".to_owned(), 3), ("b".to_owned(), 3), ("e".to_owned(), 0)]));
 }
 
-/// Returns the files named in backticks; `room/{one,two}.rs` names two files.
+/// Returns the file names in backticks. `room/{one,two}.rs` names two files.
 fn files_named_in(text: &str) -> BTreeSet<String> {
     let quoted = text.split('`').skip(1).step_by(2).filter(|words| words.ends_with(".rs"));
     let spelled_out = |words: &str| match words.split_once('{').zip(words.split_once('}')) {
@@ -165,7 +165,7 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
                 let line = line.trim_start();
                 line.starts_with("#![expect(unsafe_code") || line.starts_with("unsafe_code,")
             };
-            // Finds a conditional attribute, which may span several lines.
+            // Finds a conditional attribute. The attribute may span several lines.
             let is_conditional = source
                 .split("#![cfg_attr(")
                 .skip(1)
@@ -180,8 +180,8 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
     }
 }
 
-/// Rejects stores in std cells, whose borrows are not counted; `cells.rs` checks that no store is borrowed at a log line. Thread-locals are
-/// excluded.
+/// Rejects stores in cells of std, whose borrows are not counted. `cells.rs` checks that no store is borrowed at a log line. Thread-locals
+/// are excluded from this check.
 #[test]
 fn every_store_uses_a_cell_that_counts_borrows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -192,7 +192,7 @@ fn every_store_uses_a_cell_that_counts_borrows() {
             !line.trim_start().starts_with("//") && line.contains("std::cell") && line.contains("RefCell")
         };
         let is_one = code.lines().any(|line| names(&line)) && !code.contains("thread_local!");
-        // Rust fields of native objects are borrowed by the host's own methods, which may log.
+        // The host's own methods borrow the Rust fields of native objects, and may log during the borrow.
         let is_meant = ["base/src/cells.rs", "src/native/parts.rs"].contains(&path.as_str());
         if is_one && !is_meant && !path.contains("test") {
             wrong.push(path);
@@ -201,8 +201,8 @@ fn every_store_uses_a_cell_that_counts_borrows() {
     assert!(wrong.is_empty(), "these use the cell of std: {wrong:?}");
 }
 
-/// Requires `alcedo_sys::plain_file` for opening files, since it rejects pipes, whose opening may block, and devices, which have no end of
-/// file.
+/// Requires `alcedo_sys::plain_file` to open files. This helper rejects pipes and devices. Opening a pipe may block, and a device has no
+/// end of file.
 #[test]
 fn product_code_opens_files_by_one_helper() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -210,7 +210,7 @@ fn product_code_opens_files_by_one_helper() {
                  ../tools/src ../plugin-api/src ../plugin-api/rt/src";
     let mut wrong = Vec::new();
     for (path, source) in source_files(root, rooms.split_whitespace()) {
-        // These files open folders and locks without following links, or files of the kernel.
+        // Skips the files that open folders and locks without following links, or that open files of the kernel.
         let is_exempt = ["sys/src/plain_file.rs", "sys/src/folder.rs"].contains(&path.as_str());
         if is_exempt || path.starts_with("sys/src/imp/") && !path.contains("/scan/names.rs") {
             continue;
@@ -218,7 +218,7 @@ fn product_code_opens_files_by_one_helper() {
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         let opens = |line: &&str| {
             let calls = ["fs::read(", "fs::read_to_string(", "File::open(", ".read(true)"];
-            // A folder is opened to flush its entries to the disk.
+            // Code opens a folder to flush its entries to the disk.
             let is_other = ["\"/proc/", "\"/dev/null\"", "File::open(folder)"].iter().any(|of| line.contains(of));
             !line.trim_start().starts_with("//") && calls.iter().any(|call| line.contains(call)) && !is_other
         };
@@ -227,8 +227,8 @@ fn product_code_opens_files_by_one_helper() {
     assert!(wrong.is_empty(), "use `alcedo_sys::plain_file`:\n{}", wrong.join("\n"));
 }
 
-/// Checks that a new kind of reference changes at most these files. `file_value.rs` contains the names of kinds in saved worlds; a kind
-/// without an entry there is saved as a string.
+/// Checks that a new kind of reference changes at most these files. `file_value.rs` lists the names that kinds have in saved worlds. A kind
+/// that this file does not list is saved as a string.
 #[test]
 fn a_kind_of_reference_is_named_in_five_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

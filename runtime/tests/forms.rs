@@ -1,5 +1,5 @@
-//! Tests all forms of functions: static functions, events that only scripts implement, defaults for trailing parameters; and their
-//! flags and metadata in the host.
+//! Tests all forms of functions: static functions, events that only scripts implement, and defaults for trailing parameters. Also tests the
+//! flags and metadata of these functions in the host.
 
 use crate::support;
 

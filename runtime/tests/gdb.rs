@@ -1,5 +1,5 @@
-//! Tests a debugger with a host that reloads: a breakpoint on a function name of a plugin stops in the old and in the new code, with its
-//! source line. The host is this test binary, which gdb starts with one of its tests.
+//! Tests a debugger with a host that reloads. A breakpoint on a function name of a plugin must stop in the old code and in the new code,
+//! with its source line. The host is this test binary: gdb starts the binary with one of its tests.
 
 use crate::support;
 
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 use alcedo_build::Switches;
 use alcedo_runtime::{Budget, Canary};
 
-/// Library that the host under gdb watches; its directory belongs to the test.
+/// Environment variable with the library that the host under gdb watches. The folder of the library belongs to the test.
 const WATCHED: &str = "ALCEDO_GDB_WATCHED";
-/// Name of a function of the plugin. Builds with line tables contain only this name; builds with full debug information also contain its
+/// Name of a function in the plugin. Builds with line tables contain only this name. Builds with full debug information also contain its
 /// path.
 const FUNCTION: &str = "say_hello_implementation";
 
-/// Checks that gdb is installed; otherwise prints that the test is skipped.
+/// Returns true if gdb is installed. Otherwise prints that the test is skipped.
 fn gdb_is_there() -> bool {
     let there = Command::new("gdb").arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
-        // Required in CI, which installs gdb.
+        // CI installs gdb. There, a missing gdb fails the test.
         assert!(std::env::var_os("CI").is_none(), "gdb is not installed");
         eprintln!("skipped: gdb is not installed");
     }
@@ -45,8 +45,8 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     let watched = folder.path().join("libmagic_cube.so");
     std::fs::copy(&first, &watched).expect("the first build");
     let script = folder.path().join("script");
-    // The function is unknown before the host has mapped the plugin, so the breakpoint is pending at first. While the host is stopped, the
-    // library is replaced as cargo does: written to a new file, which is then renamed.
+    // The function is unknown until the host maps the plugin, so the breakpoint is pending at first. While the host is stopped, the test
+    // replaces the library as cargo does: it writes a new file, and then renames the file.
     let reloaded = format!("gdb.rs:{RELOADED_LINE}");
     let steps = format!(
         "set pagination off\nset confirm off\nset debuginfod enabled off\nset breakpoint pending on\n\
@@ -62,7 +62,7 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     gdb.args(["--batch", "--nx", "-x"]).arg(&script).arg("--args").arg(std::env::current_exe().expect("this binary"));
     gdb.args(["--exact", &*support::full_name(module_path!(), "the_host_under_gdb"), "--ignored", "--nocapture"])
         .env(WATCHED, &watched);
-    // Other tests may build plugins concurrently, since gdb needs only the files.
+    // gdb needs only the library files. Other tests may therefore build plugins concurrently.
     let output = gdb.output().expect("gdb was there a moment ago");
     let output_text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let line = support::line_of("magic-cube", "self.greetings += 1;");
@@ -77,7 +77,7 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     }
 }
 
-/// Line at which gdb waits for the reload, since line tables contain no function names.
+/// Contains the line at which gdb waits for the reload. gdb stops at a line because line tables contain no function names.
 #[inline(never)]
 fn the_host_has_reloaded(generation: u64) {
     std::hint::black_box(generation);

@@ -1,11 +1,12 @@
-//! Tests a module with glue for a class, some of whose members change in the declaring module. The module with the glue is rejected only if
-//! its code uses a changed member.
+//! Tests a module with glue for a class. Some members of this class change in the declaring module. The module with the glue is rejected
+//! only if its code uses a changed member.
 
 use alcedo_runtime::{Runtime, Value};
 
 use crate::support;
 
-/// Reloads `renames` in a later build, with a module that uses these members of the earlier build, and calls that module.
+/// Reloads `renames` in a later build, together with a module whose glue is from the earlier build. The module uses the members in `uses`.
+/// Then calls that module.
 fn buy(uses: &[&str]) -> Result<String, String> {
     let host: Runtime = support::builder().build().expect("a host");
     let peddler = support::plugin("peddler", uses);

@@ -1,4 +1,5 @@
-//! Tests health windows: healthy code stays, unhealthy code is replaced by the last healthy library, and the status file reports both.
+//! Tests health windows. Healthy code remains loaded. The last healthy library replaces unhealthy code. The status file reports both
+//! outcomes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -15,7 +16,7 @@ use crate::support;
 
 const WINDOW: Duration = Duration::from_millis(300);
 
-/// Host that watches one library in its own folder.
+/// Host that watches one library in a folder of its own.
 struct Host {
     runtime: Runtime,
     folder: TempDir,
@@ -73,7 +74,7 @@ impl Host {
         panic!("in vain: {what}: {last:?}");
     }
 
-    /// Replaces the modules by hand, without the watch.
+    /// Replaces the modules by a direct call, without the watch.
     fn reload(&self, libraries: &[PathBuf]) {
         let report = self.runtime.reload(libraries).expect("a Master");
         assert!(report.is_committed(), "{report}");
@@ -137,11 +138,11 @@ fn unhealthy_code_is_replaced_by_the_last_healthy_library() {
     let remarks = reports[1].remarks().join("\n");
     assert!(remarks.contains("libmagic_cube.so returned to the last healthy library: no lamp is lit"), "{remarks}");
 
-    // The file still has the rejected build, which is not loaded again.
+    // The file still contains the rejected build. The host does not load this build again.
     host.deliver_build(2);
     host.run_for(Duration::from_millis(300));
     assert_eq!((host.runtime.take_reloads().len(), tag(&host.runtime)), (0, 1));
-    // The first build was never unloaded from the view of the status, so writing it back only ends the rejection.
+    // The status lists the first build as running all the time. Writing this build to the file therefore only ends the rejection.
     host.deliver_build(1);
     host.until("no rejection", |status| status.rejected.is_none());
     host.deliver_build(3);
@@ -187,7 +188,7 @@ fn a_change_during_a_window_is_loaded_after_the_window() {
     host.deliver_build(3);
     let third = host.until("the third build", |status| ![&first.digest, &second.digest].contains(&&status.digest));
     assert_eq!(third.state, ModuleState::Checking);
-    // The second build passed its window, so it is the last healthy build.
+    // The second build has passed its window. It is now the last healthy build.
     assert_eq!(host.runtime.take_reloads().len(), 2);
     host.until_running();
 }
@@ -277,7 +278,7 @@ fn the_status_of_another_process_is_not_removed() {
     let host = Host::start(|_| Ok(()));
     host.until_running();
     let of_another = "{\"process\": 1, \"generation\": 1, \"modules\": []}";
-    // In another container, a process may have the id of this one.
+    // A process in another container may have the id of this process.
     let of_this_id =
         format!("{{\"process\": {}, \"started\": 1, \"generation\": 1, \"modules\": []}}", std::process::id());
     for status in [of_another, &of_this_id] {
@@ -386,7 +387,7 @@ fn a_removed_folder_of_copies_does_not_prevent_the_return() {
     assert_eq!((after.digest, after.state, tag(&host.runtime)), (first.digest, ModuleState::Running, 1));
 }
 
-/// Starts a host whose second build is unhealthy, and whose return has failed. The return is possible from then on.
+/// Starts a host whose second build is unhealthy. The return to the first build fails once. Later attempts to return can succeed.
 fn host_with_a_failed_return() -> Host {
     let copies: Rc<RefCell<PathBuf>> = Rc::default();
     let folder = Rc::clone(&copies);
@@ -394,7 +395,7 @@ fn host_with_a_failed_return() -> Host {
         if build == 1 {
             return Ok(());
         }
-        // No copy can be made while a file has the name of the folder.
+        // The host cannot make a copy while a file has the name of its folder.
         let folder = folder.borrow();
         fs::rename(&*folder, folder.with_extension("aside")).expect("it is writable");
         fs::write(&*folder, "").expect("it is writable");

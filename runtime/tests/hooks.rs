@@ -1,5 +1,5 @@
-//! Tests operations that hooks of native classes request. During a hook its object is only partly constructed or destroyed, so an
-//! operation that replaces, saves or ends objects is refused.
+//! Tests operations that hooks of native classes request. While a hook runs, its object is only partly constructed or destroyed. An
+//! operation that replaces, saves or ends objects is therefore refused.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use expect_test::expect;
 use crate::support;
 
 thread_local! {
-    /// Host whose operations the hooks request.
+    /// Host on which the hooks request operations.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
     /// Outcomes of the requests.
     static OUTCOMES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -33,7 +33,7 @@ fn request() {
     assert_eq!(host.collection().collect().expect("a collection spares the object of the hook"), 0);
 }
 
-/// Requests a reload for the next safe point, which a hook does not contain.
+/// Requests a reload for the next safe point. The hook itself contains no safe point.
 fn request_later() {
     request();
     let Some(host) = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)) else { return };

@@ -1,5 +1,5 @@
-//! Tests a host that uses classes of plugins through types that `alcedo glue --for-host` has generated: objects, functions by name,
-//! delegates and closures. Covers reloads, stale glue, and every kind of error.
+//! Tests a host that uses classes of plugins through Rust types. `alcedo glue --for-host` has generated these types: objects, functions by
+//! name, delegates and closures. Covers reloads, stale glue, and every kind of error.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -45,7 +45,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     let other = Lamp::create(&host).expect("it is declared");
     other.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(lamp.pass_on(&host, other, 2).expect("it flickers"), 2);
-    // Calls the override of an object of a derived class.
+    // Calls a function on an object of a derived class, which overrides the function.
     let twin = host.objects().spawn("/Script/Game.TwinLamp").expect("it is declared");
     let twin: Obj<Lamp> = host.objects().cast(twin).expect("it is a lamp");
     twin.set_brightness(&host, 1.0).expect("it is there");
@@ -160,7 +160,7 @@ fn a_typed_method_has_its_object_first_and_remains_in_its_runtime() {
     let bulb = Bulb::create(&host).expect("it is declared");
     let wrong = flicker.call((Obj::new(bulb.handle()), 2)).map(drop).expect_err("a bulb").to_string();
     assert!(wrong.contains("Bulb"), "{wrong}");
-    // In the other runtime, an equal handle refers to another object or is stale. The function still calls its own runtime.
+    // In the other runtime, an equal handle is stale or refers to another object. The function still calls its own runtime.
     let other = lamps_host();
     let _theirs = Lamp::create(&other).expect("it is declared");
     assert_eq!(flicker.call((lamp, 1)).expect("it flickers here"), 3);
@@ -208,7 +208,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     assert!(error.to_string().contains("on purpose"), "{error}");
     drop(panics);
 
-    // Listener that drops itself during its call, with a value whose drop reads the runtime.
+    // Listener that drops itself during its call. The listener owns a value whose drop reads the runtime.
     struct OnDrop(Runtime, Rc<Cell<usize>>);
     impl Drop for OnDrop {
         fn drop(&mut self) {
@@ -228,7 +228,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
     assert_ne!(found.get(), usize::MAX, "the value was dropped");
     lamp.before().call(&host, (5,)).expect_err("it is bound to nothing");
 
-    // Listener that is bound when the host ends and owns a handle to the host.
+    // Listener that owns a handle to the host. The listener is still bound when the host ends.
     let owner = host.clone();
     let listener = lamp.before().listen(&host, move |_, (times,)| Ok(times + owner.objects().iter().len() as u32));
     let listener = listener.expect("it is bound");
@@ -258,8 +258,8 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     assert_eq!(lamp.before().call(&host, (2,)).expect("it flickers"), 2);
     lamp.before().bind(&host, lamp, "label").expect_err("it takes a text");
     assert_eq!(lamp.before().unbind(&host, lamp, "flicker").expect("it was there"), 1);
-    // The first closure of a signature declares a function, which is refused during a plugin call. Later closures only bind the
-    // declared function.
+    // The first closure of a signature declares a function. This declaration is refused during a plugin call. Later closures of the
+    // signature only bind the declared function.
     let (late, later) = (Rc::new(RefCell::new(None)), Rc::new(RefCell::new(None)));
     let (kept, kept_later) = (Rc::clone(&late), Rc::clone(&later));
     let room = lamps::Room::create(&host).expect("it is declared");
@@ -310,8 +310,8 @@ fn a_world_is_saved_without_the_closures() {
     host.shutdown().into_result().expect("a clean shutdown");
 }
 
-/// Covers a plugin that uses another by glue only: extends its class, overrides its event, binds its delegate, implements its
-/// interface and calls its functions. The host uses both by glue.
+/// Covers a plugin that uses another plugin only through glue. The first plugin extends a class of the second, overrides its event, binds
+/// its delegate, implements its interface and calls its functions. The host uses both plugins through glue.
 #[test]
 fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
     let libraries =
@@ -324,7 +324,7 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
     twin.watch_over(&host, lamp).expect("the delegate is bound");
     room.put_up(&host, Obj::new(candle.handle())).expect("it shines");
     let check = |lamps_tag: u32, plus_tag: u32| {
-        // State of the plugin's own fields restarts with each build.
+        // The plugin's own fields have their initial values after each reload.
         assert_eq!(twin.flicker(&host, 2).expect("an override"), 4, "{lamps_tag} {plus_tag}");
         assert_eq!(lamp.build_tag(&host).expect("it answers"), lamps_tag);
         assert_eq!(lamp.call_before(&host, 3).expect("it answers"), format!("{}", 3 + 100 * plus_tag));
@@ -341,7 +341,7 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
         assert!(report.is_committed(), "{report}");
         check(lamps as u32, plus as u32);
     }
-    // Loads a module with glue from before the change: the reload is refused, and the state is unchanged.
+    // Loads a module whose glue was generated before the change. The reload is refused, and the state is unchanged.
     let stale = [support::tagged("lamps", &[], 5), support::plugin("lamps-plus", &["drifted"])];
     let message = match host.reload(&stale) {
         Ok(report) => report.to_string(),

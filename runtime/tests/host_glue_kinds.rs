@@ -1,5 +1,5 @@
-//! Tests Rust types of host glue other than numbers, strings and references: enums, structs with any fields, sets and maps, out parameters,
-//! and delegate arguments. Each type is used before and after a reload that makes the glue stale.
+//! Tests further Rust types of host glue: enums, structs with any fields, sets and maps, out parameters, and delegate arguments.
+//! `host_glue.rs` covers numbers, strings and references. Each type is used before and after a reload that makes the glue stale.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ fn glue_passes_enums_as_properties_elements_keys_parameters_and_results() {
     host.shutdown().into_result().expect("a clean shutdown");
 }
 
-/// The glue contains the entry numbers of the first declaration, which belong to other entries after the reload.
+/// The glue contains the entry numbers of the first declaration. After the reload, these numbers belong to other entries.
 #[test]
 fn a_changed_enum_is_an_error_before_any_access() {
     let host = host("moods");
@@ -107,7 +107,7 @@ fn structs_with_strings_enums_containers_and_bases_are_copied_in_and_out() {
     assert_eq!(depot.note(&host, "there".to_owned(), 9).expect("it notes"), "there (7, 8, 9) 1.5");
     depot.set_sizes(&host, vec![size.clone(), tall.clone()]).expect("there");
     assert_eq!(depot.sizes(&host).expect("there"), [size.clone(), tall.clone()]);
-    // Sends the struct as an argument, a result and an out parameter.
+    // Passes the struct as an argument, a result and an out parameter.
     let sent = Parcel { to: "me".to_owned(), size: size.clone(), inner: tall.clone() };
     let mut back = Size::default();
     assert_eq!(depot.send(&host, sent.clone(), &mut back).expect("it is sent"), sent);
@@ -122,7 +122,7 @@ fn a_changed_struct_is_an_error_listing_the_fields_of_the_glue() {
     let depot = Depot::create(&host).expect("it is declared");
     depot.note(&host, "here".to_owned(), 4).expect("it notes");
     assert!(host.reload(&[support::plugin("parcels", &["moved"])]).expect("it is done").is_committed());
-    // The fields are the same, in the same order: `level` has moved to the base.
+    // Both declarations have the same fields in the same order. In the second declaration, `level` belongs to the base.
     assert_eq!(depot.drawer(&host).expect("the same fields").numbers, [4]);
     let stale = PropertyOf::new("/Script/Game.Depot", "drawer").get::<Other>(&host, depot.handle());
     let error = stale.expect_err("other fields");

@@ -1,5 +1,6 @@
-//! Tests interfaces with functions. Classes of the declaring module, of another module and of the host implement them; they are called
-//! through a reference, on an object, and by name, also after reloads. Classes that lack declared functions are rejected.
+//! Tests interfaces with functions. Classes of the declaring module, of another module and of the host implement the interfaces. The
+//! functions are called through a reference, on an object, and by name, also after reloads. A class that lacks a declared function is
+//! rejected.
 
 use crate::support;
 
@@ -50,7 +51,7 @@ fn an_interface_reference_calls_any_implementing_class() {
     let expected = [
         ["white 0.05 0", "white 0.75 0"],
         ["white 0.1 0", "an error: 1.5 is too bright for 1"],
-        // The candle calls back into the room, whose plugin part is borrowed.
+        // The candle calls back into the room while the plugin part of the room is borrowed.
         ["yellow 0.1 1", "an error: a candle is not that bright"],
     ];
     assert_eq!(results, expected.map(|pair| pair.map(str::to_owned)));
@@ -88,7 +89,7 @@ fn a_host_calls_a_function_of_an_interface_by_name() {
     let unknown = host.calls().resolve("uf:/Script/Game.Shines:colour").expect_err("it is misspelled");
     assert!(matches!(unknown, Error::Call(CallError::NotFound { .. })), "{unknown}");
 
-    // The handle ends with the generation of the interface.
+    // A handle of the interface function ends with the generation that declares the interface.
     let lamps = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     host.reload(&lamps).unwrap_or_else(|error| panic!("{error}"));
     let dead = host.calls().call_handle(color, &[Value::Object(lamp)]).expect_err("its module has ended");

@@ -1,5 +1,5 @@
-//! Tests plugins with C code that defines functions for which `module!` has hooks: crash handlers define `pthread_create`, allocators
-//! define the functions of the C heap. `module!` omits these hooks on request, and all other hooks work.
+//! Tests plugins whose C code defines functions for which `module!` has hooks. Crash handlers define `pthread_create`, and allocators
+//! define the functions of the C heap. On request, `module!` omits these hooks. All other hooks must then work.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;

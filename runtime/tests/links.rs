@@ -1,5 +1,5 @@
-//! Tests references by name, path or id: delegates and every kind of reference, across reloads and in saved worlds. The references are in
-//! objects of native classes, so these tests cover the host; plugins have their own tests.
+//! Tests references by name, path or id: delegates and every kind of reference, across reloads and in saved worlds. The references belong
+//! to objects of native classes, so these tests cover the host. Other tests cover references in plugins.
 
 use crate::support;
 
@@ -19,9 +19,9 @@ const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 type OnCall = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 thread_local! {
-    /// Received calls, with their receivers.
+    /// Received calls, each with the name of its receiver.
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-    /// Action of a receiver during a call.
+    /// Closure that a receiver runs during a call.
     static DOES: RefCell<Option<(Runtime, OnCall)>> = const { RefCell::new(None) };
 }
 
@@ -64,7 +64,7 @@ fn natives() -> Natives {
     Natives::in_package("Test").class(hub).class(ear)
 }
 
-/// Host with these builds of `migration` and `switchboard`; without a Master if the list is empty.
+/// Returns a host with these builds of `migration` and `switchboard`. If the list is empty, the host has no Master.
 fn host(plugins: &[&str]) -> Runtime {
     let host = support::builder().natives(natives()).build().unwrap_or_else(|error| panic!("{error}"));
     let libraries: Vec<_> = plugins.iter().map(|plugin| support::plugin(plugin, &[])).collect();
@@ -86,7 +86,7 @@ fn hub_and_ears(host: &Runtime, property: &str) -> (ObjectHandle, [ObjectHandle;
     (hub, ears)
 }
 
-/// Broadcasts and returns the receivers.
+/// Broadcasts a message, and returns the receivers of the call.
 fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, message: &str) -> String {
     LOG.take();
     let outcome = host.links().broadcast(hub, property, &[Value::Text(message.to_owned())]);
@@ -95,7 +95,7 @@ fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, message: &str) -
     log.join(", ")
 }
 
-/// Sets the action of receivers for the next calls.
+/// Sets the closure that receivers run during the next calls.
 fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
     DOES.replace(Some((host.clone(), Rc::new(does))));
 }
@@ -387,7 +387,7 @@ fn references_resolve_to_equal_objects_after_saving_and_loading() {
     let id = first.links().lazy_id_of(shape).expect("a reference was resolved");
     first.worlds().save(&path).expect("it is saved");
     let second = host(&["migration"]);
-    // Makes the handles of the second host different.
+    // Creates an object first, so that the handles of the second host differ.
     spawn(&second, ACTOR);
     let report = second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(report.unresolved, Vec::<String>::new());

@@ -1,5 +1,5 @@
-//! Tests a plugin that sets its own loggers in its main: the calls of the logging crates succeed, the plugin's lines are written to the
-//! author's destination, and the host receives all other lines.
+//! Tests a plugin that sets its own loggers in its main. The calls of the logging crates must succeed. The plugin's lines are written to
+//! the destination that its author chose. The host receives all other lines.
 
 use crate::support;
 
@@ -22,7 +22,7 @@ fn written(host: &Runtime) -> String {
     }
 }
 
-/// Checks the lines that the host and the plugin's own logger receive from a plugin with this feature, across a reload.
+/// Reloads a plugin with this feature. Checks the lines that the host receives, and the lines that the plugin's own logger receives.
 fn check(feature: &str, of_host: &str, own: &[&str]) {
     let record = support::record("loggers");
     let host = loggers(&[feature]).unwrap_or_else(|error| panic!("{feature}: {error}"));
@@ -76,7 +76,7 @@ fn the_host_reports_a_logger_of_the_plugin() {
 
 #[test]
 fn a_main_setting_a_logger_too_late_fails_with_a_hint() {
-    // Excludes the lines of this main from the records of other tests.
+    // Keeps the lines of this main out of the records of other tests.
     let _record = support::record("loggers");
     let error = loggers(&["by-hand"]).map(drop).expect_err("the host was first");
     assert!(error.contains("already initialized"), "{error}");

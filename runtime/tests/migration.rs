@@ -1,5 +1,5 @@
-//! Tests a change of a class with living objects: a reload replaces the first declaration of `migration` by the second. Every object and
-//! every line of the report is then checked.
+//! Tests a class that changes while its objects are alive. A reload replaces the first declaration of `migration` by the second. Then every
+//! object and every line of the report is checked.
 
 use crate::support;
 
@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 
 const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 
-/// Host before the change, with two objects: one with default values, one that differs in everything.
+/// Host before the change, with two objects. The first has only default values. The second has no default value.
 struct Before {
     host: Runtime,
     plain: ObjectHandle,
@@ -45,7 +45,7 @@ fn reload(host: &Runtime, features: &[&str]) -> ReloadReport {
     report.into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Values of some properties, one per line.
+/// Compares the values of some properties with the expected text, one property per line.
 fn check(host: &Runtime, object: ObjectHandle, properties: &str, expected: Expect) {
     let line = |property: &str| match host.objects().get(object, property) {
         Ok(Value::Name(name)) => format!("{property} = Name({:?})\n", host.text(name)),
@@ -243,7 +243,7 @@ fn a_kept_field_is_carried_unless_it_fits_no_more() {
 fn the_report_lists_the_outcome_of_every_value() {
     let Before { host, .. } = before();
     let mut report = reload(&host, &["v2"]);
-    // Times differ in each run, and another test covers the leftovers of the old code.
+    // Removes times, which differ in each run. Another test covers the leftovers of the old code.
     report.phases.0.clear();
     report.retired = None;
     expect![[r#"

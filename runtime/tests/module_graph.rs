@@ -1,5 +1,5 @@
-//! Tests that the modules of each folder in every crate use each other without cycles, except for the cycles that are listed with a reason.
-//! A module is a file with the folder of the same name. The sources are parsed, so every path to a module of the crate counts, including
+//! Tests that the modules of each folder in every crate use each other without cycles. `CYCLES` lists the exceptions with their reasons. A
+//! module is a file together with the folder of its name. The sources are parsed, so every path to a module of the crate counts, including
 //! paths through re-exports. Tests are excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ pub(crate) const CRATES: &[&str] = &[
     "tools/src",
 ];
 
-/// Mutually dependent modules of one folder, with the reason.
+/// Modules of one folder that depend on each other, with the reason.
 const CYCLES: &[(&str, &[&str], &str)] = &[
     (
         "plugin-api/macros/src",
@@ -83,7 +83,7 @@ const CYCLES: &[(&str, &[&str], &str)] = &[
 
 type Module = Vec<String>;
 
-/// Non-test module with the content of its file.
+/// Module with the content of its file. The module is not a test.
 struct Source {
     /// Paths that may name a module, as written.
     paths: Vec<Vec<String>>,
@@ -101,7 +101,7 @@ type Crate = BTreeMap<Module, Source>;
 struct Reader {
     module: Module,
     found: Crate,
-    /// Returns true for a `use` that only re-exports names.
+    /// True for a `use` that only re-exports names.
     is_re_export: bool,
 }
 
@@ -172,7 +172,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
-        // A module without a body has its own file.
+        // A module without a body is stored in its own file.
         if item.content.is_some() {
             self.module.push(item.ident.to_string());
             self.source();
@@ -193,7 +193,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-/// Returns true if a file or folder with this name, without extension, contains tests or is not a source of its crate.
+/// Returns true if a file or folder of this name contains tests, or is not a source of its crate. The name has no extension.
 pub(crate) fn is_left_out(name: &str) -> bool {
     name.ends_with("tests") || ["testing", "templates"].contains(&name)
 }
@@ -225,7 +225,7 @@ fn modules(root: &Path) -> Crate {
     reader.found
 }
 
-/// Resolves a path used in `from` to the module of its item; `None` for another crate.
+/// Resolves a path in the module `from` to the module that declares its item. Returns `None` if another crate declares the item.
 fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Module> {
     let mut at = from.clone();
     let mut rest = path;
@@ -247,8 +247,8 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
         } else if source.items.contains(first) {
             return Some(at);
         } else if let Some(path) = source.exports.get(first).filter(|_| depth < 8) {
-            // Ignores a path of this module that begins with an imported name, since the import was counted. Follows the path if
-            // another module re-exports it: `pub use chosen::*` may use a name that only that module imports.
+            // A path of this module may begin with an imported name. This path is ignored, because the import was counted. A path that
+            // another module re-exports is followed: `pub use chosen::*` may use a name that only that module imports.
             let is_followed = is_begun || depth > 0;
             return if is_followed { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
         } else if !is_begun {
@@ -273,9 +273,9 @@ fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
     all.iter().map(of).collect()
 }
 
-/// Returns the modules of a folder, with their dependencies among each other.
+/// Returns the modules of a folder. Each module is listed with the modules of this folder on which it depends.
 fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<String, BTreeSet<String>> {
-    // Ignores the file of the folder itself, which is not a sibling of the modules in the folder.
+    // Ignores the file of the folder itself. This file is not a sibling of the modules in the folder.
     let child = |module: &Module| module.strip_prefix(folder)?.first().cloned();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (module, used) in uses {
@@ -286,7 +286,7 @@ fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTree
     found
 }
 
-/// Returns all transitive dependencies of a module.
+/// Returns all modules on which a module depends, directly or indirectly.
 fn reached(uses: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![from.to_owned()];

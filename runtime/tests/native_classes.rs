@@ -1,5 +1,6 @@
-//! Tests host classes that are declared as Rust types, with Rust fields in addition to properties. Covers reloads of plugins that extend
-//! these classes, nested calls, destruction, and a source file that is compiled as a class of the host and of a plugin.
+//! Tests host classes that are declared as Rust types and have Rust fields in addition to properties. Covers reloads of plugins that extend
+//! these classes, nested calls, and destruction. Also covers a source file that is compiled as a class of the host and as a class of a
+//! plugin.
 #![expect(unsafe_code, reason = "reads the types through an entry point for tests of this crate")]
 
 use std::cell::RefCell;
@@ -17,7 +18,7 @@ mod meter;
 #[path = "../benches/support/lamp.rs"]
 mod lamp;
 
-/// Imports of this side, for source files that compile on either side.
+/// Imports that a shared source file uses in the host. A plugin has a module of this name with its own imports.
 mod words {
     pub(super) use alcedo_runtime::CallError;
     pub(super) use alcedo_runtime::native::{Obj, SparseDelegate, This, uclass, udelegate, uenum, uinterface, ustruct};
@@ -28,7 +29,7 @@ const LANTERN: &str = "/Script/Game.Lantern";
 const METER: &str = "/Script/Metering.Meter";
 
 thread_local! {
-    /// Events on this thread, which runs one test.
+    /// Events of this thread. The thread runs a single test.
     static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -40,7 +41,7 @@ fn seen() -> Vec<String> {
     SEEN.take()
 }
 
-/// Host value that no plugin can hold: not `Send`.
+/// Host value that no plugin can hold, because it is not `Send`.
 struct Sprite(Rc<str>);
 
 impl Drop for Sprite {
@@ -63,7 +64,7 @@ pub(crate) struct Lamp {
     brightness: f64,
     sprite: Sprite,
     flickered: u32,
-    /// Reference that only the hook of the collector reports.
+    /// Reference that is not a property. Only the hook of the collector reports it.
     friend: Obj<Lamp>,
 }
 
@@ -97,14 +98,14 @@ impl Lamp {
         Ok(self.flickered)
     }
 
-    /// Flickers once and reads the counter during the call.
+    /// Flickers once, and reads the counter during this call.
     #[ufunction]
     fn count_inside(&mut self, this: This<Self>) -> u32 {
         self.flickered += 1;
         this.flickered()
     }
 
-    /// Reads the counter during the call and returns the error.
+    /// Reads the counter during this call. The read must fail; notes its error.
     #[ufunction]
     fn read_inside(&mut self, this: This<Self>) -> bool {
         let error = this.try_flickered().expect_err("it is held");
@@ -112,7 +113,7 @@ impl Lamp {
         self.flickered == 0
     }
 
-    /// Flickers once and counts calls made during this call.
+    /// Flickers once before and once after a nested call, for which it lends its fields. Returns both counts as one number.
     #[ufunction]
     fn reborrow_inside(&mut self, this: This<Self>, times: u32) -> Result<u32, CallError> {
         self.flickered += 1;
@@ -121,7 +122,7 @@ impl Lamp {
         inside.map(|inside| 100 * inside + self.flickered)
     }
 
-    /// Lends fields of another object.
+    /// Tries to lend the fields of another object.
     #[ufunction]
     fn reborrow_another(&mut self, this: This<Self>) -> u32 {
         let mut other = Self::new(this);
@@ -151,7 +152,7 @@ impl Lamp {
         this.set_brightness(this.brightness() + by);
     }
 
-    /// Makes another lamp flicker twice, through its most-derived implementation.
+    /// Makes another lamp flicker twice. Calls the implementation of the lamp's most-derived class.
     #[ufunction]
     fn flicker_twice(&self, this: This<Self>, other: Obj<Lamp>) -> Result<u32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
@@ -278,7 +279,7 @@ fn rust_fields_of_native_objects_survive_reloads_and_end_with_their_objects() {
         host.reload(&[support::plugin("host-types", &[])]).unwrap_or_else(|error| panic!("{error}"));
         let _flickered = (flicker(lamp, 1), flicker(lantern, 1));
     }
-    // Counters of the plugin restart at each reload; counters of the host continue.
+    // Each reload resets the counters of the plugin. The counters of the host continue.
     assert_eq!(
         [call_text(&host, lantern, "flickered", &[]), call_text(&host, lantern, "swings", &[])],
         ["U32(12)", "U32(1)"]
@@ -362,7 +363,7 @@ fn a_reentrant_borrow_is_an_error_naming_both_methods() {
         };
         assert_eq!((of, &*held, &*requested_by), (object, "count_inside", "flickered"), "{function}");
     }
-    // The part is released, and the counter is kept.
+    // The method no longer borrows the fields. The counter is kept.
     assert_eq!(call_text(&host, lamp, "flickered", &[]), "U32(1)");
     assert_eq!(call_text(&host, lamp, "read_inside", &[]), "Bool(false)");
     assert!(seen()[0].contains("`flickered` needs the plugin part while `read_inside` holds it"));
@@ -380,7 +381,7 @@ fn a_host_interface_is_called_on_host_and_plugin_objects() {
     assert_eq!([other, lantern, bell].map(|of| hum(of, 2)), ["U32(800)", "U32(800)", "U32(4)"]);
     let refused = hum(silent, 1);
     assert!(refused.contains(METER_BASE) && refused.contains("not a /Script/Test.Hums"), "{refused}");
-    // The object holds its own plugin part during the call to itself.
+    // The call to the object borrows its plugin part. The nested call to the same object is therefore refused.
     let refused = hum(lamp, 1);
     assert!(refused.contains("`hum` needs the plugin part while `hum_twice` holds it"), "{refused}");
     host.objects().destroy(bell);
@@ -394,7 +395,7 @@ fn nested_calls_reborrow_fields_that_a_method_lends() {
     let host = host();
     let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
     let reborrow = |object, times| call_text(&host, object, "reborrow_inside", &[Value::U32(times)]);
-    // The lantern's override in the plugin calls the base method with twice the number.
+    // The lantern's override in the plugin doubles the number, and calls the base method.
     assert_eq!([reborrow(lamp, 3), reborrow(lantern, 3)], ["U32(405)", "U32(708)"]);
     // A failed call ends all its borrows.
     assert!(reborrow(lamp, 101).contains("101 times are too often"));
@@ -432,15 +433,15 @@ fn the_collection_traces_references_in_rust_fields() {
     assert!(refused.contains("/Script/Test.Lamp"), "{refused}");
 }
 
-/// Base class of the meter, unrelated to the lamp.
+/// Base class of the meter. This class is unrelated to the lamp.
 const METER_BASE: &str = "/Script/Engine.Actor";
 
 thread_local! {
-    /// Action that [`Keeper::work`] performs during its exclusive borrow.
+    /// Closure that [`Keeper::work`] runs during its exclusive borrow.
     static DURING_WORK: RefCell<Option<Box<dyn Fn()>>> = const { RefCell::new(None) };
 }
 
-/// Object that keeps another object by a Rust field.
+/// Object that keeps another object alive by a Rust field.
 #[uclass(package = "Test")]
 #[derive(Default)]
 pub(crate) struct Keeper {
@@ -488,7 +489,7 @@ fn no_collection_runs_while_a_method_borrows_the_references_exclusively() {
     let previous = keep();
     assert_eq!((previous != kept, host.collection().collect().expect("collected")), (true, 1));
 
-    // An incremental collection begins again after the method.
+    // An incremental collection starts again after the method returns.
     let kept = keep();
     host.collection().begin_in_slices();
     during_work(|host| (0..3).for_each(|_| host.tick(Budget::seconds(0.01))));
@@ -519,14 +520,14 @@ fn two_runtimes_on_two_threads_have_fields_of_their_own() {
     assert_eq!(there.join().expect("it ends"), here);
 }
 
-/// Reflected types of the meter's package.
+/// Returns the reflected types of the meter's package, as text.
 fn types_of_the_meter(host: &Runtime) -> String {
     // SAFETY: only reads the types; no object is marked, followed or aged.
     let stores = unsafe { host.bench() };
     stores.types_of("Metering")
 }
 
-/// Source file of the meter, compiled on either side.
+/// The source file of the meter is compiled once in the host and once in a plugin.
 #[test]
 fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
     let native = support::builder()

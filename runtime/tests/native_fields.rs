@@ -1,5 +1,5 @@
-//! Tests that Rust fields of a native object exist exactly as long as the object, for any behavior of their constructor or the destruction
-//! hook.
+//! Tests that the Rust fields of a native object exist exactly as long as the object. The constructor and the destruction hook of the
+//! object may fail in any way.
 
 use crate::scripts::{Package, builder, reload_of};
 use crate::support;
@@ -12,13 +12,13 @@ use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime, Value, WeakRuntime
 
 thread_local! {
     static WRONG: Cell<Wrong> = const { Cell::new(Wrong::Nothing) };
-    /// Number of existing fields.
+    /// Number of `Counted` fields that exist.
     static FIELDS: Cell<i32> = const { Cell::new(0) };
-    /// Number of calls that each destruction hook found in its fields.
+    /// Call counts that the destruction hooks have read from the fields of their objects.
     static ENDS: RefCell<Vec<i32>> = const { RefCell::new(Vec::new()) };
-    /// Host, for code that destroys objects.
+    /// Host that code uses to destroy objects.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
-    /// Objects that the next destruction hook destroys, except its own object.
+    /// Objects that the next destruction hook destroys. The hook skips its own object.
     static PARTNERS: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -70,7 +70,7 @@ impl Fuse {
         Self { counted, calls: 0 }
     }
 
-    /// Number of calls so far.
+    /// Counts this call, and returns the number of calls so far.
     #[ufunction]
     fn count(&mut self) -> i32 {
         let Self { counted: Counted, calls } = self;
@@ -78,7 +78,7 @@ impl Fuse {
         *calls
     }
 
-    /// Destroys the object, then counts as ten calls.
+    /// Destroys the object, and then counts as ten calls.
     #[ufunction]
     fn end_inside(&mut self, this: This<Self>) -> i32 {
         destroy(this.handle());
@@ -115,7 +115,7 @@ fn host() -> Runtime {
 #[test]
 fn an_object_that_ends_during_field_construction_has_no_fields() {
     let host = host();
-    // Counts the fields of the class default object.
+    // Reads the number before the test. The class default object has fields as well.
     let before = FIELDS.get();
     for wrong in [Wrong::EndsEarly, Wrong::Panics] {
         WRONG.set(wrong);

@@ -1,4 +1,5 @@
-//! Tests structs that are sent to another machine, with custom serialization of the host or a module, or field by field.
+//! Tests structs that are sent to another machine. Custom code of the host or of a module serializes a struct. Without such code, each
+//! field is serialized.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,7 +10,7 @@ use alcedo_runtime::{CallError, Error, NetNames, ObjectHandle, Runtime, Value, n
 
 use crate::support;
 
-/// Names of objects on one machine. Another machine has equal names for its own copies of the objects.
+/// Names of the objects on one machine. The other machine has its own copies of the objects, with equal names.
 #[derive(Default)]
 struct Shared(RefCell<HashMap<u64, ObjectHandle>>);
 
@@ -77,7 +78,7 @@ fn a_module_struct_with_custom_serialization_keeps_fields_not_sent() {
     assert_eq!(field(&read, "sender"), Value::Object(sender_there));
     assert_eq!(field(&read, "words"), Value::Text("hello".to_owned()));
     assert_eq!(field(&read, "secret"), Value::U32(2), "it was not sent");
-    // The receiver does not know the object.
+    // The receiver has no name for the object.
     there.net_read(to, "label", &bytes, &Shared::default()).expect("it is read");
     let read = there.objects().get(to, "label").expect("it is there");
     assert_eq!(field(&read, "sender"), Value::Object(ObjectHandle::NONE));

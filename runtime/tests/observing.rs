@@ -1,4 +1,4 @@
-//! Tests observed calls: their counters and spans, and that calls without an observer have no cost.
+//! Tests observed calls with their counters and spans. Also tests that calls without an observer have no cost.
 
 use crate::support;
 
@@ -49,7 +49,7 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
         host.calls().call("ex:/host.fail", &[Value::I32(-1)]).expect_err("the function fails");
         host.calls().call("uf:/Script/Game.Line:answer", &[Value::Object(line), text("Ana")]).expect("an answer");
         host.calls().call("up:/Script/Game.Line:number", &[Value::Object(line)]).expect("a number");
-        // The plugin calls the host by name, once without a signature.
+        // The plugin calls the host by name. One of these calls passes no signature.
         for by in ["add_by", "add_any"] {
             let arguments = [text("ex:/host.sum"), Value::I32(1), Value::I32(2)];
             assert_eq!(host.objects().call(line, by, &arguments).expect("the call succeeds"), Some(text("3")));
@@ -68,12 +68,12 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     ];
     let of_names = |host: &Runtime| {
         let mut counted = counted(host);
-        // Calls without a name are counted by kind.
+        // Calls without a name are counted separately, by kind.
         counted.retain(|(_, name, ..)| name.contains(":/"));
         counted
     };
     assert_eq!(of_names(&host), expected);
-    // Functions of modules are counted for every kind of call: `answer` by the name above, and two functions by calls on the object.
+    // Every kind of call to a module function is counted. `answer` was called by the name above. Two functions were called on the object.
     let methods: Vec<_> = counted(&host).into_iter().filter(|(kind, ..)| kind == "method").collect();
     let method = |name: &str| methods.iter().find(|(_, known, ..)| known.ends_with(name)).map(|(.., calls, _)| *calls);
     assert_eq!((method("answer"), method("add_by"), method("add_any")), (Some(1), Some(1), Some(1)), "{methods:?}");
@@ -84,14 +84,14 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     }
     let table = host.console("calls");
     assert!(table.contains("3 × nm:/switchboard:Line:sum (nm): mean ") && table.contains(", 1 failed"), "{table}");
-    // Without counting, the earlier lookups still work, and the counters do not change.
+    // With counting disabled, the earlier lookups still work and the counters do not change.
     assert!(host.console("calls off").contains("counting of calls by name is off"));
     round();
     assert_eq!(of_names(&host), expected);
     host.console("calls clear");
     assert!(counted(&host).is_empty());
     host.console("calls on");
-    // Counters continue across a reload, under the same names.
+    // The counters continue across a reload, with unchanged names.
     own.call((1, 2)).expect("a sum");
     let report = host.reload(&[support::plugin("switchboard", &[])]).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -146,7 +146,7 @@ fn each_observed_call_is_a_span_inside_its_callers_span() {
         assert!(counted(&host).is_empty());
     });
     let mut lines = lines.lock().expect("no panic").clone();
-    // Removes the span of the method `add_by`, whose depth is 2.
+    // Removes the span of the method `add_by`. Its depth is 2.
     lines.retain(|line| line.contains(":/"));
     assert_eq!(lines, ["1 call kind=uf name=uf:/Script/Game.Line:add_by", "3 call kind=ex name=ex:/host.sum"]);
 }

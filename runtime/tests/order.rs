@@ -1,5 +1,5 @@
-//! Tests the order of hooks of an object and of a generation, from start to end. Hooks of fuses in `lamps` and `lamps-plus` log lines, a
-//! listener adds the events of the Master, and each test compares all lines.
+//! Tests the order of hooks of an object and of a generation, from creation to end. The hooks of fuses in `lamps` and `lamps-plus` log
+//! lines. A listener adds the events of the Master. Each test compares all lines.
 
 use crate::support;
 
@@ -12,7 +12,7 @@ use support::Record;
 const SAFE_FUSE: &str = "/Script/Game.SafeFuse";
 const FUSE_BOX: &str = "/Script/Game.FuseBox";
 
-/// Lines for the construction of a generation's class default objects, base class first.
+/// Lines that the construction of a generation's class default objects logs. Base classes precede derived classes.
 const DEFAULTS: &str = "\
 red Game.Fuse  object=Default__Fuse
 class Game.Fuse  object=Default__Fuse
@@ -41,7 +41,7 @@ post_init Game.SafeFuse  object=fuse
 post_init Game.FuseBox  object=Default__FuseBox
 ";
 
-/// The base module is listed last: the order follows the dependencies.
+/// Returns the libraries with the base module last. The load order follows the dependencies and not this list.
 fn libraries(plus_features: &[&str]) -> [PathBuf; 2] {
     [support::plugin("lamps-plus", plus_features), support::plugin("lamps", &[])]
 }
@@ -51,7 +51,7 @@ fn silent_host() -> Runtime {
     listening.build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Host with a record and a Master; drops the lines recorded so far.
+/// Returns a host with a Master. Drops the lines recorded so far.
 fn host(record: &Record) -> Runtime {
     let host = silent_host();
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
@@ -59,8 +59,8 @@ fn host(record: &Record) -> Runtime {
     host
 }
 
-/// Compares the lines of the game thread and the lines of the finalizer thread separately, since the threads run concurrently. A
-/// single line replaces the lines of [`DEFAULTS`]. No finalizer may run after the end of its generation.
+/// Compares the lines of the game thread and the lines of the finalizer thread separately, because the threads run concurrently. A single
+/// line replaces the lines of [`DEFAULTS`]. No finalizer may run after its generation has ended.
 fn check(record: &Record, game_thread: Expect, finalizers: Expect) {
     let lines = record.take();
     let (finalized, rest): (Vec<_>, Vec<_>) = lines.lines().partition(|line| line.starts_with("finalize"));

@@ -1,5 +1,5 @@
-//! Tests values that a real plugin owns in host memory. They are released on the game thread and on other threads, survive a rollback, and
-//! end with a reload or an unload.
+//! Tests values that a real plugin owns in host memory. The plugin releases them on the game thread and on other threads. The values
+//! survive a rollback, and end with a reload or an unload.
 
 use crate::support;
 
@@ -32,7 +32,7 @@ fn query(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Valu
     host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
-/// Spawns a cave with this number of owned values of each of three kinds.
+/// Spawns a cave that owns `count` values of each of three kinds.
 fn cave(host: &Runtime, count: u32) -> ObjectHandle {
     let cave = spawn(host, CAVE);
     query(host, cave, "gather", &[Value::U32(count)]);
@@ -46,7 +46,7 @@ fn until_flushed(host: &Runtime) {
     });
 }
 
-/// Number of live owned values by type.
+/// Returns the number of live owned values of each type.
 fn counts(host: &Runtime) -> Vec<(String, u64)> {
     host.conjugates().owned_values().live.into_iter().map(|count| (count.ty, count.count)).collect()
 }
@@ -173,7 +173,7 @@ fn a_thread_may_drop_values_after_its_generation_ended() {
 fn objects_referenced_by_an_owned_value_are_not_collected() {
     let host = host();
     let knowing = spawn(&host, CAVE);
-    // An outer does not keep its inner objects alive.
+    // An outer keeps none of its inner objects alive.
     let known = host.objects().spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
     query(&host, knowing, "keep_alive", &[Value::Object(known)]);
     host.collection().collect().expect("a safe point");
@@ -183,7 +183,7 @@ fn objects_referenced_by_an_owned_value_are_not_collected() {
     assert!(!host.objects().is_alive(known));
 }
 
-/// Returns a host with functions that borrow and sum values, and a dealer object that passes values without their type.
+/// Returns a host with functions that borrow and sum values. Also returns a dealer, an object that passes values without their type.
 fn fence() -> (Runtime, ObjectHandle) {
     let host = host();
     let numbers = |value: &Value| match value {

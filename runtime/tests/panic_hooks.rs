@@ -1,5 +1,5 @@
-//! Tests a module that sets its own panic hooks at various times and places. The host's errors still have message and location of its
-//! panics, and the author's hook runs once for each panic.
+//! Tests a module that sets its own panic hooks at various times and locations in its code. The host's errors must still contain the
+//! message and the location of each panic. The author's hook runs once for each panic.
 
 use crate::support;
 
@@ -16,7 +16,7 @@ fn change(host: &Runtime, what: &str) {
     changed.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 
-/// Number of runs of the author's hook since the last call.
+/// Returns the number of runs of the author's hook since the previous call.
 fn hook_calls(host: &Runtime) -> u32 {
     match host.calls().call("ex:/outcry.hook_calls", &[]) {
         Ok(Some(Value::U32(times))) => times,
@@ -54,7 +54,7 @@ fn a_panic_hook_set_early_loses_no_location() {
         let host = outcry(&[what], &[]);
         assert_location(&host, what);
         let author = u32::from(what != "take") * 2;
-        // The hook has also run in main itself.
+        // The panic in main has also run the hook.
         assert_eq!(hook_calls(&host), author + u32::from(what == "drop in a panic"), "{what}");
     }
     let host = outcry(&[], &["early"]);
@@ -73,7 +73,7 @@ fn a_panic_hook_taken_and_dropped_keeps_the_location() {
     assert_eq!(hook_calls(&host), 0, "the author has removed the hook");
 }
 
-/// Covers the only case that is detected late: the author takes and stores the hook of `module!`, and never calls it.
+/// Covers the only case that is detected late: the author takes and stores the hook of `module!`, and never calls this hook.
 #[test]
 fn a_panic_hook_taken_and_kept_loses_one_location_at_most() {
     let host = outcry(&[], &[]);

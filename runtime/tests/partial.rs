@@ -1,5 +1,5 @@
-//! Tests partial reloads, which replace only changed modules and their dependents. All other modules stay mapped, with their generation,
-//! plugin parts and handles.
+//! Tests partial reloads. A partial reload replaces only changed modules and their dependents. All other modules stay mapped and keep their
+//! generation, plugin parts and handles.
 
 use crate::support;
 
@@ -16,7 +16,7 @@ const SHIELDED: &str = "/Script/Game.ShieldedSet";
 const HERO: &str = "/Script/Game.Hero";
 const CUBE: &str = "/Script/Game.MagicCube";
 
-/// Builds of the three modules, by their tags. `glue_derived` depends on `glue_base`; `magic_cube` has no dependencies.
+/// Returns builds of the three modules, selected by their tags. `glue_derived` depends on `glue_base`. `magic_cube` has no dependencies.
 fn libraries(attributes: u64, plus: u64, cube: u64) -> Vec<PathBuf> {
     vec![
         support::tagged("glue-derived", &[], plus),
@@ -25,7 +25,7 @@ fn libraries(attributes: u64, plus: u64, cube: u64) -> Vec<PathBuf> {
     ]
 }
 
-/// Host with an object of each module, and of a class that spans two.
+/// Host with one object of each module, and one object of a class that two modules implement.
 struct Scene {
     host: Runtime,
     set: ObjectHandle,
@@ -70,7 +70,7 @@ impl Scene {
         .map(|name| self.host.calls().call(name, &[]).unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// Returns the line of the digest about the plugin part of an object.
+    /// Returns the line of the digest that describes the plugin part of an object.
     fn half(&self, object: ObjectHandle) -> String {
         let digest = self.host.worlds().digest();
         let line = digest.part("plugin-parts").iter().find(|line| line.starts_with(&format!("{object} at ")));

@@ -1,5 +1,5 @@
-//! Tests panics whose payload panics again in its drop. The runtime catches both panics in any host callback, completes its operation and
-//! runs the other callbacks.
+//! Tests panics whose payload panics again in its drop. In any host callback, the runtime catches both panics. It completes its operation
+//! and runs the other callbacks.
 
 use crate::support;
 
@@ -15,7 +15,7 @@ use alcedo_runtime::{Budget, ContextError, ContextState, FoundModule, Runtime, S
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Message of the runtime for a payload without a string.
+/// Message that the runtime reports for a payload that is not a string.
 const MESSAGE: &str = "a panic without a message";
 
 struct Bomb;
@@ -38,7 +38,7 @@ fn reports() -> PathBuf {
     support::tagged("reports", &[], 1)
 }
 
-/// Fails if a panic escapes from the code.
+/// Runs the code, and fails if a panic escapes from it.
 fn without_panic<T>(what: &str, code: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|payload| {
         std::mem::forget(payload);
@@ -83,7 +83,7 @@ fn notices_and_unloading_callbacks_that_throw_leave_no_unload_half_done() {
     let ticket = without_panic("an unloading callback", || slim.begin_unload()).expect("it is collectible");
     let report = ticket.wait(LONG).unwrap_or_else(|report| panic!("{report}"));
     let once = |line: &str| report.problems.iter().filter(|problem| *problem == line).count();
-    // Expects at least two of these problems, since the event of the end may be raised before or after the wait returns.
+    // Expects at least two of these problems. The event of the end may be raised before or after the wait returns.
     assert_eq!(once(&format!("a callback of priority 0 panicked: \"{MESSAGE}\"")).min(2), 2, "{report}");
     assert_eq!(slim.state(), ContextState::Dead);
     let expected = ["Loaded Slim \"thrown at\" 1 reports", "Unloading Slim \"thrown at\" 1", "the other"];

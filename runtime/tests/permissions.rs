@@ -1,5 +1,5 @@
-//! Tests the permissions of modules with real plugins: a host compares the declaration with the imports of the file and with the calls that
-//! hooks have noted. A refused reload leaves the old code running. `canary.rs` tests permissions in a canary.
+//! Tests the permissions of modules with real plugins. A host compares the declaration with the imports of the file, and with the calls
+//! that hooks have recorded. After a refused reload, the old code continues. `canary.rs` tests permissions in a canary.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -21,7 +21,7 @@ fn host(policy: PermissionPolicy) -> Runtime {
     support::builder().permissions(policy).build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the error of a new Master with this library, which the host refuses.
+/// Creates a Master with this library, which the host refuses, and returns the error.
 fn refused(library: &Path) -> String {
     let host = host(PermissionPolicy::Refuse);
     match host.create_master(&[library]) {

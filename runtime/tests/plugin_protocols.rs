@@ -1,5 +1,5 @@
-//! Tests protocols and resolvers that plugins register. The host and other plugins call them, also after reloads, rollbacks and unloads,
-//! and with every error that a plugin can cause.
+//! Tests protocols and resolvers that plugins register. The host and other plugins call them, also after reloads, rollbacks and unloads.
+//! The tests cover every error that a plugin can cause.
 
 use crate::support;
 
@@ -14,8 +14,8 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
     support::tagged("ledger", features, tag)
 }
 
-/// Returns a host with a protocol that plugins may extend. Each test of this file holds a log record, so that the tests run one at a
-/// time.
+/// Returns a host with a protocol that plugins may extend. Each test of this file holds a log record. The records force the tests to run
+/// one at a time.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.calls().add_protocol(PlainProtocol::new("console")).expect("it is free");
@@ -44,7 +44,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&answer);
 }
 
-/// Calls the plugin by name and returns its text.
+/// Calls the plugin by name, and returns the string that it returns.
 fn call_text(host: &Runtime, name: &str, arguments: &[Value]) -> String {
     match host.calls().call(name, arguments) {
         Ok(Some(Value::Text(text))) => text,

@@ -1,5 +1,5 @@
-//! Tests protocols of a host, which implement the traits of the built-in protocols. `console` has its own grammar and two resolvers; `db`
-//! has no grammar and at first no resolver.
+//! Tests protocols of a host. These protocols implement the traits that the built-in protocols implement. `console` has its own grammar and
+//! two resolvers. `db` has no grammar and at first no resolver.
 
 use crate::support;
 
@@ -31,7 +31,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&answer);
 }
 
-/// `console:/command`, in any case.
+/// Protocol for names such as `console:/command`, in upper or lower case.
 struct Console;
 
 impl Protocol for Console {
@@ -57,7 +57,7 @@ impl Protocol for Console {
     }
 }
 
-/// Returns its text argument after its own prefix.
+/// Returns its string argument with a prefix.
 struct Greeter(&'static str);
 
 impl Dispatcher for Greeter {
@@ -67,8 +67,8 @@ impl Dispatcher for Greeter {
     }
 }
 
-/// Resolver for `say`, for the names in `more`, and for names that fail. Its results contain `label`; `requests` counts the calls of the
-/// resolver.
+/// Resolver for `say`, for the names in `more`, and for names that fail. The results of its functions contain `label`. `requests` counts
+/// the calls of the resolver.
 struct Commands {
     label: &'static str,
     host: WeakRuntime,
@@ -337,7 +337,7 @@ fn a_host_protocol_survives_rollback_reload_and_unload() {
     assert_eq!(before.differences(&host.worlds().digest()), [""; 0]);
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     assert_eq!(query(line, "console:/say"), text("commands: Ana"));
-    // The refusal of an unknown name is not cached: the name resolves as soon as a resolver knows the name.
+    // The refusal of an unknown name is not cached. The name resolves as soon as a resolver offers it.
     let unknown = query(line, "console:/sing");
     assert!(matches!(&unknown, Value::Text(text) if text.contains("unknown command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());

@@ -1,11 +1,11 @@
 //! Tests the lists of all items that safe code can name in the two public crates: `docs/public-api-host.txt` and
-//! `docs/public-api-plugin.txt`. A line has the kind and the path of an item, after the markers for review: `unsafe`, `hidden` from the
-//! docs, and `raw` for access to memory by address. Safe code could break the host by a `raw` item that is not `unsafe`, unless its
-//! arguments are typed, so a new item needs a manual review. A type with several paths has a line for each, and its members under the first
-//! path.
+//! `docs/public-api-plugin.txt`. A line contains markers for review, the kind of an item, and its path. The markers are `unsafe`, `hidden`
+//! from the docs, and `raw` for access to memory by address. Safe code could break the host by a `raw` item that is neither `unsafe` nor
+//! has typed arguments. A new item therefore needs a manual review. A type with several paths has one line for each path. Its members are
+//! listed under the first path.
 //!
-//! The lists are generated from the JSON of the nightly's rustdoc if `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set. Re-exports of lower
-//! crates are resolved in these crates and listed like own items. The items with an example are counted in the JSON of each crate.
+//! If `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set, the lists are generated from the JSON of the nightly's rustdoc. Re-exports of lower
+//! crates are resolved in these crates, and listed like own items. The JSON of each crate is also used to count the items with an example.
 
 use crate::support;
 
@@ -15,7 +15,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// Types that are an address or contain one; an item with such an argument or result is `raw`.
+/// Types that are an address or contain one. An item whose argument or result has such a type is `raw`.
 const RAW: [&str; 17] = [
     "ArrayRaw",
     "BlackDirectory",
@@ -36,7 +36,7 @@ const RAW: [&str; 17] = [
     "ZCallBuffer",
 ];
 
-/// Crates in which visible items with an example are counted.
+/// Crates whose visible items with an example are counted.
 const WITH_EXAMPLES: [&str; 12] = [
     "alcedo-base",
     "alcedo-build",
@@ -52,12 +52,12 @@ const WITH_EXAMPLES: [&str; 12] = [
     "alcedo-zcall",
 ];
 
-/// Returns the path of the JSON description of a crate, written by the nightly compiler.
+/// Runs the nightly's rustdoc on a crate. Returns the path of its JSON description.
 fn describe(package: &str) -> PathBuf {
     let target = support::test_dir().join("public-api");
     let toolchain = std::env::var("ALCEDO_NIGHTLY").unwrap_or_else(|_| "nightly".into());
     let mut cargo = Command::new("cargo");
-    // Removes variables that cargo and rustup have set for another toolchain.
+    // Removes variables that cargo and rustup set for another toolchain.
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CARGO") || name.starts_with("RUSTUP_TOOL")) {
         if name != "CARGO_HOME" {
             cargo.env_remove(name);
@@ -86,18 +86,19 @@ fn describe(package: &str) -> PathBuf {
     target.join("doc").join(format!("{}.json", package.replace('-', "_")))
 }
 
-/// Externally nameable items of a crate.
+/// Items of a crate that other crates can name.
 struct Surface {
-    /// The crate, and the lower crates whose items it may re-export.
+    /// The crate, followed by the lower crates whose items it may re-export.
     crates: Vec<Value>,
     /// Index of the crate that is being visited.
     now: usize,
     lines: BTreeSet<String>,
     /// Visible items with an example, as index of the crate and id.
     examples: BTreeSet<(usize, String)>,
-    /// Modules in progress, so that cyclic names terminate.
+    /// Modules that the walk has entered. They make the walk end if names form a cycle.
     walked: BTreeSet<(String, String)>,
-    /// Path for the members of a type or trait: its shortest path that is not hidden. Its other paths have one line each.
+    /// Path under which the members of a type or trait are listed: its shortest path that is not hidden. Each other path of the type has a
+    /// single line.
     places: BTreeMap<(usize, String), (bool, usize, String)>,
 }
 
@@ -112,7 +113,7 @@ impl Surface {
         let (lines, examples, walked, places) = Default::default();
         let mut surface = Self { crates, now: 0, lines, examples, walked, places };
         surface.walk(&root, "", false);
-        // Walks again, since the shortest path of each item is now known.
+        // Walks a second time, because the shortest path of each item is known only now.
         (surface.lines, surface.walked) = Default::default();
         surface.walk(&root, "", false);
         surface
@@ -122,7 +123,7 @@ impl Surface {
         self.crates[self.now]["index"][id.trim_matches('"')].clone()
     }
 
-    /// Location of an item of another crate: index of the crate and its id there.
+    /// Returns the location of an item of another crate: the index of the crate, and the id in that crate.
     fn elsewhere(&self, id: &str) -> Option<(usize, String)> {
         let path = &self.crates[self.now]["paths"][id.trim_matches('"')]["path"];
         let name = path[0].as_str()?;
@@ -135,7 +136,7 @@ impl Surface {
 
     fn walk(&mut self, id: &str, path: &str, hidden: bool) {
         let item = self.item(id);
-        // Skips items of other crates and items that rustdoc omits; they are listed where they are re-exported.
+        // Skips items of other crates and items that rustdoc omits. Such items are listed at their re-export.
         let Some((kind, inner)) = item["inner"].as_object().and_then(|inner| inner.iter().next()) else { return };
         let hidden = hidden || item["attrs"].to_string().contains("hidden");
         if !hidden && item["crate_id"] == 0 && has_example(item["docs"].as_str().unwrap_or_default()) {
@@ -196,7 +197,7 @@ impl Surface {
         self.now = before;
     }
 
-    /// Lists inherent items of a type; traits are listed at their declaration.
+    /// Lists the inherent items of a type. Items of traits are listed at the declaration of the trait.
     fn walk_impls(&mut self, impls: &Value, path: &str, hidden: bool) {
         for id in impls.as_array().into_iter().flatten() {
             let item = self.item(&id.to_string());

@@ -1,5 +1,6 @@
-//! Tests that no safe function of a product crate dereferences an address that its caller passes. A safe function may not use a
-//! raw pointer parameter, or a pointer derived from it, in an unsafe block. Pointer types that are unsafe to create are exempt.
+//! Tests that no safe function of a product crate dereferences an address that its caller passes. In an unsafe block, a safe function may
+//! use neither a raw pointer parameter nor a pointer derived from such a parameter. Pointer types that only unsafe code can create are
+//! exempt.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,7 +28,7 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// Finds a pointer in a type. Parameters of function types are excluded.
+/// Searches a type for a pointer. Skips the parameters of function types.
 #[derive(Default)]
 struct HasPointer(bool);
 
@@ -46,7 +47,7 @@ impl<'ast> Visit<'ast> for HasPointer {
     fn visit_parenthesized_generic_arguments(&mut self, _: &'ast syn::ParenthesizedGenericArguments) {}
 }
 
-/// Collects the uses of pointers in the body of one function.
+/// Collects the uses of pointers in the body of a function.
 #[derive(Default)]
 struct Body {
     pointers: BTreeSet<String>,
@@ -55,7 +56,7 @@ struct Body {
 }
 
 impl Body {
-    /// Adds the names that a pattern binds if its value derives from a pointer.
+    /// If a value derives from a pointer, adds the names that its pattern binds.
     fn bind(&mut self, pattern: &syn::Pat, from: &syn::Expr) {
         let (mut names, mut made) = (Names::default(), Names::default());
         names.visit_expr(from);
@@ -87,7 +88,7 @@ impl<'ast> Visit<'ast> for Body {
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         if ["write", "write_volatile", "push"].iter().any(|stores| call.method == stores) {
-            // An address that is only stored, directly or in a field, is not dereferenced.
+            // An address that code only stores, directly or in a field, is not dereferenced.
             let is_stored = |argument: &&syn::Expr| matches!(argument, syn::Expr::Path(_) | syn::Expr::Struct(_));
             self.visit_expr(&call.receiver);
             call.args.iter().filter(|argument| !is_stored(argument)).for_each(|argument| self.visit_expr(argument));

@@ -1,5 +1,5 @@
-//! Tests the recipes of `docs/recipes.md` as plugins: results of their threads are delivered to the game thread, and a reload or unload in
-//! between leaves no traces.
+//! Tests the recipes of `docs/recipes.md` as plugins. The results of their threads are delivered to the game thread. A reload or unload
+//! before the delivery must leave no traces.
 
 use crate::support;
 
@@ -18,7 +18,7 @@ fn number(host: &Runtime, object: ObjectHandle, property: &str) -> i32 {
     }
 }
 
-/// Ticks until the condition holds, for a minute at most.
+/// Ticks until the condition is true, for at most a minute.
 fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -28,7 +28,7 @@ fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Checks that only the current generation is left, and that the process has no traces of other generations.
+/// Checks that only the current generation remains, and that the process has no traces of old generations.
 fn assert_clean(host: &Runtime) {
     let living = host.generation();
     wait(host, "every older generation is dead", || {
@@ -51,7 +51,7 @@ fn a_plugins_tokio_runtime_serves_the_game_thread_until_unload() {
     });
 
     for tag in 2..5 {
-        // Short fetches may arrive before the reload. Long fetches never arrive, since their generation ends.
+        // Short fetches may arrive before the reload. Long fetches never arrive, because the reload ends their generation.
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(1)]);
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(60_000)]);
         let next = support::tagged("async-tasks", &[], tag);

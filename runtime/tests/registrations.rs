@@ -1,4 +1,4 @@
-//! Tests that callbacks of a builder and of natives can be unregistered in a running host.
+//! Tests that a running host can unregister callbacks that a builder or natives have registered.
 
 use crate::support;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use alcedo_runtime::native::Natives;
 use alcedo_runtime::{Budget, Builder, ContextEvent, ContextEventKind, LocalRegistration, Registration, Runtime};
 
-/// Names of the called callbacks, in order.
+/// Names of the callbacks that were called, in order.
 #[derive(Clone, Default)]
 struct Calls(Rc<RefCell<Vec<&'static str>>>);
 
@@ -187,7 +187,7 @@ fn a_hang_listener_is_not_called_after_its_removal() {
     };
     let builder = support::builder().watchdog(Duration::from_millis(100)).on_hang(count(&one)).named("one");
     let host = build(builder.on_hang(count(&other)).named("other"));
-    // A reload phase hangs while a listener of the Master sleeps.
+    // A reload phase hangs while a listener of the Master sleeps. The watchdog reports the hang.
     let hang = || {
         let seen = other.load(Ordering::SeqCst);
         let sleeps = Arc::clone(&other);

@@ -1,5 +1,5 @@
-//! Tests types and members that are renamed with `was`, and renamed back. Objects, values, kept fields and saved worlds follow in both
-//! directions.
+//! Tests types and members that are renamed with `was`, and renamed back. Objects, values, kept fields and saved worlds follow both
+//! renames.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
@@ -23,7 +23,7 @@ fn changes(report: &ReloadReport) -> String {
     report.to_string().lines().skip(3).map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// Creates a merchant with all defaults, and a smuggler without any default.
+/// Creates a merchant and a smuggler. The merchant has only default values, the smuggler has none.
 fn people(host: &Runtime) -> [ObjectHandle; 2] {
     let objects = host.objects();
     let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("spawned"));
@@ -190,7 +190,7 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
     .assert_eq(&report.to_string());
     second.worlds().save(&again).expect("it is saved");
 
-    // A host that has undone the rename can still load a world with the later names.
+    // A host that has undone the rename can still load a world that contains the later names.
     let third = host(&["renamed"]);
     reload(&third, &[]);
     load(&third, &again);
@@ -211,7 +211,7 @@ fn a_reload_hints_at_a_rename_that_nothing_lists() {
     assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses no value");
 }
 
-/// Creates an object whose class has only kept fields of standard types.
+/// Creates an object of a class whose kept fields all have standard types.
 fn tally(host: &Runtime) -> ObjectHandle {
     let tally = host.objects().spawn("/Script/Game.Tally").expect("spawned");
     for text in ["one", "two"] {
@@ -220,7 +220,8 @@ fn tally(host: &Runtime) -> ObjectHandle {
     tally
 }
 
-/// Returns the kept fields of a tally. `Some(None)` shows that they were carried as bytes: CBOR has one null for `None` and `Some(None)`.
+/// Compares the kept fields of a tally with the expected text. `Some(None)` shows that the reload copied the fields as bytes: CBOR has a
+/// single null for `None` and `Some(None)`.
 fn check_tally(host: &Runtime, tally: ObjectHandle, expected: &str) {
     let all = host.objects().call(tally, "all", &[]).expect("it prints");
     assert_eq!(all, Some(Value::Text(expected.to_owned())));

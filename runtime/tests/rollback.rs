@@ -1,7 +1,7 @@
-//! Tests reloads that fail at every step, by an error and by a panic of the host's own code. Afterwards the world, including the plugin
-//! parts, must be unchanged, and the next reload must work. `alcedo_runtime::faults` lists all steps. In every second reload the new code
-//! also calls all entry points (feature `grabs` of the attacker). Such calls could change the host's own counter, plugin parts of modules
-//! that are not replaced, or a registry.
+//! Tests reloads that fail at every step, by an error and by a panic of the host's own code. After each failure the world, including the
+//! plugin parts, must be unchanged. The next reload must work. `alcedo_runtime::faults` lists all steps. In every second reload the new
+//! code also calls all entry points (feature `grabs` of the attacker). Such calls could change the host's own counter, plugin parts of
+//! modules that are not replaced, or a registry.
 
 use crate::support;
 
@@ -21,31 +21,32 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("migration", form));
-    // Each declaration converts the values of the other declaration.
+    // Each of the two declarations converts the values of the other declaration.
     let declaration: &[&str] = if turn.is_multiple_of(2) { &[] } else { &["later"] };
     libraries.push(support::plugin("conversions", declaration));
     libraries.push(support::plugin("attacker", greed));
-    // Adds a module that suspends and resumes, in another build in every turn, and a module that depends on it.
+    // Adds a module that suspends and resumes, in a different build each time. Also adds a module that depends on it.
     let tag = 1 + turn as u64 % 2;
     libraries.extend([support::tagged("harbor", &[], tag), support::tagged("harbor", &["needs-harbor"], tag)]);
     libraries
 }
 
-/// Host with objects of every module, each with state that is stored only in its plugin part.
+/// Host with objects of every module. Each object has state that is stored only in its plugin part.
 struct Scene {
     host: Runtime,
     turn: usize,
     objects: Vec<(&'static str, ObjectHandle)>,
     /// Handle of a host function. The function outlives each generation of the plugins.
     greeting: ZCallHandle,
-    /// Number of forbidden calls of the host's function by new code.
+    /// Number of calls of the host's function by new code. The reload must refuse these calls.
     call_count: Rc<Cell<u64>>,
     scope: ReloadScope,
 }
 
 /// Functions of a class that read the state of its plugin part.
 const QUESTIONS: [(&str, &[&str]); 7] = [
-    // The first objects, so that the first writes to kept bodies are those of their red constructor, which fails with the write.
+    // These objects are created first. The first writes to kept bodies are therefore those of their red constructor, which fails with the
+    // write.
     ("Game.Notched", &[]),
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),
@@ -94,7 +95,7 @@ impl Scene {
             let signature = "-> Object(/Script/Engine.Actor)".parse().expect("a signature");
             host.calls().register_pure(name, signature, return_object).expect("a free name");
         }
-        // From here on, some objects are dormant in every generation: alternately ghosts and wisps.
+        // After this reload, some objects are dormant in every generation: ghosts in one, wisps in the next.
         host.reload(&libraries(1)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         for _ in 0..2 {
             let class = "Game.Wisp";
@@ -121,7 +122,7 @@ impl Scene {
         self.objects.iter().filter(|(known, _)| *known == class).map(|(_, object)| *object).collect()
     }
 
-    /// Sets state of the plugin parts that no reload would preserve.
+    /// Sets values in the plugin parts that no reload would preserve.
     fn stir(&self) {
         let call = |class: &str, function: &str, arguments: &[Value]| {
             for object in self.of(class) {
@@ -146,7 +147,7 @@ impl Scene {
         report.expect("a Master")
     }
 
-    /// Returns the results of calls on plugin parts, by names and by handles.
+    /// Returns the results of calls that read plugin parts, by name and by handle.
     fn observations(&self, handles: &[(&str, ZCallHandle)]) -> Vec<String> {
         let mut observations = Vec::new();
         for (class, questions) in QUESTIONS {
@@ -182,7 +183,7 @@ impl Scene {
         process::stale_mappings(&self.host.stage_dir()).expect("the process map").len()
     }
 
-    /// Makes the next reload fail, checks that the state is unchanged, and reloads without a fault.
+    /// Makes the next reload fail, and checks that the state is unchanged. Then reloads without a fault.
     fn check(&mut self, fault: Fault) {
         self.stir();
         let names = ["ex:/switchboard.add", "nm:/magic_cube:MagicCube:build_tag", "nm:/switchboard:Line:office"];
@@ -309,7 +310,7 @@ fn a_digest_detects_changed_values_names_and_plugin_parts() {
     scene.host.reload(&libraries(1)).expect("a Master").into_result().expect("a reload");
     let differences = before.differences(&scene.host.worlds().digest());
     let parts: std::collections::BTreeSet<_> = differences.iter().map(|line| line.split(' ').next()).collect();
-    // Includes values, since the class default objects were replaced.
+    // The list contains `values`, because the reload has replaced the class default objects.
     let all = ["calls", "files", "jobs", "leases", "modules", "numbers", "objects", "plugin-parts", "types", "values"];
     assert_eq!(parts.into_iter().flatten().collect::<Vec<_>>(), all);
 }

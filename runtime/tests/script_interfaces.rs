@@ -1,5 +1,5 @@
-//! Tests interfaces and overridden static functions of script packages in a running host: with several packages, with reloads, and for a
-//! class that no longer has the functions of its interface.
+//! Tests interfaces and overridden static functions of script packages in a running host. Covers several packages, reloads, and a class
+//! that no longer has the functions of its interface.
 
 use std::fs;
 use std::path::PathBuf;
@@ -38,7 +38,7 @@ function string Play(Actor Who)
 function int Pitches() { return class'Horn'.static.Twice() * 10 + class'Tuba'.static.Twice(); }
 "#;
 
-/// Host with two packages, the second of which depends on the first.
+/// Host with two packages. The second package depends on the first.
 struct Stage {
     dir: tempfile::TempDir,
     host: Runtime,

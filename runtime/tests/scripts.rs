@@ -1,5 +1,5 @@
-//! Tests script packages in a running host. They are loaded together with libraries, called by the host, by plugins and by scripts, edited
-//! and reloaded while their objects are alive, broken and repaired.
+//! Tests script packages in a running host. The packages are loaded together with libraries, and are called by the host, by plugins and by
+//! scripts. They are edited and reloaded while their objects are alive. Some edits break a package, and later edits repair it.
 
 use crate::support;
 
@@ -100,7 +100,7 @@ pub(crate) fn builder() -> Builder {
     support::builder().package("Tale")
 }
 
-/// The package, and the plugin that it depends on.
+/// Returns the package, and the plugin on which the package depends.
 pub(crate) fn modules(package: &Package) -> Vec<PathBuf> {
     vec![package.folder.clone(), support::plugin("magic-cube", &[])]
 }
@@ -478,7 +478,7 @@ fn lines_with_errors(count: usize) -> String {
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
 }
 
-/// Returns the lines of the digest with the number of known classes and of packages that have code.
+/// Returns the lines of the digest that contain the number of known classes, and of packages with code.
 fn kept(host: &Runtime) -> Vec<String> {
     let digest = host.worlds().digest();
     let counts =
@@ -682,7 +682,7 @@ fn a_plugin_uses_package_classes_by_type_and_reloads_with_it() {
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(report.replaced_because, ["Ballad: its text has changed", "listener: it uses Ballad"]);
     assert_eq!(listen(), Some(Value::Text("22 22".into())));
-    // The function with which the plugin was built no longer exists, so neither module is replaced.
+    // The function that the plugin was built to call no longer exists. Neither module is therefore replaced.
     package.edit("Singer.uc", "function int sing(int times)", "function int sing(float times)");
     let report = host.reload_changed(&modules).expect("a Master");
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");

@@ -1,4 +1,4 @@
-//! Tests objects of scripts after changes of their class: types of variables, entries of enums, fields of structs, defaults,
+//! Tests objects of scripts after changes of their class. Covers the types of variables, entries of enums, fields of structs, defaults,
 //! names of classes, and targets of delegates.
 
 use std::collections::BTreeSet;
@@ -250,7 +250,7 @@ function Fill(Friend F)
 }
 "#;
 
-/// Host with a holder that refers to a `Friend`, which extends `Actor`, in four properties.
+/// Returns a host with a holder. Four properties of the holder refer to a `Friend`, whose class extends `Actor`.
 fn holding() -> (Package, Runtime, [ObjectHandle; 2]) {
     let friend = "class Friend extends Actor;\n";
     let buddy = "class Buddy extends Friend;\n";
@@ -346,7 +346,7 @@ impl Draws {
         (self.0 >> 33) % end
     }
 
-    /// Random selection of the lines, in random order.
+    /// Returns a random selection of the lines, in random order.
     fn some(&mut self, lines: &[String]) -> String {
         let mut lines: Vec<_> = lines.iter().filter(|_| self.below(4) != 0).cloned().collect();
         for at in (1..lines.len()).rev() {
@@ -368,7 +368,7 @@ const CELL: &str = "var int A; var string B; var int C[3];";
 const ROW: &str = "var int X; var Cell In; var int F[4]; var array<Cell> Cells; var string T;";
 const NEST: &str = "var int Fixed[4]; var Row One; var Row Pair[2]; var array<Row> Rows; var map<int, Row> ByNumber; var map<string, Cell> ByText; var int N;";
 
-/// Random build of the class: omitted and reordered fields, other types, and other lengths of fixed arrays.
+/// Returns a random build of the class. Omits and reorders fields, and changes their types and the lengths of fixed arrays.
 fn another_nest(draws: &mut Draws) -> String {
     let cell = ["int A", "string B", "bool Z"].map(|field| format!("var {field};"));
     let (c, f, fixed) =
@@ -425,7 +425,7 @@ fn fill(host: &Runtime, object: ObjectHandle) {
     }
 }
 
-/// Reloads random builds, some of which lack the class of one object, so that it is dormant.
+/// Reloads random builds. Some builds lack the class of one object, so this object becomes dormant.
 #[test]
 fn an_undone_edit_loses_nothing_and_reports_count_each_value() {
     let (whole, kid) = (nest(CELL, ROW, NEST), "class Kid extends Nest;\nvar int Mine;\n");

@@ -1,4 +1,4 @@
-//! Tests scripts that pass their own values to functions with custom thunks, of the host and of a plugin, and functions that call
+//! Tests scripts that pass their own values to functions with custom thunks, of the host and of a plugin. Also tests functions that call
 //! back into the scripts during such a call.
 
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value};
@@ -6,7 +6,7 @@ use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value};
 use crate::scripts::{Package, builder, call, spawn};
 use crate::support;
 
-/// Demo of the article on which custom thunks are modeled, with a script struct, a Rust struct, and averages.
+/// Scripts from the article on which custom thunks are modeled: a script struct, a Rust struct, and averages.
 const STATS_TEXT: &str = r#"
 class Stats extends Object;
 
@@ -109,7 +109,7 @@ fn scripts_pass_any_struct_and_array_to_host_and_plugin_thunks() {
     assert_eq!(call(&host, stats, "LengthOf", &[]), Some(Value::I32(20)));
 }
 
-/// Array inside an element of another array. The inner array moves when the outer array grows.
+/// Script with an array inside an element of another array. The inner array moves when the outer array grows.
 const CROWD_TEXT: &str = r#"
 class Crowd extends Object;
 
@@ -162,7 +162,7 @@ function Crowd Make()
 }
 "#;
 
-/// Host with `CROWD_TEXT`, and a filled object of it.
+/// Returns a host with `CROWD_TEXT`, and an object of its class with filled arrays.
 fn crowd() -> (Package, Runtime, ObjectHandle) {
     let package = Package::new("Tale", &[("Crowd.uc", CROWD_TEXT)]);
     let natives = alcedo_runtime::natives![crate::custom_thunks::Sums];

@@ -1,5 +1,5 @@
-//! Tests script packages and their dependencies in one transaction: missing modules, unsuitable versions, and packages that refer to each
-//! other.
+//! Tests script packages that are loaded in one transaction with their dependencies. Covers missing modules, unsuitable versions, and
+//! packages that refer to each other.
 
 use crate::support;
 
@@ -29,7 +29,7 @@ fn a_library_extended_by_a_package_cannot_be_removed() {
     assert_eq!(before.differences(&host.worlds().digest()), Vec::<String>::new());
     call(&host, fancy, "say_hello", &[]);
     assert_eq!(get(&host, fancy, "Hellos"), Value::I32(2), "both go on");
-    // Without the derived class the module may be unloaded, and the object is dormant.
+    // After the removal of the derived class, the module may be unloaded. The object is then dormant.
     package.remove("FancyCube.uc");
     let report = host.reload(std::slice::from_ref(&package.folder)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
@@ -54,7 +54,7 @@ fn a_package_needed_by_a_library_cannot_be_removed() {
     let message = refused(host.reload(&[listener]).expect("a Master"));
     assert!(message.contains("`Ballad`") && message.contains("`listener` needs"), "{message}");
     assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(2)));
-    // Rejects the package in a version that the plugin does not accept.
+    // The package has a version that the plugin does not accept. The load is therefore refused.
     package.write("package.toml", "version = \"1.0.0-beta\"\n");
     let message = refused(host.reload(&both).expect("a Master"));
     assert!(message.contains("listener") && message.contains("Ballad") && message.contains("1.0.0-beta"), "{message}");
@@ -104,7 +104,7 @@ fn packages_with_cyclic_uses_are_refused_and_comments_do_not_count() {
 
 #[test]
 fn a_declared_order_prevents_false_dependencies_by_equal_names() {
-    // `Elder` is a variable here, and a class in the other package.
+    // `Elder` is a variable in this package, and a class in the other package.
     let tale =
         Package::new("Tale", &[("Hero.uc", &HERO_TEXT.replace("var int Ticks;", "var int Ticks;\nvar int Elder;"))]);
     let saga = Package::new("Saga", &[("Elder.uc", "class Elder extends Hero;\n")]);
@@ -123,7 +123,7 @@ fn a_packages_own_type_adds_no_dependency_on_equal_names() {
     for order in [[&tale, &saga], [&saga, &tale]] {
         two_of(&host(), &order).unwrap_or_else(|error| panic!("{error}"));
     }
-    // Class `Foo` extends the `Foo` of the other package.
+    // The class `Foo` of this package extends the class `Foo` of the other package.
     saga.write("Foo.uc", "class Foo extends Tale.Foo;\nvar Bar B;\n");
     for order in [[&tale, &saga], [&saga, &tale]] {
         let host = host();

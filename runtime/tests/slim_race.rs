@@ -1,6 +1,6 @@
 //! Tests calls from several threads that race with replacements and unloads of their Slim. Each call runs in a generation that was current
-//! during the call, or fails because the context is unloading. No call enters an unmapped image, which would crash this process.
-//! `ALCEDO_RACE_CALLS` sets the number of calls; the default is a million.
+//! during the call, or fails because the context is unloading. A call into an unmapped image would crash this process. `ALCEDO_RACE_CALLS`
+//! sets the number of calls; the default is a million.
 
 use crate::support;
 
@@ -19,7 +19,7 @@ fn calls() -> u64 {
     count.map_or(1_000_000, |text| text.parse().expect("ALCEDO_RACE_CALLS is a number"))
 }
 
-/// Two builds with different tags: generation `n` of the race is the library `n % 2`.
+/// Returns two builds with different tags. Generation `n` of the race uses build `n % 2`.
 fn builds() -> [PathBuf; 2] {
     [2, 1].map(|tag| support::tagged("reports", &[], tag))
 }
@@ -43,7 +43,7 @@ fn number(answer: Option<Value>) -> u64 {
 struct Counts {
     answered: u64,
     refused: u64,
-    /// Number of results without a concurrent replacement, for which only one build is correct.
+    /// Number of calls without a concurrent replacement. For such a call, only one build is correct.
     exact: u64,
 }
 
@@ -54,7 +54,7 @@ fn calls_racing_replacements_are_answered_by_a_current_generation() {
     let slim = runtime.contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(&builds[1]).unwrap_or_else(|error| panic!("{error}"));
     let function = build_tag(&slim);
-    // `begun` is the newest generation whose replacement has begun, `ended` the newest whose replacement has ended.
+    // `begun` is the newest generation whose replacement has begun. `ended` is the newest generation whose replacement has ended.
     let (begun, ended, done) = (AtomicU64::new(1), AtomicU64::new(1), AtomicU64::new(0));
     let share = calls() / THREADS;
     let since = Instant::now();
@@ -150,7 +150,7 @@ fn calls_racing_unloads_return_a_result_or_an_error() {
     assert!(process::stale_mappings(&runtime.stage_dir()).expect("it can be asked").is_empty());
 }
 
-/// Prints a line for manual runs with `--nocapture`.
+/// Prints a line that is visible in manual runs with `--nocapture`.
 fn print(line: &str) {
     #![expect(clippy::print_stdout, reason = "counters for manual runs of the race")]
     println!("{line}");

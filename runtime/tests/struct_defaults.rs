@@ -1,4 +1,4 @@
-//! Tests structs whose fields have default values: in all operations by which the host creates a value, in Rust code of plugins, and after
+//! Tests structs whose fields have default values. Covers all operations in which the host creates a value, Rust code of plugins, and
 //! reloads that change the defaults.
 
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ fn depot(host: &Runtime) -> ObjectHandle {
     host.objects().spawn(DEPOT).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Formats a value: fields of a struct separated by spaces, values of an array by bars.
+/// Formats a value. Spaces separate the fields of a struct, and bars separate the elements of an array.
 fn display(value: &Value) -> String {
     match value {
         Value::Struct(fields) => fields.iter().map(|(_, value)| display(value)).collect::<Vec<_>>().join(" "),

@@ -1,5 +1,5 @@
-//! Tests exclusive resources, such as a port or a database: the old generation releases them before the main of the new generation,
-//! and acquires them again after a rollback.
+//! Tests exclusive resources, such as a port or a database. The old generation releases them before the main of the new generation runs.
+//! After a rollback, the old generation acquires them again.
 
 use crate::support;
 
@@ -22,7 +22,7 @@ fn tug(tag: u64) -> PathBuf {
     support::tagged("harbor", &["needs-harbor"], tag)
 }
 
-/// Returns an address reserved for this test: a port below the ephemeral range, on an otherwise unused loopback address.
+/// Returns an address reserved for this test. The port is below the ephemeral range, and no other process uses the loopback address.
 fn free_address() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let pid = std::process::id();
@@ -35,13 +35,14 @@ fn free_address() -> String {
     }
 }
 
-/// Host with the address of its harbor and the file that requests faults. Only one scene exists at a time, since each holds the log record.
+/// Host with the address of its harbor, and the file that requests faults. Each scene holds the log record, so only one scene exists at a
+/// time.
 struct Scene {
     host: Runtime,
     address: String,
     _folder: tempfile::TempDir,
     orders: PathBuf,
-    /// Dropped last, so that other tests do not receive the last lines of this host.
+    /// Record of the log. This field is dropped last, so that other tests do not receive the last lines of this host.
     record: support::Record,
 }
 
@@ -72,7 +73,7 @@ impl Scene {
         self.host.reload(libraries).expect("a Master")
     }
 
-    /// Returns the build that responds on the port, or `None` without a response.
+    /// Returns the build that responds on the port. Returns `None` if no build responds.
     fn serving(&self) -> Option<String> {
         let mut answer = String::new();
         TcpStream::connect(&self.address).ok()?.read_to_string(&mut answer).ok()?;
@@ -133,14 +134,14 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
     }
     let _before = scene.record.take();
     scene.order("");
-    // The new generation holds the port at its end; its exit hook releases the port before the old generation acquires it.
+    // The new generation holds the port when it ends. Its exit hook releases the port, and then the old generation acquires it.
     let fault = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
     let reload = scene.reload(&[harbor(2)]);
     assert!(fault.has_fired() && !reload.is_committed());
     drop(fault);
     scene.assert_serves("1");
     assert_eq!(scene.record.take(), "harbor 1 suspend\nharbor 2 main\nharbor 2 exit\nharbor 1 resume\n");
-    // A reload that is refused during staging does not affect the running generation.
+    // A reload that is refused during staging has no effect on the running generation.
     assert!(!scene.reload(&[PathBuf::from("/nowhere/libharbor.so")]).is_committed());
     assert_eq!(scene.record.take(), "");
     committed(scene.reload(&[harbor(2)]));
@@ -192,7 +193,7 @@ fn a_failed_suspend_refuses_the_reload_and_suspended_modules_resume() {
         assert!(reload.remainder.mains.is_empty(), "{reload}");
         scene.assert_serves("1");
     }
-    // A module whose `suspend` was not called is not resumed.
+    // A module is resumed only if its `suspend` was called.
     scene.order("tug 1 suspend error");
     assert!(!scene.reload(&[harbor(2), tug(2)]).is_committed());
     assert_eq!(scene.record.take(), "tug 1 suspend\ntug 1 resume\n");
@@ -261,7 +262,7 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     assert!(!log.contains("posted"), "{log}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
-    // Posts belong to the old generation, which is alive; the requested reload runs after them.
+    // The old generation is alive, and its posts run. The requested reload runs after these posts.
     assert_eq!(scene.host.take_reloads().len(), 1);
     assert!(scene.record.take().starts_with("harbor 1 posted\n"), "the old generation continues");
     scene.assert_serves("2");
@@ -274,7 +275,7 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     let (orders, end) = (folder.path().join("orders"), folder.path().join("orders.end"));
     let (sender, hangs) = channel();
     let builder = support::builder().watchdog(Duration::from_millis(700)).on_hang(move |hang| {
-        // On a slow machine, a phase of the host itself may also exceed the limit.
+        // On a slow machine, a phase of the host itself may also take longer than the limit.
         if !hang.function.is_empty() {
             fs::write(&end, "").expect("the folder is writable");
             let _sent = sender.send(hang.clone());
@@ -309,7 +310,7 @@ fn modules_of_different_names_take_turns_at_one_port() {
         committed(scene.reload(&[library]));
         assert_eq!(scene.serving().as_deref(), Some(build));
     }
-    // Unloads the module and loads it again.
+    // Unloads the module by a reload without it, and loads the module again.
     committed(scene.reload(&[support::plugin("unruly", &[])]));
     assert_eq!(scene.serving(), None);
     committed(scene.reload(&[harbor(2)]));
@@ -394,7 +395,7 @@ fn an_exclusively_opened_database_passes_from_generation_to_generation() {
         let library = support::tagged("almanac", &[], 2 - turn % 2);
         assert!(!host.reload(&[&library]).expect("a Master").is_committed());
         drop(fault);
-        // Each main that has run has incremented the counter, since effects outside of the host's world are not undone.
+        // Each main that has run has incremented the counter. A rollback does not undo effects outside of the host's world.
         count += u64::from(step == ReloadStep::PostStartup);
         assert_eq!(starts(), Some(Value::U64(count)));
         let reload = committed(host.reload(&[&library]).expect("a Master"));

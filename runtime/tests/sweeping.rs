@@ -1,4 +1,4 @@
-//! Tests incremental collections that destroy objects in several ticks, with real plugins. The world runs between the ticks.
+//! Tests incremental collections with real plugins. A collection destroys objects in several ticks, and the world runs between the ticks.
 
 use crate::support;
 
@@ -12,7 +12,7 @@ use alcedo_runtime::{Budget, Collected, ObjectHandle, Runtime, Value};
 
 const CUBE: &str = "/Script/Game.MagicCube";
 
-/// Native class with one reference, to any object.
+/// Native class with one reference. The reference accepts any object.
 const HOLDER: &str = "/Script/Graph.Holder";
 
 const LONG: Duration = Duration::from_secs(60);
@@ -20,12 +20,12 @@ const LONG: Duration = Duration::from_secs(60);
 /// Host with the plugin `magic-cube`. Each cube has a subobject.
 struct Stage {
     host: Runtime,
-    /// Objects for which the listener for destructions was called, in order.
+    /// Objects for which the host has called the listener for destructions, in order.
     ended: Rc<RefCell<Vec<ObjectHandle>>>,
 }
 
 impl Stage {
-    /// Duration of each call of the listener for destructions.
+    /// Creates a stage. Each call of the listener for destructions takes `time`.
     fn new(time: Duration) -> Self {
         let ended = Rc::<RefCell<Vec<ObjectHandle>>>::default();
         let noted = Rc::clone(&ended);
@@ -137,7 +137,7 @@ fn a_tick_exceeds_its_budget_by_the_end_of_one_object() {
         ends.push(stage.ended() - before);
         assert!(ends.len() < 1_000, "the collection destroys the cubes: {ends:?}");
     }
-    // On a busy machine the thread may be suspended so long that one tick destroys a second object.
+    // A busy machine may suspend the thread for a long time. One tick may then destroy a second object.
     assert!(ends.iter().all(|count| *count <= 2) && ends.contains(&1), "{ends:?}");
 }
 
@@ -148,7 +148,7 @@ fn an_object_that_is_referenced_again_during_a_sweep_is_kept() {
     let cubes = stage.loose(300);
     stage.begin_sweep(&cubes);
     let (dead, kept) = cubes.split_at(296);
-    // Between two slices, code stores references to found cubes in an object, in the root set, and in new objects.
+    // Between two slices, code stores references to found cubes. The references are in an object, in the root set, and in new objects.
     stage.link(holder, kept[0]);
     assert!(stage.host.objects().add_root(kept[1]));
     stage.link(stage.spawn(HOLDER), kept[2]);
@@ -204,7 +204,7 @@ fn a_world_is_saved_and_loaded_during_a_sweep() {
     let report = stage.host.worlds().load(&file).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((report.objects, report.replaced), (before, before));
     assert_eq!(*stage.ended.borrow(), cubes, "each cube ends once");
-    // The restarted collection destroys the loaded cubes, which are unreachable as well.
+    // The loaded cubes are also unreachable. The restarted collection destroys them.
     stage.finish();
     assert_eq!((stage.count(), stage.ended()), (0, 2 * cubes.len() - half));
 }

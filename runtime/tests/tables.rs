@@ -1,8 +1,8 @@
 //! Tests a plugin that leaves its addresses in tables and variables of libraries that stay mapped. When the plugin is unloaded, the host
-//! redirects these addresses, or keeps the plugin mapped and reports the reason. Otherwise later callbacks would crash.
+//! redirects these addresses, or keeps the plugin mapped and reports the reason. Without these measures, later callbacks would crash.
 //!
-//! These tables belong to the process, so each test runs alone, in a new process of this program. The process also has a C library that
-//! stores callbacks and that the host does not know.
+//! These tables belong to the process. Each test therefore runs alone, in a new process of this program. The process also has a C library
+//! that stores callbacks. The host has no built-in support for this library.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -15,10 +15,10 @@ use std::time::Duration;
 use alcedo_runtime::{ReferenceSearch, Runtime, Value};
 use alcedo_sys::process;
 
-/// Environment variable of the program that a test starts.
+/// Environment variable that is set in the program that a test starts.
 const ALONE: &str = "TABLES_ALONE";
 
-/// Library that stays mapped.
+/// Source of a C library that stays mapped.
 const STAYING: &str = r#"
     #include <malloc.h>
     #include <stdlib.h>
@@ -30,11 +30,11 @@ const STAYING: &str = r#"
     callback staying_variable;
     static volatile long looked[1024];
     static void look_at(void *data) { looked[0] += *(long *)data; }
-    // Maps memory like a library with its own allocator.
+    // Maps memory, like a library that has its own allocator.
     static struct entry *elsewhere(const char *how) {
         if (!strcmp(how, "mapping")) {
             char *mapped = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            // The variable refers to one page, which refers to the entry in another.
+            // The variable refers to one page. That page refers to the entry in another page.
             struct entry *first = (struct entry *)(mapped + 4096 * 3 + 40), *entry = (struct entry *)(mapped + 4096 * 9 + 72);
             first->next = entry;
             staying_table = first;
@@ -52,7 +52,7 @@ const STAYING: &str = r#"
             }
             return *from = calloc(1, 24);
         }
-        // Exceeds the limit of a search.
+        // Creates more blocks than the limit of a search.
         void **many = calloc(100, sizeof *many);
         for (int at = 0; at < 100; at++) many[at] = calloc(1, 1 << 20);
         staying_table = (struct entry *)many;
@@ -65,11 +65,11 @@ const STAYING: &str = r#"
             return;
         }
         struct entry *entry = malloc(sizeof *entry);
-        // A block may be longer than requested, with stale words in the rest.
+        // A block may be longer than requested. Its last bytes may then contain stale addresses.
         memset(entry, 0, malloc_usable_size(entry));
         *entry = (struct entry){ staying_table, call, data };
         staying_table = entry;
-        // Further registrations follow, so the entry is far from the beginning.
+        // Makes further registrations, so that the entry is far from the beginning.
         for (int others = call == look_at && data == (void *)looked ? 0 : 100; others; others--)
             staying_keep(look_at, (void *)looked);
     }
@@ -98,7 +98,7 @@ const STAYING: &str = r#"
 
 static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| compiled("staying", STAYING));
 
-/// Library with a function that has the name of a C library function.
+/// C library with a function whose name is that of a C standard library function.
 static ALARM: LazyLock<PathBuf> =
     LazyLock::new(|| compiled("alarm", "unsigned alarm(unsigned seconds) { return 4711 + seconds; }"));
 
@@ -114,7 +114,7 @@ fn compiled(name: &str, text: &str) -> PathBuf {
     library
 }
 
-/// Runs `work` in a separate process and returns its output.
+/// Runs `work` in a separate process, and returns the output of that process.
 fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
     if std::env::var_os(ALONE).is_some() {
         work();
@@ -123,7 +123,7 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
     alone_with(&[], test)
 }
 
-/// Runs `test` in a separate process, where the plugin with these features is already built.
+/// Runs `test` in a separate process. The plugin with these features is built before that process starts.
 fn alone_with(features: &[&str], test: &str) -> Option<String> {
     support::plugin("traces", features); // built here, and not again by each child process
     Some(support::alone::output_text(&support::alone::passes(&mut this_program(test))))
@@ -135,7 +135,7 @@ fn this_program(test: &str) -> Command {
     command
 }
 
-/// Returns a host that parks a blocked unload only after `park_after`.
+/// Returns a host that parks a blocked unload after `park_after`, or never for `None`.
 fn host(library: &Path, park_after: Option<Duration>, search: ReferenceSearch) -> Runtime {
     let builder = support::builder().unloads(|policy| {
         policy.grace = Duration::from_millis(50);
@@ -180,7 +180,7 @@ fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
 }
 
 /// Checks a *habit*, an action of the plugin `traces`, in three generations. Each generation ends before the next generation checks the
-/// expected value. Memory is not scanned, since the redirection of addresses must not depend on the scan.
+/// expected value. The host does not scan memory, because the redirection of addresses must not depend on a scan.
 fn check_habit(habit: &str, expected: &[&str]) {
     check_with_features(&[], habit, expected);
 }
@@ -190,7 +190,7 @@ fn check_with_features(features: &[&str], habit: &str, expected: &[&str]) {
     check_with_search(ReferenceSearch::Never, features, habit, expected);
 }
 
-/// Checks that a habit does not keep the image, with or without a memory search.
+/// Checks that a habit does not keep the image mapped. `search` enables or disables the memory search.
 fn check_with_search(search: ReferenceSearch, features: &[&str], habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", features);
     let host = host(&library, None, search);
@@ -266,7 +266,7 @@ fn a_stream_into_memory_of_a_plugin_keeps_it_and_is_named() {
     });
 }
 
-/// Checks that a habit keeps its image until the library releases the address, and that the report names it.
+/// Checks that a habit keeps its image mapped until the library releases the address. The report must name the habit.
 fn is_kept(habit: &str, expected: &[&str]) {
     let library = support::plugin("traces", &[]);
     let host = host(&library, None, ReferenceSearch::Always);
@@ -297,7 +297,7 @@ fn a_callback_in_a_variable_keeps_its_image_until_removed() {
     });
 }
 
-/// Checks that a callback in this kind of memory keeps its image, and that the report contains `expected`.
+/// Checks that a callback in this kind of memory keeps its image mapped. The report must contain `expected`.
 fn is_kept_in(test: &str, how: &str, expected: &str) {
     if std::env::var_os(ALONE).is_some() {
         return is_kept("entry", &[expected]);
@@ -348,8 +348,8 @@ fn a_handle_of_the_c_library_does_not_keep_an_image() {
     });
 }
 
-/// Checks that the host ignores a number in a variable of one module that equals an address of another module. Padding next to a number may
-/// contain half of an address, and an unloaded module may have had the same address.
+/// Checks that the host ignores a number in a variable of one module if the number equals an address of another module. Padding next to a
+/// number may contain half of an address. An unloaded module may have had this address.
 #[test]
 fn a_number_in_a_module_keeps_no_other_module() {
     alone("a_number_in_a_module_keeps_no_other_module", || {
@@ -367,7 +367,7 @@ fn a_number_in_a_module_keeps_no_other_module() {
     });
 }
 
-/// Stores an address in the resident library; only the host can do this.
+/// Stores an address in the resident library. Only the host can call this function of the library.
 #[expect(unsafe_code, reason = "calls a C function by name")]
 fn keep_for_the_host(address: usize) {
     // SAFETY: the name is a C string.
@@ -377,7 +377,7 @@ fn keep_for_the_host(address: usize) {
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// Checks that the host ignores an address of the module in the library. The value is stale, since the module cannot have called the
+/// Checks that the host ignores an address of the module in the library. The value is stale, because the module cannot have called the
 /// library.
 #[test]
 fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
@@ -393,7 +393,7 @@ fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
     });
 }
 
-/// Opens a library, as other code of the host may do, and stores an address in it.
+/// Opens a library, like other code in a host, and stores an address in the library.
 #[expect(unsafe_code, reason = "calls a C function by name")]
 fn opened_later_keeps(library: &Path, address: usize) {
     let name = std::ffi::CString::new(library.as_os_str().as_encoded_bytes()).expect("a name without zeroes");
@@ -496,7 +496,7 @@ fn an_image_with_a_remaining_callback_is_parked_with_its_name() {
     });
 }
 
-/// Returns the unload report of the only module of a generation.
+/// Unloads the only module of a generation, and returns the unload report.
 fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport {
     let lease = host.unloads().lease_master("the test").expect("there is a Master");
     reload(host, library);
@@ -506,7 +506,7 @@ fn end_of_first(host: &Runtime, library: &Path) -> alcedo_runtime::UnloadReport 
     ticket.wait(Duration::from_secs(60)).unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Allocates and frees blocks of the sizes that a plugin has left, so that freed blocks are overwritten.
+/// Allocates and frees blocks of the sizes that a plugin has left. The new blocks overwrite freed blocks.
 fn churn() {
     let blocks: Vec<Vec<u8>> = (0..64).map(|turn| vec![turn; 4004 + usize::from(turn % 2) * 1001]).collect();
     std::hint::black_box(&blocks);
@@ -520,7 +520,7 @@ fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
         leave(&host, "blocks");
         let report = end_of_first(&host, &library);
         let [end] = &report.modules[..] else { panic!("{report}") };
-        // Expects three blocks of the plugin, and the copied string of the environment.
+        // The sum contains three blocks of the plugin, and the copied string of the environment.
         let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
         assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
         assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
@@ -559,7 +559,8 @@ fn plugin_blocks_reallocated_by_the_c_library_are_freed_too() {
     });
 }
 
-/// Checks that three blocks of a plugin with these features are kept for `reason`, or freed if `reason` is empty.
+/// Checks that the host keeps three blocks of a plugin with these features for `reason`. If `reason` is empty, checks that the blocks are
+/// freed.
 fn blocks_are_kept(features: &[&str], reason: &str) {
     let all = (3, 1001 + 2002 + 3003);
     let (freed, kept) = if reason.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };
@@ -594,7 +595,7 @@ fn fork_handlers_are_removed_with_their_plugin_and_do_not_keep_it() {
     });
 }
 
-/// Checks a habit whose functions run once in each of three unloaded generations.
+/// Checks a habit whose functions must run once in each of three unloaded generations.
 fn runs_three_times(test: &str, habit: &str, expected: &str) {
     if let Some(output_text) = alone(test, || check_habit(habit, &NOTHING)) {
         assert_eq!(output_text.matches(expected).count(), 3, "{output_text}");

@@ -1,5 +1,5 @@
-//! Tests tasks, timers and posted closures of a real plugin: their order, their clock and their end. A reload suspends these jobs, and they
-//! continue if the reload fails. No job runs in a later generation.
+//! Tests tasks, timers and posted closures of a real plugin: their order, their clock and their end. A reload suspends these jobs. If the
+//! reload fails, the jobs continue. No job runs in a later generation.
 
 use crate::support;
 
@@ -15,8 +15,8 @@ pub(crate) fn chores(features: &[&str]) -> PathBuf {
     support::plugin("chores", features)
 }
 
-/// Returns a record of the lines under `target`, and a host with one robot. The record outlives the host, so that other tests do not
-/// receive the lines of its end.
+/// Returns a record of the lines under `target`, and a host with one robot. The record outlives the host. Other tests therefore do not
+/// receive the last lines of this host.
 pub(crate) fn playing(target: &'static str) -> (support::Record, Runtime, ObjectHandle) {
     let record = support::record(target);
     let host = support::hasty_host(&[chores(&[])]);
@@ -227,7 +227,7 @@ fn a_failed_reload_suspends_tasks_and_then_continues_them() {
     let report = host.reload(&[chores(&["panic-in-main"])]).expect("a Master");
 
     assert!(!report.is_committed(), "{report}");
-    // Posts may run while the host waits for the end of the new images, or later.
+    // Posts may run while the host waits for the end of the new images, or after this wait.
     let mut posted = Vec::new();
     let mut others = |lines: String| {
         let (posts, others): (Vec<_>, Vec<_>) = lines.lines().partition(|line| line.starts_with("posted"));
@@ -373,7 +373,7 @@ fn jobs_that_fail_alike_are_logged_at_powers_of_ten() {
         tick(&host, 10);
         let lines = record.take();
         let counted: Vec<_> = lines.lines().filter(|line| line.contains("failed and ends")).collect();
-        // Expects one line for each call site: two tasks, two timers and a closure.
+        // Expects one line for each call site. The call sites are two tasks, two timers and a closure.
         assert_eq!(counted.len(), if turn == 1 || turn == 10 { 5 } else { 0 }, "{turn}: {lines}");
         assert!(counted.iter().all(|line| line.contains("(10 times by now)") == (turn == 10)), "{lines}");
         assert_eq!(lines.lines().count(), counted.len(), "{turn}: {lines}");
@@ -474,12 +474,12 @@ fn posted_closures_run_while_the_host_waits_for_an_unload() {
     let release = dir.path().join("let go");
     call(&host, robot, "wait_for_thread", &[Value::Text(release.display().to_string())]);
     wait(&host, "the task is woken", || record.take().contains("woken by a thread"));
-    // The thread ends only after this post has run. No further tick follows, so the shutdown must run the post.
+    // The thread ends only after this post has run. No further tick follows. The shutdown must therefore run the post.
     assert!(host.post_handle().post(move |_| std::fs::write(&release, "").expect("the folder is writable")));
     assert_eq!(host.shutdown().left, Vec::<String>::new());
 }
 
-/// Ticks until the condition holds, for a minute at most.
+/// Ticks until the condition is true, for at most a minute.
 fn wait(host: &Runtime, what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_secs(60);
     while !is_so() {

@@ -1,4 +1,5 @@
-//! Tests the worlds of `alcedo::testing`, which are for tests of plugins, with the example plugins: results, logs, failures and edits.
+//! Tests the worlds of `alcedo::testing` with the example plugins: results, logs, failures and edits. Authors of plugins use these worlds
+//! in their tests.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -116,7 +117,7 @@ fn an_edit_reloads_objects_and_leaves_the_sources_unchanged() {
     let report = world.reload();
     assert_eq!((report.from, report.generation), (2, 3));
 
-    // Each edit contains the earlier edits.
+    // Each edit is added to the earlier edits.
     let too_fast = "assert!(_this.rotation_speed() != 90.0, \"too fast\");\n        Self { elapsed";
     let report = world.expect_rollback("src/lib.rs", |text| text.replace("Self { elapsed", too_fast));
     assert!(report.to_string().contains("too fast"), "{report}");
@@ -142,7 +143,7 @@ fn libraries_of_edits_remain_while_a_process_uses_them() {
     make_old();
     drop(builder("glue-base").build());
     assert!(!old.exists(), "it is older than the library of the plugin");
-    // This process now holds the lock, like any process that uses the libraries.
+    // This process now holds the lock, like every process that uses the libraries.
     make_old();
     drop(builder("glue-base").and("../magic-cube").build());
     assert!(old.exists());

@@ -1,6 +1,6 @@
 //! Tests a kind of value that exists only for tests. The file `values/toy.rs` and one list entry in `alcedo-reflect` define the kind. The
-//! tests use it as property, element, default, parameter and result, and in a saved world. `reload/carry/tests.rs` tests reloads of its
-//! values.
+//! tests use this kind for properties, elements, defaults, parameters and results, and in a saved world. `reload/carry/tests.rs` tests
+//! reloads of its values.
 
 use crate::support;
 
@@ -11,7 +11,7 @@ use alcedo_runtime::{CallError, Runtime, Signature, Value};
 const TOY: PropertyKind = PropertyKind(200);
 const BOX: &str = "/Script/Test.Box";
 
-/// Host whose boxes have a single value and a list.
+/// Returns a host whose boxes contain a single value and a list of values.
 fn boxes(one: (PropertyKind, &'static str), all: &'static str) -> Runtime {
     let class = NativeClass::new("Test", "Box", "/Script/Core.Object");
     let class = class.property("one", one, 0, "").property("all", (PropertyKind::ARRAY, all), 0, "");

@@ -1,6 +1,6 @@
-//! Tests unloads that do not end immediately. Reports name the holders, and the generation ends when the last holder releases it. If a
-//! holder never releases the generation, it is parked, and the host is not blocked. The holders of the plugin `lingering` end when a file
-//! is created.
+//! Tests unloads that do not end immediately. Reports name the holders. The generation ends when the last holder releases it. If a holder
+//! never releases the generation, the generation is parked and the host continues. The holders of the plugin `lingering` end when a file is
+//! created.
 #![expect(unsafe_code, reason = "one host evicts sleeping threads by force")]
 
 use crate::support;
@@ -26,8 +26,8 @@ fn lingering() -> PathBuf {
     support::plugin("lingering", &[])
 }
 
-/// Host that neither waits nor parks automatically. Without a grace period even a pending finalizer may be reported as a blocker, in
-/// particular on a busy machine.
+/// Returns a builder of hosts that neither wait nor park automatically. The grace period is zero. A pending finalizer may therefore be
+/// reported as a blocker, in particular on a busy machine.
 fn patient() -> Builder {
     support::builder().unloads(|policy| {
         policy.grace = Duration::ZERO;
@@ -36,10 +36,10 @@ fn patient() -> Builder {
     })
 }
 
-/// Log record, host and events of a test. The record is bound first, so it is dropped last.
+/// Log record, host and events of a test. The record is bound first. It is therefore dropped last.
 type Stage = (Record, Runtime, Rc<RefCell<Vec<String>>>);
 
-/// Returns a host with `lingering`, its log, and the events of its Master.
+/// Returns a host with `lingering`, the log of this host, and the events of its Master.
 fn stage(builder: Builder) -> Stage {
     let record = support::record("lingering");
     let events = Rc::new(RefCell::new(Vec::new()));
@@ -54,7 +54,8 @@ fn unblocked(events: &RefCell<Vec<String>>) -> Vec<String> {
     events.borrow().iter().filter(|event| !event.starts_with("Blocked")).cloned().collect()
 }
 
-/// Returns the path of a file that does not exist yet, also as a `Value`, and a guard that deletes its folder.
+/// Returns the path of a file that does not exist yet, and this path as a `Value`. Also returns a guard that deletes the folder of the
+/// file.
 fn file() -> (TempDir, PathBuf, Value) {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("now");
@@ -66,7 +67,7 @@ fn query(host: &Runtime, name: &str, arguments: &[Value]) {
     host.calls().call(&format!("ex:/lingering.{name}"), arguments).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Polls until the blockers of the unload have exactly these kinds. Calls `step` between two polls.
+/// Polls until the blockers of the unload have exactly these kinds. Calls `step` between polls.
 fn until_blocked_by(ticket: &UnloadTicket, kinds: &[LeaseKind], step: impl Fn()) -> BlockerReport {
     let begun = Instant::now();
     loop {
@@ -298,7 +299,7 @@ fn any_thread_waits_on_a_ticket_and_events_follow_later() {
     assert_eq!(owners(&early, LeaseKind::Borrow), ["a worker"]);
     let other = ticket.clone();
     let waiting = std::thread::spawn(move || other.wait(LONG));
-    // `Unloaded` is already listed if all finalizers had run when the unload began.
+    // If all finalizers had run when the unload began, `Unloaded` is already listed.
     let before = unblocked(&events);
     assert_eq!(before, ["Unloading Master 1", "Unloaded Master 1"][..before.len().max(1)]);
     drop(lease);
@@ -381,7 +382,7 @@ fn a_hanging_finalizer_blocks_by_name_while_the_host_runs() {
         finalizers.len() == 1 && finalizers[0].starts_with("Drop of Game.Sleeper (lingering, generation 1)"),
         "{blocked}"
     );
-    // The new generation is alive and works.
+    // The new generation is alive, and its code runs.
     host.objects().call(sleeper, "sleep", &[]).expect("the new code answers");
     let again =
         host.reload(&[lingering()]).expect("a Master").into_result().expect("the older generation blocks nothing");
@@ -409,15 +410,15 @@ fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     host.unloads().wait(LONG).expect("a safe point");
     assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
     assert!(host.objects().is_alive(hanging));
-    // Lets the hanging code of a parked image return.
+    // Creates the file, so that the hanging code of a parked image returns.
     fs::write(path, "").expect("the folder is ours");
     assert_eq!(host.shutdown().left.len(), 1);
 }
 
-/// Number of objects at which a reload no longer waits for their finalizers.
+/// Number of objects for which a reload does not wait until all finalizers have run.
 const MANY: usize = 5_000;
 
-/// Reloads generation 1 with many sleepers and the resource `first`. The finalizers wait for the file at the returned path.
+/// Reloads generation 1, which has many sleepers and the resource `first`. The finalizers wait for the file at the returned path.
 fn reload_many(host: &Runtime) -> (UnloadTicket, TempDir, PathBuf) {
     let (dir, path, alarm) = file();
     query(host, "leave", &[Value::Text("first".to_owned())]);
@@ -480,13 +481,13 @@ fn a_hanging_finalizer_delays_exit_hooks_for_the_grace_period() {
     assert_eq!(record.take(), "woken\n".repeat(MANY));
 }
 
-/// Grace period of hosts with many short finalizers, which together take longer than this period.
+/// Grace period of hosts with many short finalizers. Together, these finalizers take longer than this period.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Number of objects whose finalizers take longer than [`GRACE`] in total.
+/// Number of objects whose finalizers together take longer than [`GRACE`].
 const NAPS: usize = 500;
 
-/// Returns a host with many napping sleepers and the resource `first`. If `reports` is set, their finalizers log their end.
+/// Returns a host with many sleepers, whose finalizers sleep, and the resource `first`. If `reports` is set, each finalizer logs its end.
 fn napping(reports: bool, shutdown: Duration) -> Stage {
     let (record, host, events) = stage(support::builder().unloads(|policy| {
         policy.grace = GRACE;
@@ -503,7 +504,7 @@ fn napping(reports: bool, shutdown: Duration) -> Stage {
     (record, host, events)
 }
 
-/// Returns the log of a generation whose exit hook runs once, after the last finalizer.
+/// Returns the expected log of a generation. Its exit hook runs once, after the last finalizer.
 fn woken_then_exit() -> String {
     "woken\n".repeat(NAPS) + "exit\ndrop first\n"
 }
@@ -560,7 +561,7 @@ fn an_unload_does_not_wait_for_a_hanging_finalizer() {
     assert_eq!(ticket.end_report().expect("it is gone").problems, Vec::<String>::new());
 }
 
-/// Each finalizer is short, but together they take longer than the grace period.
+/// Each finalizer is short. Together, the finalizers take longer than the grace period.
 #[test]
 fn a_generation_whose_finalizers_make_progress_is_not_blocked() {
     let (_record, host, events) = stage(support::builder().unloads(|policy| policy.grace = GRACE));

@@ -1,7 +1,7 @@
-//! Tests that values that a plugin leaves behind do not keep its code mapped. After each reload the old image is unmapped, its destructors
-//! have run where required, and the process has not grown.
+//! Tests values that a plugin leaves behind. They must not keep its code mapped. After each reload the old image is unmapped, its
+//! destructors have run where required, and the process has not grown.
 //!
-//! Memory, threads and signals belong to the process, so each test runs alone, in a new process of this program.
+//! Memory, threads and signals belong to the process. Each test therefore runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -14,20 +14,20 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{Runtime, UnloadReport, Value};
 use alcedo_sys::process;
 
-/// Environment variable of the program that a test starts: path of the journal.
+/// Environment variable with the path of the journal. The variable is set in the program that a test starts.
 const JOURNAL: &str = "LEFTOVERS_JOURNAL";
 
-/// Environment variable with a file that a stubborn thread waits for.
+/// Environment variable with the path of a file for which a stubborn thread waits.
 const RELEASE: &str = "LEFTOVERS_RELEASE";
 
-/// Number of reloads before the first measurement of memory, and between the first and the second measurement.
+/// Numbers of reloads: before the first measurement of memory, and between the first and the second measurement.
 const WARM_UP: u64 = 20;
 const RELOADS: u64 = 60;
 
-/// Permitted growth per reload, in KiB, which is smaller than the smallest measured leak.
+/// Permitted growth per reload, in KiB. The smallest measured leak exceeds this limit.
 const MOST_KIB: u64 = 8;
 
-/// Runs `work` in a separate process and returns its output.
+/// Runs `work` in a separate process, and returns the output of that process.
 fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output> {
     if std::env::var_os(JOURNAL).is_some() {
         work();
@@ -42,7 +42,7 @@ fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output
     Some(support::alone::passes(&mut this))
 }
 
-/// Returns the number of occurrences of each line in the journal.
+/// Returns the number of occurrences of each journal line.
 fn journal() -> BTreeMap<String, u64> {
     let path = std::env::var_os(JOURNAL).expect("this is a process of its own");
     let mut counts = BTreeMap::new();
@@ -77,7 +77,7 @@ fn reload(host: &Runtime, library: &Path) {
     eventually(host, "one image is mapped", || mapped(host).len() == 1);
 }
 
-/// Checks that *habits*, actions of the plugin `leftovers`, leak no memory if each generation repeats them. Then unloads the last
+/// Checks *habits*, actions of the plugin `leftovers`. They must not leak memory if each generation repeats them. Then unloads the last
 /// generation.
 fn check(habits: &[&str]) {
     check_build(&support::plugin("leftovers", &[]), habits, RELOADS);
@@ -102,7 +102,7 @@ fn check_build(library: &Path, habits: &[&str], reloads: u64) {
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
-/// Declares tests with habits and journal lines. The final journal must contain each line once per generation.
+/// Declares tests, each with habits and journal lines. At the end, the journal must contain each line once per generation.
 macro_rules! habits {
     ($($name:ident: [$($habit:literal),*] => [$($line:literal),*];)*) => {$(
         #[test]
@@ -179,7 +179,7 @@ fn calling_thread_current_leaves_no_key() {
 #[test]
 fn a_panic_with_a_backtrace_leaves_nothing() {
     alone("a_panic_with_a_backtrace_leaves_nothing", &[("RUST_BACKTRACE", "1")], || {
-        // Each backtrace reads all symbols of this program again, which takes time.
+        // Each backtrace reads all symbols of this program again. This takes time, so the test reloads less often.
         check_build(&support::plugin("leftovers", &[]), &["panic", "backtrace"], 24);
         let lines = ["a backtrace with names", "panicked"].map(|line| (line.to_owned(), WARM_UP + 24));
         assert_eq!(journal(), BTreeMap::from(lines));
@@ -223,7 +223,7 @@ fn an_unload_restores_the_hosts_signal_handler() {
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
         reload(&host, &library);
-        // The new code has received no signal so far, and then receives only the signal that it raises.
+        // The new code has received no signal so far. Later it receives only the signal that it raises.
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(0)));
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
@@ -237,8 +237,8 @@ fn an_authors_own_allocator_is_left_alone() {
     }
     alone("an_authors_own_allocator_is_left_alone", &[], || {
         let library = support::plugin("leftovers", &["own-allocator"]);
-        // The plugin uses the C heap, whose blocks are recorded. If another thread allocates in between, the C heap may grow once by a
-        // megabyte. With this number of reloads the growth is still below the limit.
+        // The plugin uses the C heap, whose blocks are recorded. If another thread allocates between two measurements, the C heap may grow
+        // once by a megabyte. With this number of reloads, such growth is below the limit.
         check_build(&library, &["megabyte", "thread_local", "leaked_box"], 3 * RELOADS);
     });
 }
@@ -256,7 +256,7 @@ fn a_plugin_bypassing_the_hooks_remains_loaded_with_a_warning() {
     eventually(&host, "the old image is parked", || !host.unloads().parked().is_empty());
     assert_eq!(mapped(&host).len(), 2);
     assert!(host.unloads().parked().iter().any(|line| line.contains("sigset")), "{:?}", host.unloads().parked());
-    // The warning is not repeated; only a short message about the parked image is logged.
+    // The warning is not repeated. The log contains only a short message about the parked image.
     let again = host.reload(&[&library]).expect("there is a Master").into_result().expect("it is loaded all the same");
     assert_eq!(warned(&again.warnings), 0, "{again}");
     eventually(&host, "the second image is parked", || host.unloads().parked().len() == 2);
@@ -313,7 +313,7 @@ fn an_unnamed_thread_does_not_inherit_its_creators_name() {
         leave(&host, "nameless_threads");
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
-        // A thread gets its name shortly after its start.
+        // A thread has its name only some time after its start.
         eventually(&host, "the threads are named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the threads still run");
             let mut owners: Vec<_> = report.blockers.iter().map(|blocker| blocker.owner.as_str()).collect();
@@ -356,7 +356,7 @@ fn a_thread_is_named_in_full_on_one_line() {
         host.reload(&[&library]).expect("there is a Master").into_result().expect("the new code runs already");
         let [ticket] = host.unloads().tickets().try_into().expect("one generation is unloading");
         let name = format!(r#""an \"exporter\"\nof everything, {}""#, "in many parts ".repeat(12));
-        // A thread gets its name shortly after its start.
+        // A thread has its name only some time after its start.
         eventually(&host, "it is named", || {
             let report = ticket.wait(Duration::from_millis(1)).expect_err("the thread still runs").to_string();
             report.contains(&name)
@@ -367,7 +367,7 @@ fn a_thread_is_named_in_full_on_one_line() {
     });
 }
 
-/// Returns the unload report of the only module.
+/// Unloads the only module, and returns the unload report.
 fn end_of(host: &Runtime, library: &Path) -> UnloadReport {
     let ticket = host.unload_master().expect("there is a Master").ticket;
     eventually(host, "the image is gone", || mapped(host).is_empty());
@@ -392,8 +392,8 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
                 started.send(()).expect("the test waits for it");
                 std::thread::park();
             });
-            // Waits until the thread has mapped its signal stack. Otherwise the stack could be mapped at the address of unmapped memory of
-            // the plugin, to which a stale pointer may refer.
+            // Waits until the thread has mapped its signal stack. A later mapping could reuse the address of memory that the plugin had, to
+            // which a stale pointer may refer.
             has_started.recv().expect("it starts");
             leave(&host, habit);
             leave(&host, "megabyte");
@@ -417,12 +417,12 @@ fn without_a_heap_of_its_own_a_megabyte_remains() {
         support::plugin("leftovers", &["pass-through"]);
     }
     alone("without_a_heap_of_its_own_a_megabyte_remains", &[], || {
-        // Checks that the other tests can detect leaks, with a build that has none of the countermeasures.
+        // Checks that the other tests can detect leaks. This build has none of the countermeasures.
         let library = support::plugin("leftovers", &["pass-through"]);
         let host = support::host(std::slice::from_ref(&library));
         (0..WARM_UP).for_each(|_| reload(&host, &library));
         let before = process::rss_kib().expect("a figure");
-        // Exceeds the free memory of the allocator.
+        // Allocates more than the free memory of the allocator.
         for _ in 0..RELOADS {
             leave(&host, "megabyte");
             reload(&host, &library);

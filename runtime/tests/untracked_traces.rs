@@ -1,6 +1,6 @@
-//! Tests state of a plugin that no hook detects, or that is created while the library is closed: limits and timers that raise a signal
-//! without a handler, filters, mutexes held by a host thread, and actions of finalizers. In earlier versions each of these cases crashed
-//! the process.
+//! Tests state of a plugin that no hook detects, or that is created while the library is closed. Covers limits and timers that raise a
+//! signal without a handler, filters, mutexes held by a host thread, and actions of finalizers. Earlier versions crashed in each of these
+//! cases.
 //!
 //! Each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -34,7 +34,7 @@ fn limits(resource: c_uint) -> libc::rlimit {
     limits
 }
 
-/// Writes a file longer than a byte.
+/// Writes a file of more than one byte.
 fn write_much() -> std::io::Result<()> {
     let name = PathBuf::from(std::env::var_os(FOLDER).expect("a folder")).join("much");
     std::fs::write(name, "more than a byte")
@@ -86,7 +86,7 @@ fn a_limit_remains_as_long_as_another_module_handles_its_signal() {
         leave(&first, "cpu_limit");
         let set = limits(libc::RLIMIT_CPU).rlim_cur;
         let second = host(library);
-        // The second plugin sets an equal or slightly higher limit, and has never read the original limit.
+        // The second plugin sets an equal or slightly higher limit. It has never read the original limit.
         leave(&second, "cpu_limit");
         unload(&first);
         assert!((set..before).contains(&limits(libc::RLIMIT_CPU).rlim_cur), "the second handles it");
@@ -160,7 +160,7 @@ fn a_mutex_held_by_a_thread_keeps_the_module_naming_the_thread() {
 }
 
 /// Loads the module, selects the action `what` of its finalizer (the function in its `.fini_array`), and unloads the module. The action
-/// runs while the library is being closed. Returns the host.
+/// runs while the library is closed. Returns the host.
 fn closed_with(library: &Path, what: &str) -> Runtime {
     let host = host(library);
     leave(&host, what);
@@ -173,7 +173,7 @@ fn a_thread_started_by_a_finalizer_does_not_run_unmapped_code() {
     alone("a_thread_started_by_a_finalizer_does_not_run_unmapped_code", |library| {
         let threads = process::threads().expect("they are counted");
         let host = closed_with(library, "last_thread");
-        // Waits until a thread that still runs has executed its first instruction.
+        // Waits until a remaining thread has executed its first instruction.
         std::thread::sleep(Duration::from_millis(20));
         drop(host);
         support::until("the threads of the host have ended", || process::threads().expect("a number") <= threads);

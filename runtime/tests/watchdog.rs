@@ -1,5 +1,5 @@
-//! Tests the watchdog with a real plugin that returns only on request. The watchdog reports the function during the hang, and the host
-//! continues afterwards.
+//! Tests the watchdog with a real plugin that returns only on request. During the hang, the watchdog reports the function. After the hang,
+//! the host continues.
 
 use crate::support;
 
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 const LIMIT: Duration = Duration::from_millis(700);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Host with a watchdog, one object, and the reported hangs.
+/// Host with a watchdog and one object, and the hangs that the watchdog has reported.
 struct Watched {
     host: Runtime,
     fragile: ObjectHandle,
@@ -33,7 +33,7 @@ impl Watched {
                 return;
             }
             std::fs::write(&flag, "").expect("the folder is writable");
-            // The receiver is gone if the test has failed.
+            // The receiver is dropped if the test has failed.
             let _sent = sender.send(hang.clone());
         });
         let host = builder.build().expect("a host");
@@ -42,7 +42,7 @@ impl Watched {
         Self { host, fragile, hangs, folder }
     }
 
-    /// Makes the next run of the hook hang until the watchdog has reported it.
+    /// Makes the next run of the hook hang until the watchdog has reported the hang.
     fn hangs_in(&self, hook: &str) {
         let flag = self.folder.path().join("go on");
         assert!(!flag.exists(), "unexpected hang: {:?}", self.hangs.try_recv());

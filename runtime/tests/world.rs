@@ -1,5 +1,5 @@
-//! Tests worlds that one host saves and another host loads, with the same and with changed code. Also tests damaged files, and loads that
-//! fail halfway.
+//! Tests worlds that one host saves and another host loads. The second host has the same code or changed code. Also tests damaged files,
+//! and loads that fail halfway.
 
 use crate::support;
 
@@ -20,7 +20,7 @@ const PHANTOM: &str = "/Script/Game.Phantom";
 const DIVER: &str = "/Script/Game.Diver";
 const ACTOR: &str = "/Script/Engine.Actor";
 
-/// Returns a folder for one test, and the path of a file in the folder.
+/// Returns a folder for one test, and the path of a file in this folder.
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
@@ -74,9 +74,9 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
     ])
 }
 
-/// Describes a world without handles, with a line for each object and each of its values.
+/// Describes a world without handles. Each object and each of its values has one line.
 fn describe(host: &Runtime) -> String {
-    // A reference to a destroyed object is read and saved as none.
+    // A reference to a destroyed object reads as none, and is saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
     let display = |value: &Value| match value {
         Value::Object(object) => path(*object),
@@ -94,7 +94,7 @@ fn describe(host: &Runtime) -> String {
             lines.push(format!("  {property} = {}", display(&value)));
         }
         if let Ok(Some(Value::Text(own))) = host.objects().call(object, "own", &[]) {
-            // State that plugin parts do not keep is reset, as after a reload.
+            // Values that plugin parts do not keep are reset, as after a reload.
             let is_kept = |part: &&str| !part.starts_with("breath=") && !part.starts_with("steps=");
             let kept: Vec<_> = own.split_whitespace().filter(is_kept).collect();
             lines.push(format!("  keeps {}", kept.join(" ")));
@@ -132,7 +132,7 @@ fn another_host_loads_a_saved_world() {
     }
 }
 
-/// Host with a class `Key` whose four properties have these reference kinds.
+/// Returns a host with a class `Key`. Its four properties have these reference kinds.
 fn keys(kinds: [(PropertyKind, &'static str); 4]) -> Runtime {
     let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
     let key =
@@ -186,7 +186,7 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     }
 }
 
-/// Saves an object that has no path, since its outer is destroyed. Another, newer object has an equal name.
+/// Saves an object that has no path, because its outer is destroyed. A newer object has the same name.
 #[test]
 fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
     const KEY: &str = "/Script/Test.Key";
@@ -395,7 +395,7 @@ fn a_load_failing_halfway_leaves_the_world_unchanged() {
     let first = shapeshifters(&[]);
     populate(&first);
     first.worlds().save(&path).expect("it is saved");
-    // The `v2` build adds a subobject, lacks a class, and moves another class to a new native base, so every step runs.
+    // The `v2` build adds a subobject, lacks a class, and moves another class to a new native base. Every step of the load therefore runs.
     let host = shapeshifters(&["v2"]);
     let living = host.objects().spawn(SHAPESHIFTER).expect("spawned");
     let before = host.worlds().digest();
@@ -486,7 +486,7 @@ fn numbers_come_back_to_the_last_bit() {
     assert_eq!(locations(&second), locations(&first));
 }
 
-/// A change of a world: its kind, and the affected objects.
+/// Change of a world, with the affected objects.
 #[derive(Clone, Debug)]
 enum Operation {
     Spawn,
@@ -514,7 +514,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     proptest::collection::vec(operation, 0..48)
 }
 
-/// Returns a host with native classes only, which is fast to create, since each case creates hosts.
+/// Returns a host with native classes only. Such a host is fast to create, and each case creates several hosts.
 fn natives() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
@@ -529,7 +529,7 @@ fn done(host: &Runtime, operations: &[Operation]) {
             Operation::SpawnIn(index) if host.objects().is_alive(pick(*index)) => {
                 objects.push(host.objects().spawn_in(NODE, pick(*index)).expect("a component"));
             }
-            // The change fails if the class does not have the property; the world is valid in either case.
+            // The change fails if the class does not have the property. The world is valid in both cases.
             Operation::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
@@ -546,14 +546,14 @@ fn done(host: &Runtime, operations: &[Operation]) {
                 host.objects().remove_root(pick(*index));
             }
             Operation::Destroy(index) => host.objects().destroy(pick(*index)),
-            // The rename is rejected for subobjects, stale objects, names in use, and cycles.
+            // The host rejects the rename for subobjects, stale objects, names in use, and cycles.
             Operation::Enter(inner, outer) => {
                 let _moved = host.objects().rename(pick(*inner), &format!("guest{inner}"), pick(*outer));
             }
             Operation::SpawnIn(_) => {}
         }
     }
-    // Destroys objects inside a destroyed object, since they have no path, and saving and loading would move them.
+    // Destroys the objects that were inside a destroyed object. They have no path, and saving and loading would move them.
     while let Some(lost) = host.objects().iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }
@@ -576,7 +576,7 @@ proptest! {
         prop_assert_eq!(describe(&first), describe(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
-        // Also loads the file into the world from which the file was saved.
+        // Also loads the file into the world that was saved to it.
         load(&first, &path);
         prop_assert_eq!(describe(&first), describe(&second));
     }

@@ -1,8 +1,8 @@
-//! Tests invalid world files, which are mutations of a real file with a matching digest. For any content, loading returns a world or an
-//! error, and after an error the host's world is unchanged.
+//! Tests invalid world files, which are mutations of a real file with a matching digest. For any content, a load returns a world or an
+//! error. After an error, the host's world must be unchanged.
 //!
-//! The tests include a run of some seconds. `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the
-//! start, and a failure prints both.
+//! By default, the tests run for some seconds. `ALCEDO_FUZZ_SECONDS` sets the duration. `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the
+//! start. A failure prints both.
 
 use crate::support;
 
@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 const HEAD: usize = 24;
 /// Size of the digest after the body.
 const TAIL: usize = 8;
-/// Number of rounds of the run in the tests.
+/// Number of rounds in a default run.
 const ROUNDS: u64 = 1500;
 
 /// Returns a file with this body and a valid length and digest.
@@ -40,7 +40,7 @@ fn body(file: &[u8]) -> Cbor {
     ciborium::from_reader(&file[HEAD..file.len() - TAIL]).expect("a saved world is CBOR")
 }
 
-/// Host with a saved world that contains a value of nearly each kind.
+/// Host with a saved world. The world contains a value of nearly each kind.
 struct Scene {
     host: Runtime,
     path: PathBuf,
@@ -81,7 +81,7 @@ impl Scene {
         Self { host, path, whole, _folder: folder }
     }
 
-    /// Loads a file and returns true if it was accepted; then restores the saved world.
+    /// Loads a file, and then restores the saved world. Returns true if the host accepted the file.
     fn offer(&self, bytes: &[u8], what: &dyn Fn() -> String) -> bool {
         let before = self.host.worlds().digest();
         fs::write(&self.path, bytes).expect("a file");
@@ -108,7 +108,7 @@ impl Scene {
         }
     }
 
-    /// Checks that the error is typed, with a single-line message that reveals no host internals.
+    /// Checks that the error is typed. Its message must be a single line without host internals.
     fn check_refusal(&self, error: &Error, what: &dyn Fn() -> String) {
         let message = error.to_string().replace(&*self.path.display().to_string(), "");
         assert!(matches!(error, Error::World(_)), "{}: {error:?}", what());
@@ -141,7 +141,7 @@ impl Dice {
     }
 }
 
-/// Number of nested values, including `value` itself.
+/// Returns the number of nested values, including `value` itself.
 fn count(value: &Cbor) -> usize {
     1 + match value {
         Cbor::Array(values) => values.iter().map(count).sum(),
@@ -172,7 +172,7 @@ fn at(value: &mut Cbor, number: usize) -> &mut Cbor {
     nth(value, &mut left).expect("there are that many")
 }
 
-/// Values that are invalid in files, or too large.
+/// Returns a value that is invalid in files, or too large.
 fn strange(dice: &mut Dice) -> Cbor {
     const TEXTS: [&str; 12] = [
         "",
@@ -202,7 +202,7 @@ fn strange(dice: &mut Dice) -> Cbor {
     }
 }
 
-/// Applies one random change and describes it.
+/// Applies one random change to the body, and returns a description of the change.
 fn change(body: &mut Cbor, dice: &mut Dice) -> String {
     let all = count(body);
     let (one, other) = (dice.roll(all), dice.roll(all));
@@ -249,7 +249,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
         let mut dice = Dice(seed ^ round.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let mut changes = Vec::new();
         let bytes = match dice.roll(8) {
-            // Changes bytes of the body, with a matching digest.
+            // Changes bytes of the body, and updates the digest.
             0 | 1 => {
                 let mut bytes = scene.whole[HEAD..scene.whole.len() - TAIL].to_vec();
                 for _ in 0..1 + dice.roll(4) {
@@ -263,7 +263,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
                 }
                 sealed(&bytes)
             }
-            // Changes any byte, so that the digest does not match.
+            // Changes any byte without updating the digest.
             2 => {
                 let mut bytes = scene.whole.clone();
                 let at = dice.roll(bytes.len());
@@ -272,7 +272,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
                 bytes.truncate(bytes.len() - dice.roll(3));
                 bytes
             }
-            // Changes values of the body.
+            // Changes values of the body, and updates the digest.
             _ => {
                 let mut body = original.clone();
                 for _ in 0..1 + dice.roll(3) {
@@ -355,7 +355,7 @@ fn a_plugin_class_is_not_mistaken_for_a_native_class() {
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
 }
 
-/// Checks that a chain of nested objects of a missing class is kept, and is destroyed as a whole.
+/// Checks a chain of nested objects whose class is missing. The chain is kept, and is destroyed as a whole.
 #[test]
 fn a_deeply_nested_world_loads_and_unloads() {
     const DEEP: u64 = 100_000;
@@ -420,7 +420,7 @@ fn an_object_named_like_a_default_is_saved_under_a_valid_name() {
     assert!((1..=4).all(|number| host.objects().at_path(&format!("/World/Object_{number}")).is_some()));
 }
 
-/// Host with the later build of the class, in which `wings` is the current name of the subobject `tail`.
+/// Returns a host with the later build of the class. In this build, the subobject `tail` has the name `wings`.
 fn host_with_wings() -> Runtime {
     let host = support::host(&[support::plugin("migration", &["v2"])]);
     let redirected = host.types().redirect("/Script/Game.Shapeshifter:tail", "/Script/Game.Shapeshifter:wings");
@@ -467,7 +467,7 @@ fn a_loaded_subobject_has_the_current_name_of_its_property() {
     }
 }
 
-/// Found by the fuzzer: a saved object lacks a subobject of its class, and another object has the name of that subobject.
+/// Found by the fuzzer: a saved object lacks a subobject of its class. Another object has the name of this subobject.
 #[test]
 fn an_object_named_like_a_new_subobject_is_saved_under_another_name() {
     let scene = Scene::new();

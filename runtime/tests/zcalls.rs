@@ -1,5 +1,5 @@
-//! Tests calls by name across the ABI boundary of a real plugin. The host calls functions of `switchboard`, and `switchboard` calls
-//! functions of the host and its own functions.
+//! Tests calls by name across the ABI boundary of a real plugin. The host calls functions of `switchboard`. `switchboard` calls functions
+//! of the host and functions of its own.
 
 use crate::support;
 
@@ -400,11 +400,11 @@ fn a_rolled_back_reload_leaves_handles_and_registered_names_alive() {
     assert_eq!(host.calls().resolve("ex:/switchboard.add").expect("it is registered"), handle);
 }
 
-/// Log shared by a resolver and its test.
+/// Log that a resolver and its test share.
 type Log = Rc<RefCell<Vec<String>>>;
 
-/// Adds a protocol `db` with the functions `add`, `greet` and the names in the first returned list. The second list contains the
-/// requested names.
+/// Adds a protocol `db` with the functions `add`, `greet` and the names in the first returned list. The second returned list contains the
+/// names that were requested.
 fn with_db(host: &Runtime) -> (Log, Log) {
     let (tables, requests) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
     let (known, log) = (Rc::clone(&tables), Rc::clone(&requests));

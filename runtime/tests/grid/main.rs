@@ -1,5 +1,5 @@
-//! Tests every protocol in both directions, with every kind of value and every kind of error, on a loaded library. Each cell of the
-//! grid is a call with a checked answer, or states the reason for an omitted call.
+//! Tests every protocol in both directions, with every kind of value and every kind of error, on a loaded library. Each cell of the grid is
+//! a call with a checked answer. An empty cell states the reason for the omitted call.
 
 pub(crate) mod natives;
 mod sheet;
@@ -15,7 +15,7 @@ use sheet::{DIRECTIONS, PROTOCOLS, Sheet};
 
 use crate::support;
 
-/// Host with the plugin, and one object of each called class.
+/// Host with the plugin, and one object of each class that the tests call.
 struct Scene {
     host: Runtime,
     cell: ObjectHandle,
@@ -28,7 +28,7 @@ fn library(tag: u64) -> PathBuf {
     support::tagged("grid", &[], tag)
 }
 
-/// Module whose functions the plugin keeps.
+/// Returns the module whose functions the plugin keeps.
 fn adder(tag: u64) -> PathBuf {
     support::tagged("switchboard", &[], tag)
 }
@@ -45,12 +45,12 @@ impl Scene {
         Self { host, cell, loud, probe, loud_probe }
     }
 
-    /// Calls from the host and formats the result or the error.
+    /// Calls a name from the host, and formats the result or the error.
     fn call(&self, name: &str, arguments: &[Value]) -> String {
         text_of(self.host.calls().call(name, arguments))
     }
 
-    /// Calls from the plugin, through a method of the probe.
+    /// Makes the plugin call a name, through a method of the probe.
     fn probe(&self, object: ObjectHandle, method: &str, arguments: &[&str]) -> String {
         let arguments: Vec<_> = arguments.iter().map(|text| Value::Text((*text).to_owned())).collect();
         match self.host.objects().call(object, method, &arguments) {
@@ -73,7 +73,7 @@ fn text_of(returned: Result<Option<Value>, alcedo_runtime::Error>) -> String {
     }
 }
 
-/// Registers host functions under the names of the plugin's functions.
+/// Registers host functions with the names that the plugin's functions have.
 fn register(host: &Runtime) {
     let add = |_: &Runtime, (a, b, c, d, e, f): (u8, i16, u32, f32, f64, bool)| {
         f64::from(a) + f64::from(b) + f64::from(c) + f64::from(d) + e + f64::from(u8::from(f))
@@ -150,7 +150,7 @@ fn hearts() -> Value {
     suit(0, "Hearts")
 }
 
-/// Calls functions of the plugin from the host by names with this prefix, on the object if there is one.
+/// Calls functions of the plugin from the host. The names begin with this prefix. If there is an object, calls them on the object.
 fn functions_of_the_plugin(
     sheet: &mut Sheet,
     scene: &Scene,
@@ -177,7 +177,7 @@ fn functions_of_the_plugin(
     let wrong = call("crash", vec![Value::F64(1.0)]);
     let name = format!("`{names}crash`");
     sheet.check(protocol, "host calls", "wrong slot", &wrong, &[&name, "is f64", "must be i32"]);
-    // Typed call: no `Value` is created.
+    // Makes a typed call, which creates no `Value`.
     let by_types = match object {
         None => scene.host.function::<(i32,), i32>(&format!("{names}crash")).and_then(|crash| crash.call((7,))),
         Some(object) => scene
@@ -191,7 +191,7 @@ fn functions_of_the_plugin(
     assert!(other_types.contains("i32 -> i32"), "{other_types}");
 }
 
-/// Calls functions from the plugin by names with this prefix.
+/// Makes the plugin call functions whose names begin with this prefix.
 fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, location: &str) {
     let query = |function: &str, kind: &str| scene.probe(scene.probe, "query", &[&format!("{names}{function}"), kind]);
     let mut check =
@@ -202,12 +202,12 @@ fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, na
     check("struct", query("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
     check("error", query("fail", "negative"), &["FailureKind(17)", "-1 is negative", location]);
     assert_eq!(query("fail", "fine"), "1");
-    // Only panics of a plugin have their location in the error; the host's own panic hook reports locations of host panics.
+    // The error contains the location only if a plugin panicked. The panic hook of the host reports the location of a host panic.
     let location = if location.contains("src/lib.rs") { location } else { "" };
     check("panic", query("crash", "negative"), &["FailureKind(1)", "-1 is negative", location]);
     assert_eq!(query("crash", "fine"), "1");
     let name = format!("{names}crash");
-    // Without slot types the callee reads the slot as its own type: the number is wrong, but no worse effect occurs.
+    // Without slot types, the callee reads the slot as its own type. The number is then wrong. No other effect may occur.
     let wrong: &[&str] = if support::SLOT_TYPES { &[&name, "slot", "f64", "i32"] } else { &["0"] };
     check("wrong slot", query("crash", "wrong slot"), wrong);
     let signature = query("crash", "wrong signature");
@@ -301,7 +301,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("nd", "host calls", "wrong slot", &scene.call("nd:/", &with), &["f64", "i32"]);
     let wrong: &[&str] = if support::SLOT_TYPES { &["nd:/", "slot 1", "f64", "i32"] } else { &["0"] };
     sheet.check("nd", "plugin calls", "wrong slot", &pass("wrong slot"), wrong);
-    // Calls a function bound to an object that was destroyed since.
+    // Calls a function that is bound to a destroyed object.
     let gone = scene.host.objects().spawn("/Script/Game.Cell").expect("spawned");
     let with = [bound(gone, "crash"), Value::I32(1)];
     scene.host.objects().destroy(gone);
@@ -315,7 +315,7 @@ fn delegates(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("nd", "plugin calls", "stale handle", &pass("fine"), &["is bound to a destroyed object"]);
 }
 
-/// Checks strings, overrides as each protocol resolves them, and out parameters.
+/// Checks strings, out parameters, and the override that each protocol resolves to.
 fn strings_and_out_parameters(sheet: &mut Sheet, scene: &Scene) {
     let ex = scene.call("ex:/grid.greet", &[text("a")]);
     sheet.check("ex", "host calls", "string", &ex, &["Text(\"a, says ex\")"]);
@@ -353,7 +353,7 @@ fn strings_and_out_parameters(sheet: &mut Sheet, scene: &Scene) {
     }
 }
 
-/// Handles of ended generations, and destroyed objects.
+/// Checks calls of handles from ended generations, and calls on destroyed objects.
 fn stale(sheet: &mut Sheet, scene: &Scene) {
     let Scene { host, cell, probe, .. } = scene;
     let names = [
@@ -372,7 +372,7 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
     ] {
         sheet.check(protocol, "plugin calls", "stale handle", &gone(name), &["FailureKind(3)", "is gone"]);
     }
-    // Functions of the host end with the host; functions of another module end with that module's generation.
+    // Functions of the host end with the host. Functions of another module end with the generation of that module.
     for name in ["ex:/switchboard.add", "nm:/switchboard:Line:sum"] {
         assert_eq!(scene.probe(*probe, "keep", &[name]), "()");
     }
@@ -410,7 +410,7 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
     }
     let answer = scene.probe(scene.probe, "query_on_thread", &["up:/Script/Test.Desk:number"]);
     sheet.check("up", "plugin calls", "wrong thread", &answer, &["FailureKind(4)", "resolving a ZCall"]);
-    // The call objects of a host stay on their thread, as the compiler checks.
+    // The call objects of a host cannot leave their thread. The compiler checks this rule.
     let is_bound = sheet::is_thread_bound!(Runtime) && sheet::is_thread_bound!(TypedFunction<(i32,), i32>);
     for protocol in PROTOCOLS {
         sheet.check(protocol, "host calls", "wrong thread", &is_bound.to_string(), &["true"]);

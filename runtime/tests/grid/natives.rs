@@ -1,4 +1,4 @@
-//! Host declarations of the grid: shared types, and a class whose functions are called by name.
+//! Contains the host declarations of the grid: shared types, and a class whose functions are called by name.
 
 use alcedo_runtime::kinds::{PropertyKind, class_flags};
 use alcedo_runtime::native::{Delegate, NativeClass, Natives, Obj, Object, uclass, uenum, ustruct};
@@ -113,7 +113,7 @@ impl Desk {
     }
 }
 
-/// Declares a class with a container by hand, since host classes in Rust cannot have containers.
+/// Declares a class with a container by hand, because a host class in Rust cannot have containers.
 fn rack() -> NativeClass {
     let list = (PropertyKind::ARRAY, "i64");
     NativeClass::new("Test", "Rack", "/Script/Test.Desk")

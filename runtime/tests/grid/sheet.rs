@@ -1,4 +1,4 @@
-//! Sheet of the grid: records the asserted cells and the reasons for empty cells.
+//! Records the checked cells of the grid, and the reasons for its empty cells.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,7 +45,7 @@ impl Sheet {
         *self.asserted.entry(cell).or_default() += 1;
     }
 
-    /// Checks that all answers were as expected.
+    /// Checks that all answers contained the expected parts.
     pub(crate) fn passes(&self) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
     }
@@ -96,7 +96,7 @@ impl fmt::Display for Sheet {
     }
 }
 
-/// Checks that a type is neither `Send` nor `Sync`; otherwise the code does not compile.
+/// Checks that a type is neither `Send` nor `Sync`. If the type has one of these traits, the code does not compile.
 macro_rules! is_thread_bound {
     ($ty:ty) => {{
         trait Ambiguous<Of> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 static BLOCKS: AtomicI64 = AtomicI64::new(0);
 static BYTES: AtomicI64 = AtomicI64::new(0);
 
-/// Allocations alive at one moment, in all threads.
+/// Live allocations of all threads at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Living {
     pub(crate) blocks: i64,
@@ -29,7 +29,7 @@ impl Sub for Living {
     }
 }
 
-/// System allocator with counters.
+/// System allocator that counts live allocations.
 pub(crate) struct Counting;
 
 fn add(blocks: i64, bytes: i64) {

@@ -1,16 +1,16 @@
-//! Field offsets of a library file, table by table: the targets of mutations.
+//! Lists the field offsets of a library file, table by table. Mutations change these fields.
 
 use std::ops::Range;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
-    /// Table, entry and field, for messages.
+    /// Names of the table, the entry and the field, for messages.
     pub(crate) name: String,
     pub(crate) at: usize,
     pub(crate) size: usize,
 }
 
-/// Table of consecutive entries of equal size, with these fields.
+/// Table of consecutive entries. All entries have equal size and these fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -95,8 +95,8 @@ const HALF: &[(&str, usize, usize)] = &[("half", 0, 2)];
 const WORD: &[(&str, usize, usize)] = &[("word", 0, 4)];
 const LONG: &[(&str, usize, usize)] = &[("long", 0, 8)];
 
-/// Tables by section name that the loader and the checks before it read. Excludes code and variables: a library with other code is a
-/// different library, not a damaged library.
+/// Tables that the loader reads, and that the checks read before the loader. The first string of each item is the section name. Code and
+/// variables are excluded, because a library with other code is a different library and not a damaged library.
 const FOLLOWED: &[(&str, &[(&str, usize, usize)])] = &[
     (".dynamic", DYNAMIC),
     (".dynsym", SYMBOL),
@@ -140,7 +140,7 @@ pub(crate) fn tables(elf: &[u8]) -> Vec<Table> {
         let fields = FOLLOWED.iter().find(|(known, _)| *known == name).map(|(_, fields)| *fields);
         tables.extend(fields.map(|fields| Table::new(&name, range, fields)));
     }
-    // A header of 64 bytes is one entry.
+    // The header of 64 bytes counts as one entry.
     tables[0].each = 64;
     tables
 }
@@ -158,8 +158,7 @@ pub(crate) fn find(elf: &[u8], table: &Table, field: &str, is: impl Fn(u64) -> b
     (0..table.len()).find(|index| is(value(*index))).unwrap_or_else(|| panic!("{} has no such {field}", table.name))
 }
 
-/// Replaces all code of the library by returns, so that a process that crashes while mapping the file was crashed by the loader
-/// itself.
+/// Replaces all code of the library by returns. If a process then crashes while it maps the file, the loader itself has caused the crash.
 pub(crate) fn hollow(elf: &mut [u8]) {
     const RETURN: u8 = 0xc3;
     const CODE: u64 = 4;

@@ -1,5 +1,5 @@
-//! Tests mutations that once passed the checks and crashed the loader. The checks now reject all of these mutations, sealed or not,
-//! and name the table and the entry.
+//! Tests mutations that once passed the checks and crashed the loader. The checks now reject each of these mutations, with and without a
+//! seal. The error names the table and the entry.
 
 use std::path::Path;
 
@@ -93,7 +93,7 @@ fn address(bytes: &[u8], name: &str) -> u64 {
     get(bytes, sections.field(at, "addr").at, 8)
 }
 
-/// Checks the refusal of a library compiled from this C source.
+/// Compiles a library from this C source, and checks that the host refuses the library.
 fn compiled(source: &str, option: &str, expected: &str) {
     let dir = TempDir::new().expect("a temporary directory");
     let (code, file) = (dir.path().join("c.c"), dir.path().join("c.so"));
@@ -106,7 +106,7 @@ fn compiled(source: &str, option: &str, expected: &str) {
 
 #[test]
 fn an_initializer_that_is_looked_up_by_its_name_is_refused() {
-    // The C library has a variable of that name, which the loader would call.
+    // The C library has a variable of that name. The loader would call this variable as a function.
     let source = "__attribute__((constructor)) void tzname(void) {} int answer(void) { return 1; }";
     compiled(source, "-O1", "would make the loader call an address that is not a function of the library for certain");
 }
@@ -215,7 +215,7 @@ fn a_slot_of_an_initializer_without_a_relocation_is_refused() {
     let without = |bytes: &mut Vec<u8>| {
         let slots = address(bytes, ".init_array");
         let at = entry(bytes, ".rela.dyn", "offset", |offset| offset == slots);
-        // Makes the relocation write to another address.
+        // Makes the relocation write to an address in `.got`.
         let other = address(bytes, ".got");
         set(bytes, ".rela.dyn", at, "offset", |_| other);
     };
@@ -226,7 +226,7 @@ fn a_slot_of_an_initializer_without_a_relocation_is_refused() {
         set(bytes, ".rela.dyn", at, "addend", |_| other);
     };
     check("plugin", data, "would make the loader call an address that is not a function of the library");
-    // In the C library the relocations are packed, and their addends are in the slots.
+    // In the C library, the relocations are packed. Their addends are stored in the slots.
     let data = |bytes: &mut Vec<u8>| {
         let other = address(bytes, ".data");
         set(bytes, ".init_array", 0, "long", |_| other);
@@ -324,7 +324,7 @@ fn a_needed_library_is_a_name_and_no_path() {
         set(bytes, ".dynstr", name, "byte", |_| u64::from(b'/'));
     };
     check("plugin", path, "which is a path: link that library by its name");
-    // Far behind the string table.
+    // Offset far behind the end of the string table.
     let astray = |bytes: &mut Vec<u8>| {
         retag(bytes, tag::FLAGS, tag::RUNPATH);
         dynamic(bytes, tag::RUNPATH, |_| 1 << 20);

@@ -1,5 +1,5 @@
-//! Observes the behavior of the loader from outside: a child process maps a library. The checks are correct if the child survives
-//! every file that passes them.
+//! Observes the loader from outside: a child process maps a library. The checks are correct if the child survives every file that they
+//! accept.
 #![expect(unsafe_code, reason = "a child maps files that pass the checks, to show that they are harmless")]
 
 use std::env;
@@ -18,9 +18,9 @@ const JUDGE: &str = "ALCEDO_FUZZ_IS_JUDGE";
 /// Prefixes of the child's output lines.
 const MAPPED: &str = "judge: mapped";
 const REFUSED: &str = "judge: refused";
-/// Maximum number of cases per child, since parked images accumulate in it.
+/// Maximum number of cases per child. Parked images accumulate in a child.
 const MOST_CASES: u32 = 256;
-/// Timeout for a child; the loader needs only milliseconds.
+/// Timeout for a child. The loader needs only milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Outcome of the child that mapped a library.
@@ -33,7 +33,7 @@ pub(crate) enum Verdict {
     Died(String),
 }
 
-/// Child process that maps the received files.
+/// Child process that maps the files that it receives.
 pub(crate) struct Judge {
     running: Option<Running>,
     test: String,
@@ -113,7 +113,7 @@ impl Running {
     }
 }
 
-/// Body of the child. Returns immediately in any other process.
+/// Runs in the child process. In any other process, returns immediately.
 pub(crate) fn serve() {
     if env::var_os(JUDGE).is_none() {
         return;

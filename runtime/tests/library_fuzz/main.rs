@@ -1,13 +1,13 @@
-//! Tests library files that were changed deliberately and sealed again: headers, segments, sections and every table that the loader
-//! reads; one field or several consistently, swapped or copied entries, spliced tables, truncated files, and manifests with a valid
-//! checksum.
+//! Tests library files that were changed deliberately and sealed again. The changes affect headers, segments, sections and every table that
+//! the loader reads. A mutation changes one field, changes several fields consistently, exchanges or copies entries, splices tables,
+//! truncates the file, or changes the manifest and updates its checksum.
 //!
-//! The checks must return, without a panic and with bounded memory. A child process maps the files that pass them, so that the loader
-//! is the judge: the child must survive. All code of these libraries has been replaced by returns, hence a crash of the child is
-//! caused by the loader and not by a plugin.
+//! The checks must return, without a panic and with bounded memory. A child process maps each file that passes the checks, and must
+//! survive. All code of these libraries has been replaced by returns. A crash of the child is therefore caused by the loader and not by a
+//! plugin.
 //!
-//! `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the start. Findings are added to
-//! `findings.rs` as the change that produces the file.
+//! `ALCEDO_FUZZ_SECONDS` sets the duration. `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the start. A finding is added to `findings.rs`,
+//! as the change that produces its file.
 #![expect(clippy::print_stdout, reason = "answers of a child, and counters for manual runs")]
 #![expect(clippy::type_complexity, reason = "a table of tables has a complex type")]
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
@@ -35,11 +35,11 @@ use mutate::{Dice, mutant};
 /// Number of mutants of each library in CI.
 const CUT: u64 = 3000;
 
-/// Interval of sealed mutants: the other mutants are checked without a seal.
+/// Interval between sealed mutants. All other mutants are checked without a seal.
 const SEALED_EACH: u64 = 16;
 
-/// Features of libraries that Rust plugins do not use: both symbol hashes, own versions, resolved functions, exported thread-locals,
-/// packed relocations.
+/// Source of a C library with features that Rust plugins do not use: both symbol hashes, own versions, resolved functions, exported
+/// thread-locals, packed relocations.
 const SOURCE: &str = r#"
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ int resolved(void) __attribute__((ifunc("resolve")));
 double answer(double x) { return sin(x) + *relocated[1] + local + early + resolved(); }
 "#;
 
-/// A small plugin and a C library without code, in the order of their names.
+/// Returns a small plugin and a C library, both without code, sorted by their names.
 fn libraries() -> &'static [(&'static str, Vec<u8>)] {
     static LIBRARIES: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
     LIBRARIES.get_or_init(|| {
@@ -102,7 +102,7 @@ fn from_environment(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not {text}")))
 }
 
-/// Peak memory of this process, in KiB.
+/// Returns the peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has one");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the kernel reports it");
@@ -186,7 +186,7 @@ fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
     }
 }
 
-/// Returns immediately unless this process was started as a child.
+/// Returns immediately unless another process has started this process as a child.
 #[test]
 fn a_child_maps_the_requested_library() {
     judge::serve();

@@ -1,4 +1,4 @@
-//! Random mutations by seed: each changes one table, several tables consistently, or the whole file.
+//! Generates random mutations from a seed. Each mutation changes one table, several tables consistently, or the whole file.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use proptest::prelude::Rng as _;
@@ -6,7 +6,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::anatomy::{Field, Table, get, put};
 
-/// Random numbers of a seed and a position in its series.
+/// Random numbers that depend only on a seed and a position in its series.
 pub(crate) struct Dice(TestRng);
 
 impl Dice {
@@ -26,13 +26,13 @@ impl Dice {
     }
 }
 
-/// Changed library with a description of the change.
+/// Changed library, with a description of the change.
 pub(crate) struct Mutant {
     pub(crate) bytes: Vec<u8>,
     pub(crate) changes: Vec<String>,
 }
 
-/// Returns the mutant at this position in the series of a seed. `tables` are the tables of the library.
+/// Returns the mutant at one position in the series of a seed. `tables` are the tables of the library.
 pub(crate) fn mutant(elf: &[u8], tables: &[Table], dice: &mut Dice) -> Mutant {
     let mut mutant = Mutant { bytes: elf.to_vec(), changes: Vec::new() };
     for _ in 0..=dice.below(3) {
@@ -73,7 +73,7 @@ fn read(bytes: &[u8], field: &Field) -> Option<u64> {
     (field.at + field.size <= bytes.len()).then(|| get(bytes, field.at, field.size))
 }
 
-/// Returns a plausible value: close to the old value, at the edges of sections, or from other entries.
+/// Returns a plausible value for a field: a value close to the old value, at the edge of a section, or from another entry.
 fn other_value(bytes: &[u8], tables: &[Table], field: &Field, old: u64, dice: &mut Dice) -> u64 {
     const NEAR: [u64; 8] = [1, 2, 4, 8, 16, 24, 64, 4096];
     match dice.below(10) {
@@ -95,7 +95,7 @@ fn other_value(bytes: &[u8], tables: &[Table], field: &Field, old: u64, dice: &m
     }
 }
 
-/// Returns an address or an offset at the start, at the end or inside of a section.
+/// Returns an address or an offset at the start, at the end, or in the middle of a section.
 fn edge(bytes: &[u8], tables: &[Table], dice: &mut Dice) -> Option<u64> {
     let sections = &tables[2];
     let index = dice.below(sections.len());
@@ -105,7 +105,7 @@ fn edge(bytes: &[u8], tables: &[Table], dice: &mut Dice) -> Option<u64> {
     Some(start.wrapping_add(*dice.pick(&skips)))
 }
 
-/// Changes all copies of a fact that headers and the dynamic table repeat.
+/// Changes a value that headers and the dynamic table repeat. Changes all its copies alike.
 fn change_alike(bytes: &mut [u8], tables: &[Table], dice: &mut Dice) -> String {
     let headers = tables.iter().filter(|table| ["segments", "sections", ".dynamic"].contains(&table.name.as_str()));
     let fields: Vec<_> = headers.flat_map(|table| (0..table.len()).flat_map(|index| table.fields(index))).collect();
@@ -166,7 +166,7 @@ fn cut(bytes: &mut Vec<u8>, dice: &mut Dice) -> String {
     format!("cut to {:#x} bytes", bytes.len())
 }
 
-/// Updates the checksum of the manifest, so that its facts are checked as well.
+/// Updates the checksum of the manifest. The checks then also read the fields of the manifest.
 fn mend_manifest(bytes: &mut [u8], tables: &[Table]) {
     let manifest = tables.iter().find(|table| table.name == ".alcedo.manifest");
     let Some(section) = manifest.and_then(|table| bytes.get_mut(table.range.clone())) else { return };

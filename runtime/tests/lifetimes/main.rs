@@ -1,9 +1,9 @@
-//! Tests a plugin that holds host values in every kind of location from which values are dropped. The host ends objects and
-//! generations in every possible way, in an order set by a seed. A model predicts each drop with its time and thread. Each drop
-//! accesses its values and may receive the right value or a refusal, but never another value.
+//! Tests a plugin that holds host values in every kind of location from which values are dropped. The host ends objects and generations in
+//! every possible way, in an order that a seed determines. A model predicts each drop with its time and thread. Each drop accesses its
+//! values. An access must return the correct value or a refusal, and never another value.
 //!
-//! `LIFETIMES_SEED` and `LIFETIMES_RUNS` set the seed and the number of programs. A failure prints the seed and the steps; the same
-//! seed with one run reproduces it. `.ci/lifetimes` runs twenty thousand programs on demand.
+//! `LIFETIMES_SEED` and `LIFETIMES_RUNS` set the seed and the number of programs. A failure prints the seed and the steps. To reproduce the
+//! failure, run one program with this seed. `.ci/lifetimes` runs twenty thousand programs on demand.
 
 use crate::support;
 

@@ -1,15 +1,15 @@
-//! Held values and their drops, as reported by the plugin. This file contains the rules; `program.rs` defines the expected drops of
-//! each step.
+//! Models held values and their drops, as the plugin reports them. This file contains the rules. `program.rs` defines the drops that each
+//! step must cause.
 
 use std::collections::BTreeMap;
 
-/// Identity of a held value: instance of the module that created the value, and its number in this instance.
+/// Identity of a held value: the instance of the module that created the value, and the number of the value in this instance.
 pub(crate) type Held = (u64, u64);
 
 /// State of a held value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Thing {
-    /// Location of the value: `timer`, `half`, `local`.
+    /// Name of the location that holds the value: `timer`, `half`, `local`.
     pub(crate) location: String,
     pub(crate) is_gone: bool,
 }
@@ -24,9 +24,9 @@ pub(crate) struct Model {
 #[derive(Default, Debug)]
 pub(crate) struct Changes {
     pub(crate) made: Vec<Held>,
-    /// Dropped values by location.
+    /// Values dropped since the last check, by location.
     pub(crate) gone: BTreeMap<String, Vec<Held>>,
-    /// Number of accesses outside of drops.
+    /// Number of accesses that no drop has made.
     pub(crate) seen: u64,
 }
 
@@ -40,7 +40,8 @@ impl Model {
     /// Processes the output of the plugin.
     ///
     /// # Panics
-    /// Panics if a rule is violated: dropped twice, on the wrong thread, or with an answer that is not allowed at the location.
+    /// Panics if the output violates a rule: a value is dropped twice, on the wrong thread, or with an answer that its location does not
+    /// allow.
     pub(crate) fn read_log(&mut self, log: &str) -> Changes {
         let mut changes = Changes::default();
         for line in log.lines() {
@@ -76,7 +77,7 @@ impl Model {
         changes
     }
 
-    /// Number of values of an instance that are still held, by location.
+    /// Returns the number of values that an instance still holds, by location.
     pub(crate) fn held_by(&self, instance: u64) -> BTreeMap<&str, u64> {
         let mut held = BTreeMap::new();
         let theirs = self.things.range((instance, 0)..=(instance, u64::MAX)).filter(|(_, thing)| !thing.is_gone);
@@ -95,7 +96,8 @@ fn is_all_right(answers: &str) -> bool {
     answers.split(',').all(|answer| answer == "right")
 }
 
-/// A plugin part is dropped by its finalizer, by unwinding where it was built, or by a method; all other values on the game thread.
+/// Returns true if values at the location may be dropped on the thread. A plugin part is dropped by its finalizer, by unwinding of its
+/// construction, or by a method. All other values are dropped on the game thread.
 fn may_drop_on(location: &str, thread: &str) -> bool {
     thread == "game" || location == "half" && (thread == "finalizer" || thread == "worker")
 }

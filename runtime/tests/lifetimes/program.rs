@@ -1,5 +1,5 @@
-//! Random programs of lifetimes: held values by location, and the events that end them. Each step defines its required drops and
-//! permits no other drops.
+//! Generates random programs of lifetimes: held values by location, and the events that end them. Each step defines the drops that it must
+//! cause. No other drop may occur.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ const HOLDER: &str = "/Script/Game.Holder";
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Number of locations that the module owns. The plugin numbers them from zero; the last is the stack.
+/// Number of locations that the module owns. The plugin numbers these locations from zero. The last location is the stack.
 const FREE: u64 = 10;
 
 /// Locations that an object may own: timers, tasks, posts, the plugin part.
@@ -74,13 +74,13 @@ struct Program<'a> {
     holders: Vec<ObjectHandle>,
     /// True if the class of the holders is loaded.
     is_awake: bool,
-    /// Instance of the Master's module, once it has created a value.
+    /// Instance of the Master's module, or `None` if the module has created no value.
     instance: Option<u64>,
     done: Vec<String>,
     drops: u64,
 }
 
-/// Runs the program of a seed and returns the number of drops.
+/// Runs the program of a seed, and returns the number of drops.
 pub(crate) fn run(seed: u64, builds: &Builds, record: &Record) -> u64 {
     record.take();
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
@@ -130,7 +130,7 @@ impl Program<'_> {
         panic!("LIFETIMES_SEED={}: {reason}; done was:\n  {}", self.seed, self.done.join("\n  "))
     }
 
-    /// Returns the events since the last check, after draining finalizers and reading posts.
+    /// Drains finalizers, and returns the events since the last check.
     fn changes(&mut self) -> Changes {
         let drained = self.host.drain_finalizers(LONG).unwrap_or_else(|error| panic!("{error}"));
         assert!(drained.is_complete, "{drained}");
@@ -146,8 +146,8 @@ impl Program<'_> {
         changes
     }
 
-    /// Checks that only values in these locations or in posts were dropped. Posts are always permitted, since every step reaches a
-    /// safe point, which runs posts.
+    /// Checks that only values in these locations or in posts were dropped. Drops in posts are always permitted, because every step reaches
+    /// a safe point and a safe point runs posts.
     fn only_in(&self, changes: &Changes, locations: &[&str]) {
         let is_other = |location: &&String| *location != "post" && !locations.contains(&location.as_str());
         let others: Vec<_> = changes.gone.keys().filter(is_other).collect();
@@ -161,8 +161,8 @@ impl Program<'_> {
         held.into_iter().map(|(location, count)| (location.to_owned(), count)).collect()
     }
 
-    /// Checks that instances other than the Master's hold values only in the locations `may_leave`. An instance whose main has not
-    /// returned gets no exit hook, so its values that wait for the exit hook remain.
+    /// Checks that old instances hold values only in the locations `may_leave`. If the main of an instance has not returned, its exit hook
+    /// does not run. Values that wait for this exit hook remain.
     fn others_are_over(&self, may_leave: &[&str]) {
         for instance in self.model.instances().into_iter().filter(|instance| Some(*instance) != self.instance) {
             let left: Vec<_> =
@@ -197,8 +197,8 @@ impl Program<'_> {
             return;
         }
         self.did("spawn");
-        // In one build the red constructor fails for every third object. A reload to this build is committed if it rebuilds fewer
-        // objects.
+        // In one build, the red constructor fails for every third object. A reload to this build is committed only if it rebuilds fewer
+        // than three objects.
         let unwound: &[&str] = match self.host.objects().spawn(HOLDER) {
             Ok(holder) => {
                 self.host.objects().add_root(holder);
@@ -279,7 +279,7 @@ impl Program<'_> {
         assert!(!held.contains_key("post"), "what was posted has run: {held:?}");
     }
 
-    /// Destroys an object with the values that it owns.
+    /// Checks the drops after the destruction of an object that owns values.
     fn after_an_end(&mut self) {
         self.host.tick(Budget::frame());
         self.host.safe_point();
@@ -312,7 +312,7 @@ impl Program<'_> {
         self.after_an_end();
     }
 
-    /// Stores the new instance of the Master, if any, and checks that all others have ended.
+    /// Stores the new instance of the Master, if there is one. Checks that all other instances have ended.
     fn after_a_change(&mut self, changes: &Changes) {
         let old = self.instance;
         self.instance = changes.made.iter().map(|(instance, _)| *instance).rfind(|instance| Some(*instance) != old);
@@ -412,8 +412,9 @@ impl Program<'_> {
     }
 }
 
-/// Locations that are never dropped if the module's main has not returned, since such a module gets no exit hook.
+/// Locations whose values wait for the exit hook. If the main of a module has not returned, its exit hook does not run and these values are
+/// never dropped.
 const UNEXITED: &[&str] = &["static", "resource"];
 
-/// Locations permitted after a committed reload, since an earlier instance may be one whose main has not returned.
+/// Locations that may remain after a committed reload. The main of an earlier instance may not have returned.
 const UNEXITED_BY_RED: &[&str] = UNEXITED;

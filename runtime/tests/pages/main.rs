@@ -1,10 +1,10 @@
-//! Compiles the fences of the pages in `runtime/docs` and of the book, with the code that they omit. `tools/tests/pages.rs` checks
-//! that every fence is part of a compiled source, such as this one; here the fences also run.
+//! Compiles the code fences of the pages in `runtime/docs` and of the book, with the code that the pages omit. `tools/tests/pages.rs`
+//! checks that every fence is part of a compiled source file. This file is one of these sources; the tests also run its fences.
 #![allow(dead_code, unreachable_pub, unused_imports, unused_variables, reason = "unchanged lines of pages")]
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
-/// Declares a test for each page, which fails with the error of the page.
+/// Declares one test for each page. The test fails with the error of the page.
 macro_rules! runs {
     ($($module:ident)*) => {
         $(

@@ -1,4 +1,4 @@
-//! Tests values of variables, fields, entries and keys of maps whose names change, merge and return with `Was`.
+//! Tests values of variables, fields, entries and map keys. Their names change, merge and return with `Was`.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, Value};
 
@@ -43,7 +43,7 @@ fn a_variable_renamed_twice_keeps_its_value_through_every_undo() {
         ("var int C<Was=A,B>;", &[("C", 7)]),
         ("var int A;", &[("A", 7)]),
     ]);
-    // The `Was` list is added one build after the rename.
+    // The `Was` list is added in the build after the rename.
     check_builds(&[
         ("var int A;", &[("A", 7)]),
         ("var int B;", &[("B", 0)]),
@@ -71,7 +71,7 @@ fn merged_and_shifted_variables_return_with_their_own_values() {
 #[test]
 fn names_merged_once_do_not_resolve_to_each_other() {
     let (both, own): (_, &[(&str, i32)]) = ("var int A; var int B;", &[("A", 7), ("B", 8)]);
-    // A value that was kept under its own name has priority over the value of a redirected name.
+    // If two values merge, the value that was kept under its own name has priority over the value of a redirected name.
     for (merged, values) in [("var int C<Was=A,B>;", ("C", 7)), ("var int B<Was=A>;", ("B", 8))] {
         check_builds(&[
             (both, own),
@@ -82,7 +82,7 @@ fn names_merged_once_do_not_resolve_to_each_other() {
             (both, own),
         ]);
     }
-    // The list redirects `B` to `C`, and replaces the redirect of `A` to `B` by a redirect to `C`.
+    // The list redirects `B` to `C`. It also replaces the redirect from `A` to `B` by a redirect from `A` to `C`.
     check_builds(&[
         ("var int A;", &[("A", 7)]),
         ("var int B<Was=A>;", &[("B", 7)]),
@@ -93,8 +93,8 @@ fn names_merged_once_do_not_resolve_to_each_other() {
     ]);
 }
 
-/// Reloads these declarations in order. The variable `V` is set to `own` in the first build, and must have the listed value in each
-/// later build. Each report must count as many values as there are variables.
+/// Reloads these declarations in order. The first build sets the variable `V` to `own`. In each later build, `V` must have the listed
+/// value. Each report must count as many values as there are variables.
 fn check_values(own: &Value, builds: &[(&str, Value)]) {
     let text = |declarations: &str| format!("class Foe extends Object;\n{declarations}\n");
     let package = Package::new("Tale", &[("Foe.uc", &text(builds[0].0))]);
@@ -132,7 +132,7 @@ fn merged_entries_return_as_themselves() {
             check_values(&entry(own), &builds);
         }
     }
-    // Adding an entry with the earlier name of another entry does not undo the rename.
+    // A new entry has the earlier name of a renamed entry. The new entry does not undo the rename.
     check_values(
         &entry("EB"),
         &[
@@ -172,7 +172,7 @@ fn numbers_and_strings_return_from_an_enum_unless_it_was_written() {
         &one,
         &[(&*number, one.clone()), (&*first, entry("EB")), (&*second, entry("EB")), (&*number, one.clone())],
     );
-    // An entry that is written in between is converted.
+    // An enum entry that is written between the two edits is converted.
     let package = Package::new("Tale", &[("Foe.uc", &format!("class Foe extends Object;\n{number}\n"))]);
     let host = host(&package);
     let foe = spawn(&host, "/Script/Tale.Foe");

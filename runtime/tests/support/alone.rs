@@ -1,15 +1,16 @@
-//! Runs a test that needs its own process (signals, environment, a process that ends) again in a new process of the same program.
+//! Runs a test again, in a new process of the same program. A test that uses signals or the environment, or that ends the process, needs
+//! its own process.
 
 use std::process::{Command, Output};
 
-/// Command that runs only this test of the file with this `module_path!()`.
+/// Returns a command that runs only the test `test` in the file whose `module_path!()` is `module`.
 pub(crate) fn only(module: &str, test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args([&*super::full_name(module, test), "--exact", "--nocapture", "--test-threads=1"]);
     command
 }
 
-/// Runs the command, which must report the success of one test.
+/// Runs the command. Checks that the output reports the success of one test.
 pub(crate) fn passes(command: &mut Command) -> Output {
     let output = command.output().expect("this program starts");
     let output_text = output_text(&output);

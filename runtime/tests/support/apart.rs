@@ -1,10 +1,10 @@
-//! Runs each file of tests in its own process. Tests that count or change process-wide state, or record the log, thus share a process
-//! only with tests of the same file. All files are linked into a single program.
+//! Runs each file of tests in its own process. Some tests count or change process-wide state, or record the log. Such a test shares its
+//! process only with tests of the same file. All files are linked into a single program.
 //!
 //! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most
-//! `FILES_PER_PROCESSOR` files per processor run at a time; the output of a file is printed at its end. With `--nocapture` or
+//! `FILES_PER_PROCESSOR` files per processor run at a time. The output of a file is printed when its process ends. With `--nocapture` or
 //! `--test-threads` the files run one after the other and print immediately. If all tests belong to one file, this process runs them
-//! itself, so that a debugger can be attached. Before a run of all tests, the program's function `PREPARE` runs.
+//! itself, so that a debugger can be attached. Before a run of all tests, this process calls the function `PREPARE` of the program.
 #![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 
@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Environment variable with a file that collects the duration of each test: `.ci/run` lists the slowest.
+/// Environment variable with the path of a file that collects the duration of each test. `.ci/run` lists the slowest tests.
 const TIMES: &str = "ALCEDO_TEST_TIMES";
 
 /// Environment variable with the file whose tests this process runs.
@@ -62,7 +62,7 @@ extern "C" fn run_apart() {
     exit(if failed.is_empty() { 0 } else { 101 });
 }
 
-/// Harness options of the caller without the test names; `None` if no tests are to run.
+/// Returns the harness options of the caller, without the test names. Returns `None` if no tests are to run.
 fn options(args: &[OsString]) -> Option<Vec<OsString>> {
     let (mut options, mut arguments) = (Vec::new(), args.iter());
     while let Some(argument) = arguments.next() {
@@ -81,17 +81,17 @@ fn options(args: &[OsString]) -> Option<Vec<OsString>> {
     Some(options)
 }
 
-/// Output of the harness for `--list`.
+/// Returns the output of the harness for `--list`.
 fn listed(args: &[OsString]) -> String {
     let output = this_program("").args(args).arg("--list").output().expect("this program starts");
     if !output.status.success() {
-        // The program rejects these arguments; the later run prints the error.
+        // The harness rejects these arguments. The later run prints its error.
         return String::new();
     }
     String::from_utf8(output.stdout).expect("names of tests are text")
 }
 
-/// Test names by file. A test in the root file of the program is a separate part.
+/// Groups the test names by file. A test in the root file of the program is a separate group.
 fn parts(listed: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut parts = BTreeMap::<_, Vec<_>>::new();
     for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
@@ -101,7 +101,7 @@ fn parts(listed: &str) -> BTreeMap<&str, Vec<&str>> {
     parts
 }
 
-/// True if the caller requests immediate output or limits the number of test threads.
+/// Returns true if the caller requests immediate output or limits the number of test threads.
 fn is_one_by_one(options: &[OsString]) -> bool {
     options.iter().any(|option| {
         let option = option.to_string_lossy();
@@ -109,7 +109,7 @@ fn is_one_by_one(options: &[OsString]) -> bool {
     })
 }
 
-/// Runs one file after the other. Returns those with failed tests.
+/// Runs one file after the other. Returns the files with failed tests.
 fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let is_ill = |part: &str, tests: &[&str]| {
         println!("\n     Running {part}");
@@ -121,7 +121,7 @@ fn one_by_one<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString])
     parts.iter().filter(|(part, tests)| is_ill(part, tests)).map(|(part, _)| *part).collect()
 }
 
-/// Runs several files at once. Returns those with failed tests.
+/// Runs several files at once. Returns the files with failed tests.
 fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) -> Vec<&'a str> {
     let parts: Vec<_> = parts.iter().collect();
     let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -145,11 +145,11 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
     failed.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a command to its end. Returns its success and output. The output is written to a file, since a process that outlives the tests
-/// would keep a pipe open.
+/// Runs a command until it ends. Returns true if it succeeded, and its output. The output is written to a file, because a process that
+/// outlives the tests would keep a pipe open.
 fn with_output(mut command: Command) -> io::Result<(bool, String)> {
     let file = tempfile::tempfile()?;
-    // Opens the file a second time: a clone would share its position with the writers.
+    // Opens the file a second time. A clone of the file would share its position with the writers.
     let mut reader = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     let mut child = command.stdout(file.try_clone()?).stderr(file.try_clone()?).spawn()?;
     let (mut output, mut ends, begun) = (String::new(), Vec::new(), Instant::now());
@@ -178,7 +178,8 @@ fn ended_test(line: &str) -> Option<&str> {
     Some(test)
 }
 
-/// Appends the duration of each test in seconds to the file that [`TIMES`] names. `ends` has the tests in the order of their ends.
+/// Appends the duration of each test, in seconds, to the file that [`TIMES`] names. `ends` lists the tests in the order in which they
+/// ended.
 fn add_times(ends: &[(String, Duration)]) -> io::Result<()> {
     let Some(path) = env::var_os(TIMES) else { return Ok(()) };
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -187,7 +188,7 @@ fn add_times(ends: &[(String, Duration)]) -> io::Result<()> {
     file.write_all(times.collect::<String>().as_bytes())
 }
 
-/// Returns the duration of each test. The harness starts tests in name order, whenever one of its threads is free.
+/// Returns the duration of each test. The harness starts tests in the order of their names, as soon as one of its threads is free.
 fn durations(ends: &[(String, Duration)], threads: usize) -> impl Iterator<Item = (&str, Duration)> {
     let mut by_name: Vec<_> = ends.iter().map(|(test, end)| (test.as_str(), *end)).collect();
     by_name.sort_unstable();
@@ -195,7 +196,7 @@ fn durations(ends: &[(String, Duration)], threads: usize) -> impl Iterator<Item 
     by_name.into_iter().enumerate().map(move |(index, (test, end))| (test, end.saturating_sub(begin(index))))
 }
 
-/// Command that runs these tests of one file.
+/// Returns a command that runs these tests of one file.
 fn harness(part: &str, tests: &[&str], options: &[OsString]) -> Command {
     let mut command = this_program(part);
     command.args(options).arg("--exact").args(tests);
@@ -241,7 +242,7 @@ fn tests_belong_to_the_file_they_are_in() {
     assert_eq!(parts(listed), BTreeMap::from(expected));
 }
 
-/// Finds test files that no program of the package and no entry of `Cargo.toml` compiles.
+/// Finds test files that are compiled neither by a program of the package nor by an entry of `Cargo.toml`.
 #[test]
 fn every_file_of_tests_is_in_a_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));

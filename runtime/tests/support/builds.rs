@@ -1,6 +1,6 @@
 //! Builds the example plugins and the plugins in `runtime/tests/plugins`, for tests of any package in the checkout. Names of features
-//! select a build (`workspace.rs`). Names of switches and a tag select a copy of that build, which is not compiled again: see
-//! `plugins/fixture`.
+//! select a build (`workspace.rs`). Names of switches and a tag select a copy of that build: see `plugins/fixture`. A copy is not compiled
+//! again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,18 +19,18 @@ pub(super) fn checkout() -> &'static Path {
     folders.find(|folder| folder.join(WORKSPACES[1]).is_dir()).expect("a test in a checkout")
 }
 
-/// Returns the folder of a plugin or another example, in any of the workspaces.
+/// Returns the folder of a plugin or of another example. Searches all workspaces.
 pub(crate) fn folder(name: &str) -> PathBuf {
     let mut folders = WORKSPACES.iter().map(|workspace| checkout().join(workspace).join(name));
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {name}"))
 }
 
-/// Directory of test builds, next to the host's own, so that `cargo clean` removes them.
+/// Returns the folder of test builds. It is next to the folder of the host's builds, so that `cargo clean` removes both.
 pub(crate) fn test_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
 }
 
-/// Plugins are built with the profile of the test.
+/// True if the tests are a release build. Plugins are built with the profile of the tests.
 const RELEASE: bool = !cfg!(debug_assertions);
 
 pub(crate) fn request<'a>(package: &'a str, features: &[&str]) -> BuildRequest<'a> {
@@ -47,7 +47,7 @@ pub(super) fn variants() -> Variants {
     Variants::new(test_dir().join(if RELEASE { "variants-release" } else { "variants" }))
 }
 
-/// Returns the library of a plugin, with some features and switches. Built once for all tests.
+/// Returns the library of a plugin with some features and switches. The library is built once for all tests.
 pub(crate) fn plugin(package: &str, names: &[&str]) -> PathBuf {
     let label = std::iter::once(package).chain(names.iter().copied()).collect::<Vec<_>>().join("+");
     once(&label, || copy(package, names, None, &label))
@@ -58,7 +58,8 @@ pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
     once(&label, || copy(package, names, Some(tag), &label))
 }
 
-/// Returns the build with the features in `names`, or a copy of that build with the tag and the switches in `names`.
+/// Returns the build that has the features in `names`. If `names` contains switches or there is a tag, returns a copy of that build with
+/// them.
 fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf {
     let known = workspace::features_of(package);
     let (features, on): (Vec<_>, Vec<_>) = names.iter().partition(|name| known.iter().any(|known| known == *name));
@@ -70,12 +71,12 @@ fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf
     copy.unwrap_or_else(|error| panic!("{package} has the features {known:?}; {error}"))
 }
 
-/// Returns a copy of a separately built library, with these switches.
+/// Returns a copy of a separately built library. The copy has these switches.
 pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>) -> PathBuf {
     variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Finds a string in the sources of a plugin and returns its location in the format of panics: `broken/src/lib.rs:40`.
+/// Finds a string in the sources of a plugin. Returns its location in the format of panics: `broken/src/lib.rs:40`.
 pub(crate) fn line_of(package: &str, text: &str) -> String {
     let files = folder(package).join("src").read_dir().expect("the plugin has sources");
     let line = |file: std::fs::DirEntry| {

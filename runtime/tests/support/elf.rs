@@ -1,5 +1,5 @@
-//! Offsets in a library file: just enough of the format to damage a chosen location and to identify the linker. The host's own reader
-//! is under test and cannot be used.
+//! Reads offsets in a library file. Supports only the parts of the format that tests need to damage a chosen location or to identify the
+//! linker. The tests check the host's own reader, and therefore cannot use it.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ pub(crate) fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Every header of an ELF file, in the order of the file.
+/// Returns every header of an ELF file, in the order of the file.
 pub(crate) fn headers(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     let table = |name: &'static str, start: usize, count: usize, size: usize| {
         (0..count).map(move |index| (format!("{name} {index}"), start + index * size..start + (index + 1) * size))
@@ -19,7 +19,7 @@ pub(crate) fn headers(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     headers
 }
 
-/// All sections with bytes in the file: name and range.
+/// Returns the name and the range of each section that has bytes in the file.
 pub(crate) fn sections(elf: &[u8]) -> Vec<(String, Range<usize>)> {
     const NO_SECTION: usize = 0;
     const NO_BITS: usize = 8;

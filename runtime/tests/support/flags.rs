@@ -1,4 +1,4 @@
-//! Builds with additional compiler flags. `RUSTFLAGS` would rebuild every dependency, which takes minutes; a wrapper for workspace
+//! Builds plugins with additional compiler flags. `RUSTFLAGS` would rebuild every dependency, which takes minutes. A wrapper for workspace
 //! members rebuilds only the plugin.
 
 use std::fs;
@@ -9,7 +9,7 @@ use alcedo_build::{BuildRequest, Switches};
 
 use super::{build, request, test_dir, with_switches};
 
-/// Returns the library of an example plugin with switches; only its own crate is compiled and linked with `flags`. The label describes
+/// Returns the library of an example plugin with switches. Only the crate of this plugin is compiled and linked with `flags`. `label` names
 /// the flags.
 pub(crate) fn plugin_with_flags(package: &str, on: &[&str], label: &str, flags: &str) -> PathBuf {
     let built = format!("{package}-{label}");
@@ -21,15 +21,15 @@ pub(crate) fn with_flags<'a>(request: BuildRequest<'a>, label: &str, flags: &str
     request.env("RUSTC_WORKSPACE_WRAPPER", wrapper(label, flags).display().to_string())
 }
 
-/// Returns a wrapper that calls the compiler with additional flags. Cargo identifies builds by the wrapper's path and rebuilds
-/// everything if its date changes, so a correct file is left untouched.
+/// Returns a wrapper that calls the compiler with additional flags. Cargo identifies builds by the path of the wrapper, and rebuilds
+/// everything if its date changes. A correct file is therefore not written again.
 fn wrapper(label: &str, flags: &str) -> PathBuf {
     let (dir, text) = (test_dir().join("wrappers"), format!("#!/bin/sh\nexec \"$@\" {flags}\n"));
     let path = dir.join(label);
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
         return path;
     }
-    // Writes a new file and renames it, since another test binary may run the old file at this time.
+    // Writes a new file and renames it, because another test binary may be running the old file.
     let temporary = dir.join(format!("{label}.{}", std::process::id()));
     fs::create_dir_all(&dir).expect("the test directory is writable");
     fs::write(&temporary, text).expect("the test directory is writable");

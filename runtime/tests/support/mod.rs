@@ -1,4 +1,4 @@
-//! Shared parts of all tests with real plugins: builds of the example plugins, a host, and a record of the log.
+//! Contains the shared parts of all tests with real plugins: builds of the example plugins, a host, and a record of the log.
 #![allow(dead_code, reason = "each test file uses its own part of this")]
 
 pub(crate) mod alone;
@@ -26,14 +26,14 @@ pub(crate) use builds::{build, folder, line_of, plugin, request, tagged, test_di
 /// tests with slots that store no type.
 pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");
 
-/// Returns a builder with the packages and native classes of the example plugins. The grace period is long, since a busy machine may
+/// Returns a builder with the packages and native classes of the example plugins. The grace period is long, because a busy machine may
 /// delay the finalizer thread.
 pub(crate) fn builder() -> Builder {
     let builder = Runtime::builder().package("Game").package("Attributes").package("Broken");
     builder.natives(alcedo_engine::natives()).unloads(|policy| policy.grace = Duration::from_secs(30))
 }
 
-/// Checks that a file of an example plugin is the glue of the declarations in `package`. `UPDATE_EXPECT=1` writes it.
+/// Checks that a file of an example plugin contains the glue for the declarations in `package`. `UPDATE_EXPECT=1` writes the file.
 pub(crate) fn glue_is_written(natives: Natives, package: &str, plugin: &str, file: &str) {
     let declared = Runtime::builder().natives(natives).declared().unwrap_or_else(|error| panic!("{error}"));
     let glue = Glue::default().only(package);
@@ -50,7 +50,7 @@ pub(crate) fn host(libraries: &[PathBuf]) -> Runtime {
     host_of(builder(), libraries)
 }
 
-/// Returns a host with a Master of these libraries, whose kept generations become blocked quickly.
+/// Returns a host with a Master of these libraries. A generation that is kept becomes blocked quickly in this host.
 pub(crate) fn hasty_host(libraries: &[PathBuf]) -> Runtime {
     host_of(hasty_builder(), libraries)
 }
@@ -61,13 +61,13 @@ fn host_of(builder: Builder, libraries: &[PathBuf]) -> Runtime {
     runtime
 }
 
-/// Name of a test in the harness, for the file with this `module_path!()`.
+/// Returns the name that a test has in the harness. `module` is the `module_path!()` of the file.
 pub(crate) fn full_name(module: &str, test: &str) -> String {
     module.split_once("::").map_or(test.to_owned(), |(_, file)| format!("{file}::{test}"))
 }
 
-/// Checks that `ALCEDO_COMPILERS` is set, as in a job of `.ci/run`: tests with other compilers rebuild everything. Otherwise prints
-/// that the test is skipped.
+/// Returns true if `ALCEDO_COMPILERS` is set, as in a job of `.ci/run`. Tests with other compilers rebuild everything. If the variable is
+/// not set, prints that the test is skipped.
 pub(crate) fn uses_other_compilers(test: &str) -> bool {
     let does = std::env::var_os("ALCEDO_COMPILERS").is_some();
     if !does {
@@ -76,17 +76,17 @@ pub(crate) fn uses_other_compilers(test: &str) -> bool {
     does
 }
 
-/// Prints that a test was skipped. Bypasses the harness, which shows output only for failed tests.
+/// Prints that a test was skipped. Bypasses the harness, which prints the output of failed tests only.
 pub(crate) fn skip(test: &str, reason: &str) {
     writeln!(std::io::stderr(), "skipped: {test}: {reason}").expect("there is an error stream");
 }
 
-/// Waits until `is_so` returns true, with a timeout for shared machines.
+/// Waits until `is_so` returns true. The timeout is long enough for shared machines.
 pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     until_or(is_so, || what.to_owned());
 }
 
-/// Waits like [`until`]. `what` returns the failure message with the state at that time.
+/// Waits like [`until`]. After the timeout, `what` returns the failure message, which may describe the current state.
 pub(crate) fn until_or(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -95,7 +95,7 @@ pub(crate) fn until_or(is_so: impl Fn() -> bool, what: impl Fn() -> String) {
     }
 }
 
-/// Log lines of one target since the start of the record, from any thread. Tests with a record run one at a time.
+/// Log lines of one target, from any thread, since the start of the record. Tests with a record run one at a time.
 pub(crate) struct Record {
     target: &'static str,
     _alone: MutexGuard<'static, ()>,
@@ -148,7 +148,7 @@ impl<S: Subscriber> Layer<S> for Recorder {
     }
 }
 
-/// Message followed by the other fields of the event, without module and generation.
+/// Message of an event, and the other fields of the event. Omits module and generation.
 #[derive(Default)]
 struct Message(String, String);
 

@@ -1,10 +1,10 @@
-//! Workspace with a package for each combination of features that tests load, so that one cargo run builds them all in parallel. Cargo
-//! has one library path per package, so each combination is a package with its own name: `broken--unknown-base`. Its folder is
-//! `broken+unknown-base/broken` and has links to the sources of the plugin. The crate name stays `broken`, for log targets and
-//! symbols, and a panic names `broken/src/lib.rs`: see [`WRAPPER`].
+//! Provides a workspace with a package for each combination of features that tests load. One cargo run then builds all of them in parallel.
+//! Cargo has one library path per package, so each combination is a package with its own name: `broken--unknown-base`. Its folder is
+//! `broken+unknown-base/broken` and has links to the sources of the plugin. The crate name is `broken`, for log targets and symbols. A
+//! panic names `broken/src/lib.rs`: see [`WRAPPER`].
 //!
-//! Each single feature is a combination; [`TOGETHER`] lists further combinations. A feature of [`ALONE`] is built by a separate cargo
-//! run. The packages are those of both [`WORKSPACES`].
+//! Each single feature is a combination. [`TOGETHER`] lists further combinations. A separate cargo run builds each feature of [`ALONE`].
+//! The packages are those of both [`WORKSPACES`].
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,8 +18,8 @@ use alcedo_build::{BuildRequest, Member};
 
 use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants};
 
-/// Features that do not compile or link, need another compiler, or change the crates that all plugins share, and features that only
-/// benchmarks use.
+/// Features that cannot be built together with the others. Some do not compile or link, need another compiler, or change the crates that
+/// all plugins share. Others are used only by benchmarks.
 const ALONE: [&str; 11] = [
     "base-inserted",
     "cpp",
@@ -66,7 +66,7 @@ done
 exec "$rustc" "$@" $without
 "#;
 
-/// Builds all stale combinations in one build. An error is only printed: the tests that load the library report it.
+/// Builds all stale combinations in one cargo run. Only prints an error: a test that loads a missing library reports the error again.
 pub(crate) fn build_all() {
     let begun = Instant::now();
     let mut members = Vec::new();
@@ -147,7 +147,7 @@ fn member(package: &str, features: &[&str]) -> Member {
     Member { package: label.replace('+', "--"), label, file }
 }
 
-/// Writes the changed files of the workspace, and returns its manifest.
+/// Writes the changed files of the workspace, and returns the path of its manifest.
 pub(crate) fn manifest() -> &'static Path {
     static MANIFEST: OnceLock<PathBuf> = OnceLock::new();
     MANIFEST.get_or_init(|| {
@@ -174,10 +174,10 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     let [examples, fixtures] = WORKSPACES.map(|workspace| checkout().join(workspace));
     let manifest = fs::read_to_string(fixtures.join("Cargo.toml"))?;
     let (_, rest) = manifest.split_once("[workspace.package]").expect("the members come before what they share");
-    // The examples are members of this workspace.
+    // The example plugins are members of this workspace.
     let rest = rest.replace("path = \"../../../example-plugins/", "path = \"");
     let rest = rest.replace("path = \"../../../", &format!("path = \"{}/", checkout().display()));
-    // Most builds are first builds, which incremental compilation would slow down.
+    // Most builds are first builds. Incremental compilation would slow them down.
     let rest = rest.replace("[profile.dev]\n", "[profile.dev]\nincremental = false\n");
     let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[workspace.package]{rest}");
     write(&root.join("Cargo.toml"), &manifest)?;
@@ -187,7 +187,8 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     fs::create_dir_all(root.join(".cargo"))?;
     let config = format!("[build]\nrustc-workspace-wrapper = {:?}\n", wrapper.display().to_string());
     write(&root.join(".cargo/config.toml"), &config)?;
-    // Cargo adds the packages to its lock file, so the file is only written if the workspaces' lock files have changed.
+    // Cargo adds the packages to its lock file. The file is therefore written again only if the lock files of the two workspaces have
+    // changed.
     let [examples, fixtures] = [examples, fixtures].map(|folder| fs::read_to_string(folder.join("Cargo.lock")));
     let lock = both_locks(fixtures?, &examples?);
     if write(&root.join("Cargo.lock.sources"), &lock)? {
@@ -196,8 +197,8 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a lock file extended by the packages that only the other lock file has. A second version would make the name ambiguous in
-/// entries of the first file.
+/// Adds the packages that only the other lock file contains to a lock file. A package that both files contain is not added, because a
+/// second version would make its name ambiguous in entries of the first file.
 fn both_locks(mut lock: String, other: &str) -> String {
     let entry = "\n[[package]]\n";
     for package in other.split(entry).skip(1) {
@@ -226,7 +227,7 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
             symlink(source, link)?;
         }
     }
-    // Removes the dev-dependencies: only the examples' own tests use them, and those tests need the host.
+    // Removes the dev-dependencies. Only the tests of the examples use them, and those tests need the host.
     let (library, _tests) = package.manifest.split_once("\n[dev-dependencies]\n").unwrap_or((&package.manifest, ""));
     let mut manifest = library.to_owned();
     if !features.is_empty() {
@@ -237,7 +238,7 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
     write(&folder.join("Cargo.toml"), &manifest).map(drop)
 }
 
-/// Writes a file if its content differs, and returns whether it did.
+/// Writes a file if its content differs. Returns true if the file was written.
 fn write(path: &Path, content: &str) -> io::Result<bool> {
     let differs = fs::read_to_string(path).map_or(true, |old| old != content);
     if differs {

@@ -1,10 +1,10 @@
-//! A file of `runtime/src/development`.
+//! Contains one file of `runtime/src/development`.
 
 #[expect(unused_imports, reason = "its sockets are replaced below")]
 #[path = "../../../src/development/link.rs"]
 pub(crate) mod link;
 
 mod stream {
-    /// Stub: no connection is made here.
+    /// Stub: this crate makes no connection.
     pub fn is_of_this_user() {}
 }

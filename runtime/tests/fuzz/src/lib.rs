@@ -1,7 +1,7 @@
-//! Passes arbitrary bytes to the readers of Alcedo, and checks that each returns without a panic and reads its own output.
+//! Passes arbitrary bytes to the readers of Alcedo. Checks that each reader returns without a panic, and that it reads its own output.
 //!
-//! Private files of `alcedo-runtime` are compiled here unchanged. For formats with a length and a checksum, only the content is
-//! fuzzed.
+//! Private files of `alcedo-runtime` are compiled here unchanged. For formats with a length and a checksum, the fuzzer changes only the
+//! content.
 #![expect(dead_code, reason = "the targets use a part of these files of the runtime")]
 
 use std::path::Path;
@@ -33,7 +33,7 @@ thread_local! {
     static WORLD: object::World = fixture::world();
 }
 
-/// Reads all parts of a library file that are read before it is mapped.
+/// Runs all readers that the host runs on a library file before it maps the file.
 pub fn library(bytes: &[u8]) {
     let Ok(image) = ImageFile::from_bytes(Path::new("/fuzzed.so"), bytes.to_vec()) else { return };
     for name in image.imports().iter().chain(image.needed()).chain(image.unique_symbols()) {
@@ -73,7 +73,7 @@ pub fn manifest(bytes: &[u8]) {
     }
 }
 
-/// Magic and format of a manifest.
+/// Magic and format version of a manifest.
 const MANIFEST_HEAD: &[u8] = SEED_MANIFEST.split_at(12).0;
 
 const SEED: manifest::Source<'_> = manifest::Source {
@@ -90,7 +90,7 @@ const SEED: manifest::Source<'_> = manifest::Source {
 
 const SEED_MANIFEST: &[u8] = &encode::<{ encoded_len(&SEED) }>(&SEED);
 
-/// Reads a saved world. A valid world must be unchanged after writing and reading.
+/// Reads a saved world. Writing and reading a valid world must not change it.
 pub fn world(bytes: &[u8]) {
     let _whole = WorldFile::decode(bytes);
     let Ok(file) = WorldFile::decode(&world::sealed(bytes)) else { return };
@@ -99,7 +99,7 @@ pub fn world(bytes: &[u8]) {
     assert_eq!(written, again.encode().expect("it was written before"), "writing again changes it");
 }
 
-/// Reads a file of classes, prints it, checks it, and renders the messages.
+/// Reads a file of script classes, prints it, checks it, and renders the messages of the check.
 pub fn uc(bytes: &[u8]) {
     let source = Source::decode("Fuzzed.uc", bytes);
     let sources = std::slice::from_ref(&source);
@@ -130,8 +130,8 @@ pub fn uc(bytes: &[u8]) {
     outline("Test", sources, &Parsed::of(sources));
 }
 
-/// Reads frames from the socket of `alcedo dev`, as the host and as the tool, and the body of one frame. A valid message must be
-/// unchanged after writing and reading.
+/// Reads frames from the socket of `alcedo dev`, as the host and as the tool. Also reads the body of one frame. Writing and reading a valid
+/// message must not change it.
 pub fn link(bytes: &[u8]) {
     fn frames<T: serde::de::DeserializeOwned + serde::Serialize>(mut bytes: &[u8]) {
         while let Ok(Some(message)) = receive::<T>(&mut bytes) {

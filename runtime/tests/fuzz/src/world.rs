@@ -1,4 +1,4 @@
-//! Files of `runtime/src/world`: from bytes to records.
+//! Contains the files of `runtime/src/world` that convert bytes to records.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,7 +13,7 @@ mod format;
 #[path = "../../../src/world/records.rs"]
 pub(crate) mod records;
 
-/// File with this body and a valid length and digest.
+/// Returns a file with this body and a valid length and digest.
 pub(crate) fn sealed(body: &[u8]) -> Vec<u8> {
     let (version, len) = (format::VERSION.to_le_bytes(), (body.len() as u64).to_le_bytes());
     let mut bytes = [&format::MAGIC, &version[..], &[0; 4], &len, body].concat();

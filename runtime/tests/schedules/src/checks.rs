@@ -1,4 +1,5 @@
-//! Checks of the protocols. Each check runs operations on several threads and asserts an invariant that every schedule must keep.
+//! Checks the protocols of the runtime. Each check runs operations on several threads, and asserts an invariant that must be true for every
+//! schedule.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -20,12 +21,12 @@ pub use ticket::{
     a_park_during_a_poll_parks, a_poll_or_a_park_ends_an_unload_once, all_waiting_threads_get_the_single_end,
 };
 
-/// Timeout longer than any check, so that a wait ends only by its event.
+/// Timeout longer than any check. A wait therefore ends only by its event.
 const LONG: Duration = Duration::from_secs(3600);
 
 /// Runs the check under random schedules, and under schedules with few preemptions.
 fn explore(check: fn()) {
-    // Runs one check at a time, since the checks share the statics of the runtime.
+    // Runs one check at a time, because the checks share the statics of the runtime.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let schedules = std::env::var("ALCEDO_SCHEDULES").map_or(3000, |count| count.parse().expect("a number"));

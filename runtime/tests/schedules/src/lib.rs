@@ -1,12 +1,12 @@
-//! Runs protocols of the runtime under thousands of schedules: leases, the call gate, the ticket of an unload, the watch of a Slim.
-//! Their files are compiled here unchanged, and `crate::sync` is the module of this crate, whose primitives let a scheduler choose the
-//! running thread at every step. A schedule that breaks an invariant or deadlocks is printed.
+//! Runs protocols of the runtime under thousands of schedules: leases, the call gate, the ticket of an unload, the watch of a Slim. The
+//! files of these protocols are compiled here unchanged. They use `crate::sync`, which is a module of this crate: a scheduler chooses the
+//! running thread at every step. The test prints a schedule that breaks an invariant or deadlocks.
 //!
 //! Weaker memory orders run as sequentially consistent: no check here can prove that an order suffices. The mode word of
 //! `runtime/reflect/src/mode.rs` has no check, since one thread owns it.
 #![expect(dead_code, reason = "the checks use a part of these files of the runtime")]
 
-// Crates that the files name; this crate contains the required parts of each.
+// Crates that the compiled files name. This crate contains the items that the files use.
 extern crate self as alcedo_abi;
 extern crate self as alcedo_sys;
 extern crate self as crossbeam_channel;

@@ -1,4 +1,4 @@
-//! Files of `runtime/src/load`.
+//! Contains files of `runtime/src/load`.
 
 pub(crate) mod context {
     pub(crate) use crate::stand_ins::handle;

@@ -1,8 +1,8 @@
-//! Provides stubs of other crates and modules, as far as the files of the runtime use them.
+//! Provides stubs of other crates and modules, with only the items that the files of the runtime use.
 
 pub(crate) use shuttle::sync::mpsc::{Receiver, SyncSender as Sender};
 
-/// A channel with capacity zero has capacity one here; the compiled files send no messages.
+/// Returns a channel. A capacity of zero becomes one; the compiled files send no messages.
 pub(crate) fn bounded<T>(room: usize) -> (Sender<T>, Receiver<T>) {
     shuttle::sync::mpsc::sync_channel(room.max(1))
 }
@@ -50,7 +50,7 @@ pub(crate) mod thread_stack {
 
 /// Stub of `alcedo-base`.
 pub(crate) mod panic_guard {
-    /// Does not catch panics: they are failures of checks.
+    /// Runs the code without catching panics, because a panic is a failure of the check.
     pub(crate) fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
         Ok(code())
     }
@@ -137,7 +137,7 @@ pub(crate) mod handle {
     use crate::unload::state::ContextState;
     use crate::unload::ticket::UnloadTicket;
 
-    /// Slim whose replacements fail, until it unloads.
+    /// Slim whose replacements always fail. The error changes when the Slim unloads.
     #[derive(Clone, Default)]
     pub struct LoadContext {
         is_unloading: Arc<AtomicBool>,
@@ -184,7 +184,7 @@ pub(crate) mod reload {
 
         use crate::error::Error;
 
-        /// Watch of a file that may change at any time.
+        /// Watch of a file. The file may change at any time.
         pub(crate) struct FileWatch;
 
         impl FileWatch {

@@ -1,4 +1,4 @@
-//! Primitives of `runtime/src/sync.rs`, under a scheduler.
+//! Provides the primitives of `runtime/src/sync.rs`, controlled by a scheduler.
 
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) use shuttle::sync::{Arc, PoisonError, atomic};
 pub(crate) use shuttle::{thread, thread_local};
 
-/// A wait with at most this timeout is a nap, which ends without a notification.
+/// Longest timeout of a nap. A nap is a wait that ends without a notification.
 const NAP: Duration = Duration::from_secs(1);
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -16,7 +16,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Default)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 
-/// Guard with its mutex, so that a nap can release the mutex.
+/// Guard with its mutex. A nap uses the mutex to release the lock.
 pub(crate) struct MutexGuard<'a, T>(&'a Mutex<T>, shuttle::sync::MutexGuard<'a, T>);
 
 type Locked<'a, T> = Result<MutexGuard<'a, T>, PoisonError<MutexGuard<'a, T>>>;
@@ -61,7 +61,7 @@ impl Condvar {
         self.0.notify_all();
     }
 
-    /// Ends a nap at any time. A longer wait ends only by a notification, so that a lost notification is a deadlock.
+    /// Ends a nap at any time. A longer wait ends only by a notification, so a lost notification is a deadlock.
     pub(crate) fn wait_timeout<'a, T>(&self, guard: MutexGuard<'a, T>, limit: Duration) -> Waited<'a, T> {
         let MutexGuard(mutex, guard) = guard;
         if limit > NAP {

@@ -1,4 +1,4 @@
-//! Files of `runtime/src/unload`.
+//! Contains files of `runtime/src/unload`.
 
 pub(crate) use crate::stand_ins::blockers;
 

@@ -4,7 +4,7 @@ use crate::lease::Leases;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, thread};
 
-/// Number of open calls of a thread: the next call uses a free slot, or takes a lease if there is none.
+/// Number of open calls that a thread has. The next call uses a free slot. If no slot is free, it takes a lease.
 const OPEN: [usize; 2] = [0, 16];
 
 const CALLING: Calling = Calling { function: 0, from: None };
@@ -13,7 +13,7 @@ fn name(function: u64) -> Arc<str> {
     format!("f{function}").into()
 }
 
-/// Checks that no call is inside after an unload has shut the gate, sealed the leases, and found neither calls nor leases.
+/// Checks that no call runs after an unload has shut the gate, sealed the leases, and found neither calls nor leases.
 pub fn no_call_is_inside_a_shut_and_empty_gate() {
     explore(|| {
         let leases = Leases::new("m");

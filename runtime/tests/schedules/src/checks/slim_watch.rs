@@ -6,7 +6,7 @@ use crate::sync::{Arc, Mutex, PoisonError, thread};
 
 const LIBRARY: &str = "/library.so";
 
-/// Checks that no callback runs after the drop of its watch.
+/// Checks that no callback runs after its watch is dropped.
 pub fn no_callback_runs_after_its_watch_is_dropped() {
     explore(|| {
         let is_gone = Arc::new(AtomicBool::new(false));
@@ -19,7 +19,7 @@ pub fn no_callback_runs_after_its_watch_is_dropped() {
         thread::yield_now();
         drop(watch.expect("it starts"));
         is_gone.store(true, Ordering::SeqCst);
-        // Lets a remaining thread call the callback, if there is such a thread.
+        // Runs other threads, so that a remaining thread could call the callback.
         for _ in 0..3 {
             thread::yield_now();
         }
@@ -44,7 +44,7 @@ pub fn a_watch_dropped_by_its_callback_ends() {
     });
 }
 
-/// Checks that a watch ends with its Slim and drops its callback, before the watch itself is dropped.
+/// Checks that a watch ends with its Slim, and that its callback is dropped before the watch itself.
 pub fn an_unload_ends_a_watch() {
     explore(|| {
         let (slim, owned) = (LoadContext::default(), Arc::new(()));

@@ -9,7 +9,7 @@ use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Unload that is kept by a lease.
+/// Unload that a lease prevents from ending.
 struct Held {
     leases: Arc<Leases>,
     is_driven: AtomicBool,
@@ -63,7 +63,7 @@ fn in_thread<T: Send + 'static>(
     thread::spawn(move || run(&ticket))
 }
 
-/// Checks that waiting threads drive an unload one at a time, and that each gets the report of its single end.
+/// Checks that waiting threads drive an unload one at a time. The unload ends once, and each thread must receive the report of this end.
 pub fn all_waiting_threads_get_the_single_end() {
     explore(|| {
         let (ticket, lease, ends) = held();
@@ -77,7 +77,7 @@ pub fn all_waiting_threads_get_the_single_end() {
     });
 }
 
-/// Checks that an unload is parked after a park and a concurrent poll.
+/// Checks that an unload is parked if a park and a poll run concurrently.
 pub fn a_park_during_a_poll_parks() {
     explore(|| {
         let (ticket, _lease, ends) = held();
@@ -91,7 +91,7 @@ pub fn a_park_during_a_poll_parks() {
     });
 }
 
-/// Checks that an unload whose last lease ends during a park is dead or parked, once, for all waiting threads.
+/// Checks an unload whose last lease ends during a park. The unload must become either dead or parked, once, for all waiting threads.
 pub fn a_poll_or_a_park_ends_an_unload_once() {
     explore(|| {
         let (ticket, lease, ends) = held();
