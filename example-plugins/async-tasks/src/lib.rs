@@ -1,5 +1,5 @@
-//! A courier that fetches parcels with the plugin's own tokio runtime. The runtime runs from `main` to `exit`; its threads never access the
-//! engine, but post closures.
+//! A courier that fetches parcels with the plugin's own tokio runtime. The tokio runtime runs from `main` to `exit`. Its threads never
+//! access the engine. They post closures to the game thread.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 module! { name: "async_tasks", main: started, exit: ended }
 
-/// Time for which the exit hook waits for work that does not reach an `await`. A thread that runs longer is listed in the host's report.
+/// Time for which the exit hook waits for code that reaches no `await`. If a thread runs longer, the host's report lists the thread.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 static WORKER: Mutex<Option<Runtime>> = Mutex::new(None);
@@ -24,7 +24,7 @@ fn started() {
 }
 
 fn ended() {
-    // A static is never dropped, so the runtime is taken out of the static and shut down, which joins its threads.
+    // The exit hook takes the tokio runtime out of the static, because a static is never dropped. The shutdown joins its threads.
     let worker = worker_slot().take();
     if let Some(worker) = worker {
         worker.shutdown_timeout(PATIENCE);
@@ -61,7 +61,7 @@ impl Courier {
             worker.spawn(async move {
                 tokio::time::sleep(Duration::from_millis(milliseconds.into())).await;
                 let posted = task::post_to(me, |this| this.set_parcels(this.parcels() + 1));
-                // Posting fails only while the module unloads, when the parcel is no longer needed.
+                // The post fails only while the module unloads. At that time the parcel is no longer needed.
                 if let Err(error) = posted {
                     tracing::debug!(%error, "a parcel came too late");
                 }
@@ -69,14 +69,14 @@ impl Courier {
         }
     }
 
-    /// Sends a question to a tokio task and awaits the answer in a game-thread task. Its waker is called on a tokio
-    /// thread.
+    /// Sends a question to a tokio task, and awaits the answer in a task of the game thread. A tokio thread calls the waker of this
+    /// task.
     #[ufunction(blueprint_callable)]
     fn query(&self, this: This<Self>, question: String) {
         let (sender, receiver) = oneshot::channel();
         worker().spawn(async move {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            // Ignores the error if the object was destroyed, which drops the receiver.
+            // If the object was destroyed, the receiver is dropped and the send fails. Ignores this error.
             let _unheard =
                 sender.send(format!("{question}? on {}", std::thread::current().name().unwrap_or("a thread")));
         });

@@ -1,5 +1,5 @@
-//! Classes whose functions are functions of C libraries. `build.rs` compiles the libraries into the folder `user-code` next to the module.
-//! A host names this folder and vouches for its contents.
+//! Classes whose functions are functions of C libraries. `build.rs` compiles these libraries into the folder `user-code` next to the
+//! module. A host names this folder, and vouches for the content of the folder.
 
 #![forbid(unsafe_code)]
 
@@ -7,7 +7,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "c_library" }
 
-/// A position. In C a struct of three floats.
+/// A position. In C, this type is a struct of three floats.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, Default, PartialEq)]
 pub struct Vector {
@@ -54,7 +54,7 @@ impl TestDll {
     }
 }
 
-/// A player in the layout that C sees: a string is a pointer, a length and a capacity.
+/// A player in the memory layout that C expects. A string is a pointer, a length and a capacity.
 #[ustruct(package = "Game")]
 pub struct MyPlayerStruct {
     /// A name.
@@ -74,15 +74,15 @@ pub struct StringDll {}
 
 #[uclass]
 impl StringDll {
-    /// Truncates strings that are too long.
+    /// Truncates the strings that are too long.
     #[dll_import(name = "Login")]
     fn login(&self, player: &mut MyPlayerStruct);
 }
 
-/// Numbers that C writes.
+/// Prime numbers that C writes.
 #[ustruct(package = "Game")]
 pub struct Primes {
-    /// Primes found, up to the capacity of the array.
+    /// Primes that C has found, up to the capacity of the array.
     found: UArray<i32>,
 }
 
@@ -93,7 +93,7 @@ pub struct ArrayDll {}
 
 #[uclass]
 impl ArrayDll {
-    /// Writes as many primes as fit, and returns the number of all.
+    /// Writes as many primes as the array can hold. Returns the number of all primes below `limit`.
     #[dll_import(name = "PrimesBelow")]
     fn primes_below(&self, primes: &mut Primes, limit: i32) -> i32;
 }
@@ -117,7 +117,7 @@ impl Zlib {
     #[dll_import(name = "zlib_uncompress", no_cwd)]
     fn uncompress(&self, dest: &mut [u8; 256], dest_len: &mut u64, source: [u8; 512], source_len: u64) -> i32;
 
-    /// Compresses and decompresses a string; returns its checksum, the compressed size and the decompressed string.
+    /// Compresses and decompresses a string. Returns its checksum, its compressed size and the decompressed string.
     #[ufunction(blueprint_callable)]
     fn pack(&self, this: This<Self>, text: String) -> String {
         let len = text.len().min(256);

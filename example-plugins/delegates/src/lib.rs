@@ -1,4 +1,4 @@
-//! Named delegates as properties, elements and parameters, which are bound, called, and rebound during a call.
+//! Named delegates as properties, elements and parameters. The delegates are bound, called, and bound again during a call.
 
 #![forbid(unsafe_code)]
 
@@ -87,7 +87,7 @@ pub struct Listener {
     next: Obj<Listener>,
 }
 
-/// Returns the first word of a log line, which differs by build.
+/// Returns the first word of a log line. Each build has a different word.
 fn words() -> &'static str {
     if fixture::on!("changed") { "wow," } else { "received" }
 }
@@ -118,7 +118,7 @@ impl Listener {
         record(this, &format!("{} {points} of {}, {twice}", words(), this.get(by)?.score()))
     }
 
-    /// Takes another parameter, so bindings of `hear` do not match.
+    /// Receives a score in a later build. The parameters differ, so earlier bindings of `hear` do not match.
     #[cfg(feature = "deaf")]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: f64) -> Result<(), CallError> {
@@ -157,7 +157,7 @@ impl Listener {
     }
 }
 
-/// Adds a line to the log.
+/// Adds a line to the log of a listener.
 fn record(this: This<'_, Listener>, words: &str) -> Result<(), CallError> {
     this.received().push(words);
     Ok(())

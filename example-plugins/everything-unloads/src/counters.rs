@@ -1,10 +1,10 @@
-//! Counts destructors and handlers in a file that the plugin shares with the host: those that must run at the end of this generation, and
-//! those that have run. The file has one row per generation, and one slot per thread and kind. The host reads the file after the image is
-//! unmapped, so it detects destructors that never ran, ran twice or ran on another thread.
+//! Counts destructors and handlers in a file that the plugin shares with the host. The file lists the destructors and handlers that must
+//! run at the end of this generation, and those that have run. There is one row per generation, and one slot per thread and kind. The host
+//! reads the file after it unmaps the image. It then detects a destructor that never ran, ran twice or ran on another thread.
 //!
-//! The file consists of 64-bit words. The first is the number of generations so far. Then follow [`ROWS`] rows, which the generations use
-//! in turn. A row contains the number of its generation, the number of missing slots, and [`SLOTS`] slots of four words: kind and thread,
-//! registered, run, run on another thread.
+//! The file consists of 64-bit words. The first word is the number of generations so far. Then follow [`ROWS`] rows, which the generations
+//! use in turn. A row contains the number of its generation, the number of missing slots, and [`SLOTS`] slots. A slot has four words: kind
+//! and thread, number of registrations, of runs, and of runs on another thread.
 #![expect(unsafe_code, reason = "maps a file that the host reads")]
 
 use std::fs::File;
@@ -21,7 +21,7 @@ const SLOT_WORDS: usize = 4;
 const ROW_WORDS: usize = 2 + SLOTS * SLOT_WORDS;
 const WORDS: usize = 1 + ROWS * ROW_WORDS;
 
-/// Row of this generation; null while counting is off.
+/// Row of this generation, or null while counting is disabled.
 static ROW: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
 /// Kind of counted object.
@@ -33,17 +33,17 @@ pub(crate) enum Kind {
     Owning = 2,
     /// A thread-local whose destructor creates a [`Kind::Late`].
     Chained = 3,
-    /// A thread-local that is first used while destructors run.
+    /// A thread-local whose first use happens while destructors run.
     Late = 4,
     /// The value of a thread-specific key.
     Key = 5,
     /// An exit handler.
     Exit = 6,
-    /// A value whose destructor never runs, as an intentional fault.
+    /// A value whose destructor never runs. This is an intentional fault.
     Nothing = 7,
 }
 
-/// Opens the host's file, and selects the next row for this generation.
+/// Opens the host's file. Selects the next row for this generation.
 pub(crate) fn open(path: &str) {
     let file = match File::options().read(true).write(true).open(path) {
         Ok(file) => file,
@@ -95,7 +95,7 @@ impl Counted {
         }
     }
 
-    /// Forces the initialization of a thread-local or static.
+    /// Does nothing. The access initializes the thread-local or static that contains the value.
     pub(crate) fn touch(&self) {}
 }
 
@@ -110,7 +110,7 @@ fn this_thread() -> u64 {
     unsafe { libc::gettid() }.unsigned_abs().into()
 }
 
-/// Increments the word `column` of the slot for this kind and thread.
+/// Increments the word `column` in the slot of this kind and thread.
 fn count(kind: Kind, thread: u64, column: usize) {
     let row = ROW.load(Ordering::Acquire);
     if row.is_null() {

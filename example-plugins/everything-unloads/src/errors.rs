@@ -1,4 +1,4 @@
-//! Errors that this module has found, stored until the host reads them.
+//! Stores the errors that this module has found until the host reads them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ pub(crate) fn add(error: impl Into<String>) {
     errors().push(error.into());
 }
 
-/// Returns and removes all errors; the string is empty if there are none.
+/// Returns and removes all errors. Without errors, returns an empty string.
 pub(crate) fn take() -> String {
     std::mem::take(&mut *errors()).join("; ")
 }

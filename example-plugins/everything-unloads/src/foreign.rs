@@ -1,4 +1,4 @@
-//! State that the C library keeps for a process: thread-specific keys, exit handlers, signal handlers.
+//! State that the C library keeps for the process: thread-specific keys, exit handlers, signal handlers.
 #![expect(unsafe_code, reason = "registers C functions with the C library")]
 
 use std::ffi::{c_int, c_void};
@@ -12,11 +12,11 @@ use crate::errors;
 
 static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
 static AT_EXIT: OnceLock<Counted> = OnceLock::new();
-/// Number of runs of the handlers, which must equal the number of raised signals.
+/// Numbers of runs of the two handlers. Each number must equal the number of raised signals.
 static PLAIN_SIGNALS: AtomicU64 = AtomicU64::new(0);
 static HOOKED_SIGNALS: AtomicU64 = AtomicU64::new(0);
 
-/// Sets the value of this module's key on the calling thread, unless it is set.
+/// Sets the value of this module's key on the calling thread, if the value is not set.
 pub(crate) fn touch_key() {
     let key = *KEY.get_or_init(|| {
         let mut key = MaybeUninit::uninit();
@@ -61,7 +61,7 @@ extern "C" fn exit_handler() {
     }
 }
 
-/// Installs two signal handlers: one by `sigaction`, one by the crate `signal-hook`.
+/// Installs two signal handlers: one by `sigaction`, the other by the crate `signal-hook`.
 pub(crate) fn handle_signals() {
     // SAFETY: all zero is a valid `sigaction` with no flags and an empty mask.
     let mut action: libc::sigaction = unsafe { zeroed() };
@@ -96,7 +96,7 @@ extern "C" fn count_signal(_signal: c_int) {
     PLAIN_SIGNALS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Raises both signals; each must reach this module once.
+/// Raises both signals. The handlers of this module must receive each signal once.
 pub(crate) fn raise_signals() {
     for (signal, name, counter) in
         [(libc::SIGUSR1, "SIGUSR1", &PLAIN_SIGNALS), (libc::SIGUSR2, "SIGUSR2", &HOOKED_SIGNALS)]

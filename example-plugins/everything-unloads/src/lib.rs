@@ -1,9 +1,9 @@
-//! A plugin that leaves behind, in every generation, state that prevents other plugin systems from unloading: thread-locals with
-//! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. The plugin cleans up nothing
-//! that the host guarantees to clean up.
+//! A plugin that leaves state behind in every generation. Such state prevents other plugin systems from unloading: thread-locals with
+//! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. If the host guarantees a
+//! cleanup, the plugin omits this cleanup.
 //!
-//! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`counters=PATH` in the module
-//! arguments), so that the host can verify that each ran, and on the right thread.
+//! Some destructors and handlers must run at the end of a generation. They are counted in a file that outlives the generation
+//! (`counters=PATH` in the module arguments). The host checks that each of them ran, and ran on the right thread.
 
 #![deny(unsafe_code)]
 
@@ -25,7 +25,7 @@ use engine_glue::Actor;
 
 module! { name: "everything_unloads", main: started, exit: ended }
 
-/// Last output of each generation, without a line feed.
+/// Last output of each generation. The output has no line feed.
 const LAST_OUTPUT: &str = "everything-unloads: last words";
 
 fn started(args: &[&str]) {
@@ -114,7 +114,7 @@ impl Sink {
         fixture::tag()
     }
 
-    /// Raises the signals that this module handles, checks its foreign state, and returns the errors found.
+    /// Raises the signals that this module handles, and checks its foreign state. Returns the errors that it finds.
     #[zmethod]
     fn complaints() -> String {
         foreign::raise_signals();
@@ -139,7 +139,7 @@ impl Sink {
 }
 
 impl Drop for Sink {
-    // Creates thread-locals of this module on the finalizer thread, which must be destroyed on that thread.
+    // Creates thread-locals of this module on the finalizer thread. They must be destroyed on that thread.
     fn drop(&mut self) {
         locals::touch();
         let _out = std::io::stdout().flush();

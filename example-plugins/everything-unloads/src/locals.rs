@@ -1,4 +1,4 @@
-//! Thread-locals with destructors, for which glibc pins an image.
+//! Thread-locals with destructors. glibc pins an image for such thread-locals.
 
 use std::cell::{Cell, RefCell};
 use std::thread;
@@ -13,7 +13,7 @@ thread_local! {
     static TOUCHES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Value whose destructor uses another thread-local for the first time, which registers a destructor while destructors run.
+/// Value whose destructor is the first use of another thread-local. This use registers a destructor while destructors run.
 struct Chained(Counted);
 
 impl Drop for Chained {

@@ -1,4 +1,4 @@
-//! Threads of every kind: joined immediately, joined in the exit hook, detached, finished with the handle in a static, scoped.
+//! Threads of every kind: joined immediately, joined in the exit hook, detached, scoped, or finished with the handle stored in a static.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{errors, foreign, locals};
 
-/// Thread that works until the module ends, with the sender that ends the thread.
+/// Thread that runs until the module ends, and the sender that ends this thread.
 static WORKER: Mutex<Option<(Sender<()>, JoinHandle<u64>)>> = Mutex::new(None);
 /// A thread that has finished and is never joined.
 static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
@@ -45,7 +45,7 @@ pub(crate) fn start_endless() {
     }));
 }
 
-/// Ends the threads that need an explicit end. The host handles the others.
+/// Ends the threads that need an explicit end. The host ends all other threads.
 pub(crate) fn end() {
     let Some((sender, worker)) = lock(&WORKER).take() else { return };
     drop(sender);

@@ -1,5 +1,5 @@
-//! Birds of the Bevy app in `runtime/examples/bevy`. Each entity of the app has an object of `Bird`, and functions with the metadata
-//! `system` run for all birds in each frame.
+//! Birds of the Bevy app in `runtime/examples/bevy`. Each entity of the app has an object of `Bird`. Functions with the metadata `system`
+//! run for all birds in each frame.
 
 #![forbid(unsafe_code)]
 
@@ -12,7 +12,7 @@ mod app;
 
 module! { name: "flock" }
 
-/// Data of a bird. Position and velocity are components of Bevy, which the base class mirrors.
+/// Data of a bird. Position and velocity are components of Bevy. The base class contains copies of both.
 #[cfg(not(feature = "weary"))]
 #[uclass(package = "Game", base = Behavior)]
 pub struct Bird {
@@ -34,7 +34,7 @@ pub struct Bird {
     /// Number of eggs.
     #[uproperty(edit_anywhere)]
     eggs: u32,
-    /// Seconds until it leaves the flock.
+    /// Seconds until the bird leaves the flock.
     #[uproperty(edit_anywhere, default = 10.0)]
     strength: f32,
 }
@@ -57,7 +57,7 @@ impl Bird {
         this.set_frames(this.frames() + 1);
     }
 
-    /// Hatches an egg: the app spawns an entity for the new bird.
+    /// Hatches an egg. The app spawns an entity for the new bird.
     #[ufunction(meta(system = "2"))]
     fn hatch(&self, this: This<Self>, _seconds: f32) -> Result<(), CallError> {
         if this.eggs() > 0 {
@@ -69,7 +69,7 @@ impl Bird {
         Ok(())
     }
 
-    /// Tires the bird. A tired one leaves: the app despawns its entity.
+    /// Tires the bird. A bird without strength leaves, and the app despawns its entity.
     #[cfg(feature = "weary")]
     #[ufunction(meta(system = "3"))]
     fn tire(&self, this: This<Self>, seconds: f32) -> Result<(), CallError> {

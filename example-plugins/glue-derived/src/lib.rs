@@ -1,4 +1,4 @@
-//! A shield that absorbs damage: a class that extends a class of another module, and overrides an event of this class.
+//! A shield that absorbs damage. Its class extends a class of another module, and overrides an event of that class.
 
 #![forbid(unsafe_code)]
 
@@ -16,7 +16,7 @@ module! { name: "glue_derived", dependencies: [("glue_base", "^0.1")] }
 #[cfg(feature = "undeclared")]
 module! { name: "glue_derived" }
 
-/// Attributes behind a shield that takes the damage first.
+/// Attributes behind a shield. Damage first reduces the shield.
 #[uclass(package = "Game", base = RegeneratingSet, blueprintable)]
 #[derive(Default)]
 pub struct ShieldedSet {

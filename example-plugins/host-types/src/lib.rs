@@ -1,4 +1,4 @@
-//! A class that extends a host class, overrides its event and calls the base's body, and a class that either a host or a plugin can
+//! A class that extends a host class, overrides its event and calls the body of the base. Also a class that either a host or a plugin can
 //! declare.
 
 #![forbid(unsafe_code)]
@@ -14,7 +14,7 @@ mod lamp;
 #[cfg(feature = "meter")]
 mod meter;
 
-/// Names of the plugin API, for source files that both hosts and plugins can include.
+/// Names of the plugin API, for source files that hosts and plugins both include.
 #[cfg(feature = "meter")]
 mod words {
     pub(crate) use alcedo_plugin_api::prelude::*;
@@ -45,7 +45,7 @@ impl Hums for Bell {
 #[derive(Default)]
 pub struct Lantern {
     swings: u32,
-    /// A plain Rust field, to compare with the host's brightness in benchmarks.
+    /// A plain Rust field. Benchmarks compare its access with the access to the host's brightness.
     plain: f64,
 }
 
@@ -69,32 +69,32 @@ impl Lantern {
         self.swings
     }
 
-    /// Turns the host's lamp up and down `times` times; for a benchmark.
+    /// Turns the host's lamp up and down `times` times. Used by a benchmark.
     #[ufunction]
     fn turn_often(&self, this: This<Self>, times: u64) {
         (0..times).for_each(|_| black_box(this).turn_up(black_box(0.5)));
     }
 
-    /// Turns a plain field up through a C function pointer `times` times; for a benchmark.
+    /// Turns a plain field up through a C function pointer `times` times. Used by a benchmark.
     #[ufunction]
     fn turn_often_plain(&mut self, times: u64) {
         let turn = black_box(turn_up_plain as extern "C" fn(&mut f64, f64));
         (0..times).for_each(|_| turn(black_box(&mut self.plain), black_box(0.5)));
     }
 
-    /// Reads the host's property `times` times; for a benchmark.
+    /// Reads the host's property `times` times. Used by a benchmark.
     #[ufunction]
     fn read_often(&self, this: This<Self>, times: u64) -> f64 {
         (0..times).map(|_| black_box(&this).brightness()).sum()
     }
 
-    /// Reads a plain field `times` times; for a benchmark.
+    /// Reads a plain field `times` times. Used by a benchmark.
     #[ufunction]
     fn read_often_plain(&self, times: u64) -> f64 {
         (0..times).map(|_| black_box(&self.plain)).sum()
     }
 
-    /// Calls back into the host, which borrows its field again.
+    /// Calls back into the host. The host borrows its field during this call.
     #[ufunction]
     fn count(&self, this: This<Self>) -> u32 {
         this.count_inside()

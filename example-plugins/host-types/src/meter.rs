@@ -1,4 +1,4 @@
-//! A class that a host or a plugin declares by including this file.
+//! Declares a class of a host or of a plugin. Either of them includes this file.
 
 use std::collections::HashMap;
 

@@ -94,7 +94,7 @@ impl MagicCube {
 }
 
 impl Drop for MagicCube {
-    // Runs on the finalizer thread: there is no `This`, so code that uses the engine does not compile here.
+    // Runs on the finalizer thread. There is no `This`, so code that uses the engine does not compile here.
     fn drop(&mut self) {
         tracing::trace!(greetings = self.greetings, "a cube's plugin part ends");
     }

@@ -1,4 +1,4 @@
-//! A class that extends an actor; the other declaration extends a component.
+//! A class that extends an actor. The declaration in `diver_component.rs` extends a component.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};
@@ -19,7 +19,7 @@ pub struct Diver {
     /// A kept field.
     #[keep]
     dives: u32,
-    /// A field that is not kept, so each reload resets it.
+    /// A field that is not kept. Each reload therefore resets it.
     breath: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A class that extends a component; the other declaration extends an actor.
+//! A class that extends a component. The declaration in `diver.rs` extends an actor.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::SceneComponent;
@@ -19,7 +19,7 @@ pub struct Diver {
     /// A kept field.
     #[keep]
     dives: u32,
-    /// A field that is not kept, so each reload resets it.
+    /// A field that is not kept. Each reload therefore resets it.
     breath: u32,
 }
 

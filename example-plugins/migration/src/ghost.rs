@@ -1,4 +1,4 @@
-//! Classes that some builds lack: their objects are dormant until their class returns.
+//! Classes that some builds lack. Their objects are dormant until their class returns.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};
@@ -22,7 +22,7 @@ pub struct Ghost {
     /// A kept field.
     #[keep]
     moans: u32,
-    /// A field that is not kept, so each reload resets it.
+    /// A field that is not kept. Each reload therefore resets it.
     steps: u32,
 }
 

@@ -1,5 +1,5 @@
-//! A class in two declarations. A reload migrates the values of living objects where the change permits it, and its report lists all other
-//! values.
+//! A class in two declarations. A reload migrates the values of living objects if the change permits it. The report of the reload lists all
+//! other values.
 
 #![forbid(unsafe_code)]
 

@@ -72,7 +72,7 @@ pub struct Shapeshifter {
     /// A kept struct that later has one more field.
     #[keep]
     record: Record,
-    /// A field that is not kept, so each reload resets it.
+    /// A field that is not kept. Each reload therefore resets it.
     breath: u32,
 }
 

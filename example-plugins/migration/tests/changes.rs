@@ -1,4 +1,4 @@
-//! Edits a declaration while objects exist, and checks their values after the reload.
+//! Edits a declaration while objects exist, and checks the values of these objects after the reload.
 
 use alcedo::test_world;
 
