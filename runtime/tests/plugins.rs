@@ -1,4 +1,4 @@
-//! Tests a real plugin in a real host: it is loaded, called, reloaded and unloaded until its image is unmapped.
+//! Tests a real plugin in a real host. The plugin is loaded, called, reloaded and unloaded. The test ends when its image is unmapped.
 
 use crate::support;
 
@@ -51,7 +51,7 @@ fn a_reloaded_world_keeps_moving() {
     assert!(seen[0] != seen[1] && seen[1] != seen[2], "{seen:?}");
 }
 
-/// Ticks until a reload is complete, for ten seconds at most.
+/// Ticks until a reload is complete, for at most ten seconds.
 fn next_reload(host: &Runtime) -> Option<alcedo_runtime::ReloadReport> {
     let until = Instant::now() + std::time::Duration::from_secs(10);
     while Instant::now() < until {
@@ -85,7 +85,7 @@ fn a_watch_reloads_changed_files_and_ignores_partial_ones() {
     assert!(done.is_committed(), "{done}");
     assert_eq!(tag(), Some(Value::U64(2)));
 
-    // A reload only reads the file; a write would cause a second reload within milliseconds.
+    // A reload only reads the file. If it wrote the file, the watch would start a second reload within milliseconds.
     let until = Instant::now() + std::time::Duration::from_millis(300);
     while Instant::now() < until {
         host.tick(Budget::frame());

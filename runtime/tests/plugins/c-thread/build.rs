@@ -1,4 +1,4 @@
-//! Compiles the C part into the plugin. Its `pthread_create` is then the module's hook, so the host tracks the thread.
+//! Compiles the C part into the plugin. Its `pthread_create` is then the module's hook. The host can therefore track the thread.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/metronome.c");

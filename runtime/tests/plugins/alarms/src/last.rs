@@ -1,4 +1,4 @@
-//! Finalizers that run while the library is being closed; afterwards the library is unmapped.
+//! Finalizers that run while the library is closed. The library is unmapped after they return.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -101,7 +101,7 @@ extern "C" fn handler(_signal: c_int) {
     called();
 }
 
-/// Calls one hooked function of each kind and writes the results to the file that `ALARMS_RELEASE` names.
+/// Calls one hooked function of each kind. Writes the results to the file that `ALARMS_RELEASE` names.
 fn everything() {
     // SAFETY: all zeroes are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

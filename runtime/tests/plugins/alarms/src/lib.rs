@@ -1,4 +1,4 @@
-//! Test plugin that starts timers, signal handlers, signal stacks and requests and leaves them active.
+//! Test plugin that starts timers, signal handlers, signal stacks and requests. It leaves them active.
 
 #![deny(unsafe_code)]
 
@@ -13,7 +13,7 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "alarms", main: started, exit: ended }
 
-/// Environment variable with which each generation runs a timer from start to exit.
+/// Environment variable that makes each generation run a timer from its start to its exit.
 const TIMED: &str = "ALARMS_TIMED";
 
 fn started() {
@@ -28,7 +28,7 @@ fn ended() {
     }
 }
 
-/// Starts the named activity and leaves it active.
+/// Starts the activity that `what` names, and leaves it active.
 #[zcall(ex = "alarms.leave")]
 fn leave(what: String) {
     match what.as_str() {

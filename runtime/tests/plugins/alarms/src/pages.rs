@@ -1,4 +1,4 @@
-//! Unmaps pages that a plugin must not release: pages of its own image and attached segments.
+//! Unmaps pages that a plugin must not release: pages of its own image, and pages of attached segments.
 #![expect(unsafe_code, reason = "maps and unmaps memory, like plugins that wrap a C library")]
 
 use std::ptr::{null, null_mut};
@@ -11,7 +11,7 @@ struct Room([u8; 4 * PAGE]);
 
 static mut ROOM: Room = Room([0; 4 * PAGE]);
 
-/// Writes the start address of the two middle pages to the file that `ALARMS_RELEASE` names and returns it.
+/// Writes the start address of the two middle pages to the file that `ALARMS_RELEASE` names. Returns this address.
 fn middle() -> usize {
     let start = (&raw mut ROOM).expose_provenance();
     // SAFETY: no other code accesses the pages.
@@ -31,7 +31,7 @@ pub(crate) fn hole_by_number() {
     assert_eq!(unsafe { libc::syscall(libc::SYS_munmap, middle(), 2 * PAGE) }, 0);
 }
 
-/// Moves pages of this module to another address and leaves a hole.
+/// Moves pages of this module to another address. The move leaves a hole in the image.
 pub(crate) fn hole_by_moving() {
     let from = std::ptr::with_exposed_provenance_mut(middle());
     // SAFETY: no code uses the two pages.
@@ -46,7 +46,7 @@ pub(crate) fn mapped_over() {
     assert_eq!(unsafe { libc::mmap(at, 2 * PAGE, protection, flags, -1, 0) }, at);
 }
 
-/// Attaches two segments and detaches the first.
+/// Attaches two segments, and detaches the first of them.
 pub(crate) fn segment() {
     for is_kept in [false, true] {
         // SAFETY: creates a new segment.
@@ -66,7 +66,7 @@ pub(crate) fn segment() {
     }
 }
 
-/// Maps the free ranges of this list and leaves them mapped: `7f0000000000-7f0000001000 7f0000004000-7f0000005000`.
+/// Maps the free ranges of a list, and leaves them mapped. The list has the form `7f0000000000-7f0000001000 7f0000004000-7f0000005000`.
 pub(crate) fn take(ranges: &str) {
     let hex = |text: &str| usize::from_str_radix(text, 16).expect("a number");
     for (start, end) in ranges.split_whitespace().filter_map(|range| range.split_once('-')) {

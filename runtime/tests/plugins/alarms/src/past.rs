@@ -7,7 +7,7 @@ use std::ptr::from_ref;
 
 use crate::raw::{Event, calls, count_on, until_called};
 
-/// Sets the soft limit, and also the hard limit if `for_good`.
+/// Sets the soft limit. With `for_good`, also sets the hard limit.
 fn limit(resource: c_uint, soft: libc::rlim_t, for_good: bool) {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limits` is valid for one `rlimit`.
@@ -20,7 +20,7 @@ fn limit(resource: c_uint, soft: libc::rlim_t, for_good: bool) {
     assert_eq!(unsafe { libc::setrlimit(resource, &raw const limits) }, 0);
 }
 
-/// Limits CPU time to slightly more than the process has used, with a handler for the signal.
+/// Limits CPU time to slightly more than the process has used. Installs a handler for the signal of this limit.
 pub(crate) fn cpu_limit() {
     count_on(libc::SIGXCPU);
     // SAFETY: all zeroes are a valid `rusage`.
@@ -30,19 +30,19 @@ pub(crate) fn cpu_limit() {
     limit(libc::RLIMIT_CPU, (used.ru_utime.tv_sec + used.ru_stime.tv_sec + 60) as libc::rlim_t, false);
 }
 
-/// Limits files to one byte, with a handler for the signal.
+/// Limits files to one byte. Installs a handler for the signal of this limit.
 pub(crate) fn size_limit() {
     count_on(libc::SIGXFSZ);
     limit(libc::RLIMIT_FSIZE, 1, false);
 }
 
-/// Limits files to one byte permanently, so the limit cannot be raised again.
+/// Limits files to one byte permanently. The process cannot raise this limit again.
 pub(crate) fn size_limit_for_good() {
     count_on(libc::SIGXFSZ);
     limit(libc::RLIMIT_FSIZE, 1, true);
 }
 
-/// Makes a system call without calling into libc, so no hook can intercept it.
+/// Makes a system call without a call into libc. No hook can intercept this system call.
 ///
 /// # Safety
 ///
@@ -63,7 +63,7 @@ unsafe fn bare(number: c_long, first: usize, second: usize, third: usize, fourth
     result
 }
 
-/// Makes a system call through libc; this target has no raw variant here.
+/// Makes a system call through libc, because this target has no raw variant in this file.
 ///
 /// # Safety
 ///
@@ -88,7 +88,7 @@ pub(crate) fn interval() {
     until_called(before);
 }
 
-/// Starts a repeating timer with its own real-time signal.
+/// Starts a repeating timer that has a real-time signal of its own.
 pub(crate) fn timer() {
     let before = calls();
     let signal = libc::SIGRTMIN() + 3;
@@ -121,14 +121,14 @@ pub(crate) fn stack_by_number() {
     assert_eq!(unsafe { libc::syscall(libc::SYS_sigaltstack, from_ref(&stack), 0_usize) }, 0);
 }
 
-/// Sets the stack by a raw system call, so no hook can intercept the call.
+/// Sets the stack by a raw system call. No hook can intercept this call.
 pub(crate) fn stack() {
     let stack = memory_for_stack();
     // SAFETY: the memory is valid as long as this module is loaded.
     assert_eq!(unsafe { bare(libc::SYS_sigaltstack, from_ref(&stack).addr(), 0, 0, 0) }, 0);
 }
 
-/// Installs a filter that answers `getppid` with a signal, and a handler for the signal.
+/// Installs a filter that answers `getppid` with a signal. Installs a handler for this signal.
 pub(crate) fn filter() {
     const ALLOW: u32 = 0x7fff_0000;
     const TRAP: u32 = 0x0003_0000;
@@ -155,7 +155,7 @@ pub(crate) fn filter() {
     assert_eq!(calls(), before + 1);
 }
 
-/// Locks a robust mutex on the calling thread and writes its address to the file that `ALARMS_RELEASE` names.
+/// Locks a robust mutex on the calling thread. Writes the address of the mutex to the file that `ALARMS_RELEASE` names.
 fn hold(mutex: *mut libc::pthread_mutex_t) {
     let mut attributes = mem::MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
     let attributes_address = attributes.as_mut_ptr();

@@ -23,7 +23,7 @@ pub(crate) fn called() {
     CALLS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Returns once a handler or function of this module has been called since `before`.
+/// Waits until a handler or function of this module has been called since the count `before`.
 pub(crate) fn until_called(before: u64) {
     let begun = Instant::now();
     while calls() == before {
@@ -70,7 +70,7 @@ pub(crate) fn stop_interval() {
     assert_eq!(unsafe { setitimer(libc::ITIMER_REAL, &stopped, null_mut()) }, 0);
 }
 
-/// Sets an alarm in one second, when the module may already be unloaded.
+/// Sets an alarm in one second. At that time the module may already be unloaded.
 pub(crate) fn alarm() {
     count_on(libc::SIGALRM);
     // SAFETY: `alarm` accepts any number.
@@ -84,7 +84,7 @@ extern "C" fn again(_signal: c_int) {
     unsafe { setitimer(libc::ITIMER_REAL, &once, null_mut()) };
 }
 
-/// Starts a one-shot timer that its handler sets again.
+/// Starts a one-shot timer. Its handler sets the timer again.
 pub(crate) fn rearming() {
     let before = calls();
     handle(libc::SIGALRM, again, libc::SA_RESTART);
@@ -92,7 +92,7 @@ pub(crate) fn rearming() {
     until_called(before + 1);
 }
 
-/// `struct sigevent` with a function.
+/// `struct sigevent` with a function to call.
 #[repr(C)]
 pub(crate) struct Event {
     value: usize,
@@ -132,7 +132,7 @@ fn start_timer(event: &Event) {
     assert_eq!(unsafe { timer_settime(timer, 0, &often, null_mut()) }, 0);
 }
 
-/// Starts a repeating timer with its own real-time signal.
+/// Starts a repeating timer that has a real-time signal of its own.
 pub(crate) fn timer() {
     let (before, signal) = (calls(), libc::SIGRTMIN() + 5);
     count_on(signal);
@@ -155,7 +155,7 @@ extern "C" fn on_event_slowly(_value: usize) {
     }
 }
 
-/// Starts a timer whose function does not return before the release file exists.
+/// Starts a timer whose function returns only when the release file exists.
 pub(crate) fn timer_call_slow() {
     let before = calls();
     let mut timer = 0_usize;
@@ -168,7 +168,7 @@ pub(crate) fn timer_call_slow() {
     until_called(before);
 }
 
-/// Opens a socket pair that raises a signal when data can be read and leaves the pair open.
+/// Opens a socket pair that raises a signal when data can be read. Leaves the pair open.
 pub(crate) fn descriptor() {
     let before = calls();
     count_on(libc::SIGIO);
@@ -214,7 +214,7 @@ fn note_stack(here: usize) {
     called();
 }
 
-/// Sets a handler without `SA_ONSTACK` that needs more room than a small alternate stack has.
+/// Sets a handler without `SA_ONSTACK`. This handler needs more stack than a small alternate stack has.
 pub(crate) fn plain_handler() {
     handle(libc::SIGPROF, spacious, libc::SA_RESTART);
 }
@@ -236,7 +236,7 @@ extern "C" fn leap(_signal: c_int) {
     unsafe { siglongjmp(&raw mut BACK, 1) };
 }
 
-/// Raises a signal whose handler leaves by a jump instead of returning.
+/// Raises a signal. Its handler leaves by a jump and does not return.
 pub(crate) fn jump() {
     handle(libc::SIGUSR2, leap, 0);
     // SAFETY: the second return enters this frame, which holds no changed variable.
@@ -247,7 +247,7 @@ pub(crate) fn jump() {
     }
 }
 
-/// Memory of a signal stack, unmapped by a thread-local destructor, as in wasmtime.
+/// Memory of a signal stack. A thread-local destructor unmaps this memory, as in wasmtime.
 struct Stack(*mut c_void);
 
 const SIZE: usize = 64 * 1024;
@@ -277,7 +277,7 @@ pub(crate) fn stack() {
     STACK.with(|_| {});
 }
 
-/// Sets an alternate stack in the module's image for a thread of the host.
+/// Sets an alternate stack for a thread of the host. The stack is in the module's image.
 pub(crate) fn stack_there() {
     static mut MEMORY: [u128; SIZE / 16] = [0; SIZE / 16];
     let memory = (&raw mut MEMORY).cast();
@@ -286,7 +286,7 @@ pub(crate) fn stack_there() {
     assert_eq!(unsafe { libc::sigaltstack(&raw const stack, null_mut()) }, 0);
 }
 
-/// Starts a process that ends immediately and leaves it as a zombie.
+/// Starts a process that ends immediately. Leaves this process as a zombie.
 #[expect(clippy::zombie_processes, reason = "the test needs a zombie process")]
 pub(crate) fn child() {
     let child = Command::new("true").stdin(Stdio::null()).spawn().expect("available on every Linux");
@@ -301,7 +301,7 @@ pub(crate) fn waited() {
     assert!(status.success());
 }
 
-/// Starts a process that runs until the other end of its input is closed.
+/// Starts a process that runs until the other end of its standard input is closed.
 pub(crate) fn running_child() {
     let child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
     mem::forget(child.expect("available on every Linux"));

@@ -1,4 +1,4 @@
-//! Messages, reads and name look-ups that a thread of the C library completes.
+//! Messages, reads and name look-ups. A thread of the C library completes them.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CString, c_int, c_uint, c_void};
@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use crate::raw::{Event, count_on, on_event};
 
-/// Opens the queue that `ALARMS_QUEUE` names and leaves it open.
+/// Opens the queue that `ALARMS_QUEUE` names, and leaves the queue open.
 fn queue() -> c_int {
     let name = std::env::var("ALARMS_QUEUE").expect("the test sets the queue");
     let name = CString::new(name).expect("the name has no zero byte");
@@ -18,20 +18,20 @@ fn queue() -> c_int {
     queue
 }
 
-/// Requests a signal for a message.
+/// Requests a signal for the next message in the queue.
 pub(crate) fn message() {
     count_on(libc::SIGUSR1);
     // SAFETY: the queue is open, and the event is initialized.
     assert_eq!(unsafe { mq_notify(queue(), &Event::signal(libc::SIGUSR1)) }, 0);
 }
 
-/// Requests a function call for a message.
+/// Requests a function call for the next message in the queue.
 pub(crate) fn message_call() {
     // SAFETY: the queue is open, and the event is initialized.
     assert_eq!(unsafe { mq_notify(queue(), &Event::call(on_event)) }, 0);
 }
 
-/// Write end of the last pipe that is read from.
+/// Write end of the pipe from which the last request reads.
 static WAITING: Mutex<Option<c_int>> = Mutex::new(None);
 
 fn begin_read(event: Event) {
@@ -49,19 +49,19 @@ fn begin_read(event: Event) {
     unsafe { slot.write(event) };
     // SAFETY: the block and its buffer are never freed.
     assert_eq!(unsafe { libc::aio_read(block) }, 0);
-    // Publishes the number of the write end, so that the test can complete the read.
+    // Publishes the number of the write end. The test uses this number to complete the read.
     let name = std::env::var_os("ALARMS_PIPE").expect("the test sets the path");
     std::fs::write(name, pair[1].to_string()).expect("the file is writable");
     *WAITING.lock().expect("the lock is not poisoned") = Some(pair[1]);
 }
 
-/// Reads from a pipe that is never written to.
+/// Reads from a pipe without a writer. The read never completes.
 pub(crate) fn read() {
     count_on(libc::SIGUSR1);
     begin_read(Event::signal(libc::SIGUSR1));
 }
 
-/// Reads from a pipe, with a function that is called on completion.
+/// Reads from a pipe. A function is called when the read completes.
 pub(crate) fn read_call() {
     begin_read(Event::call(on_event));
 }
@@ -84,8 +84,8 @@ impl Names {
     }
 }
 
-/// Looks up names synchronously, on a thread whose stack is unmapped when the thread ends. Writes the address of a variable on this stack to
-/// the file that `ALARMS_RELEASE` names.
+/// Looks up names synchronously, on a thread whose stack is unmapped when the thread ends. Writes the address of a variable on this stack
+/// to the file that `ALARMS_RELEASE` names.
 pub(crate) fn names_waited() {
     let waits = || {
         let mut blocks: [Names; 3] = [c"127.0.0.1", c"localhost", c"::1"].map(Names::of);
@@ -102,7 +102,7 @@ pub(crate) fn names_waited() {
     thread.expect("a thread can be started").join().expect("waiting does not panic");
 }
 
-/// Looks up a numeric address, which needs no server, with a function call on completion; returns after the call.
+/// Looks up a numeric address, which needs no server. A function is called on completion. Returns after this function was called.
 pub(crate) fn names() {
     let block: &'static mut Names = Box::leak(Box::new(Names::of(c"127.0.0.1")));
     let list: &'static mut [*mut c_void; 1] = Box::leak(Box::new([(&raw mut *block).cast()]));
@@ -116,8 +116,8 @@ pub(crate) fn names() {
 
 static mut BLOCKS: [Names; 8] = [const { Names::of(c"127.0.0.1") }; 8];
 
-/// Looks up names with control blocks in this module's image, without a notification, and waits. Writes the address of the blocks to the
-/// file that `ALARMS_RELEASE` names.
+/// Looks up names without a notification, and waits for the results. The control blocks are in this module's image. Writes the address of
+/// these blocks to the file that `ALARMS_RELEASE` names.
 pub(crate) fn names_in_image() {
     let first = (&raw mut BLOCKS).cast::<Names>();
     let blocks: [*mut c_void; 8] = std::array::from_fn(|at| first.wrapping_add(at).cast());

@@ -1,4 +1,4 @@
-//! C library streams that are never closed, and blocks that the C library allocates for this module.
+//! C library streams that are never closed. Also blocks that the C library allocates for this module.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -8,7 +8,7 @@ fn release() -> CString {
     CString::new(std::env::var("ALARMS_RELEASE").expect("the test sets the path")).expect("no zero byte")
 }
 
-/// Opens one stream of each kind; one file has unflushed output.
+/// Opens one stream of each kind. One of these streams has unflushed output.
 pub(crate) fn leave() {
     let name = release();
     // SAFETY: C strings.
@@ -26,7 +26,7 @@ pub(crate) fn leave() {
     assert!(!unsafe { libc::popen(c"true".as_ptr(), c"r".as_ptr()) }.is_null());
 }
 
-/// Opens one stream of each kind and closes them all.
+/// Opens one stream of each kind, and closes all of them.
 pub(crate) fn close() {
     // SAFETY: C strings.
     let file = unsafe { libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr()) };
@@ -42,7 +42,7 @@ pub(crate) fn close() {
     assert_eq!(unsafe { libc::pclose(process) }, 0);
 }
 
-/// Allocates two blocks of each kind, frees one, and writes the remaining number to the file that `ALARMS_RELEASE` names.
+/// Allocates two blocks of each kind, and frees one of them. Writes the remaining number to the file that `ALARMS_RELEASE` names.
 pub(crate) fn blocks() {
     let mut left = 0;
     for make in [duplicate, duplicate_some, resolve, folder, line, long_line, print, memory] {
@@ -79,7 +79,7 @@ fn folder() -> *mut c_void {
     unsafe { libc::getcwd(null_mut(), 0) }.cast()
 }
 
-/// Reads a line that is longer than its initial block.
+/// Reads a line that is longer than the block passed for it.
 fn line_with(read: impl FnOnce(*mut *mut c_char, *mut usize, *mut libc::FILE) -> isize) -> *mut c_void {
     // SAFETY: C strings.
     let file = unsafe { libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr()) };

@@ -1,5 +1,5 @@
-//! Database that only one owner may have open. The old generation closes the database in `suspend` and opens it again in `resume` after a
-//! failed reload; `exit` then finds the database closed.
+//! Database that only one owner may have open. The old generation closes the database in `suspend`. After a failed reload, it opens the
+//! database again in `resume`. If the reload succeeds, `exit` finds the database closed.
 
 #![forbid(unsafe_code)]
 
@@ -52,7 +52,7 @@ fn count() -> Result<(), Error> {
     Ok(transaction.commit()?)
 }
 
-/// Returns the number of generations that have started, including those that failed to load afterwards.
+/// Returns the number of generations that have started. The number includes generations that failed to load after their start.
 #[zcall(ex = "almanac.starts")]
 fn starts() -> u64 {
     let read = || -> Result<u64, Error> {

@@ -1,4 +1,4 @@
-//! Values whose `Drop` panics where a panic would end the process.
+//! Values whose `Drop` panics in situations where a panic would end the process.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -44,13 +44,13 @@ pub struct Breaker {}
 
 #[uclass]
 impl Breaker {
-    /// Fails with an error of this number.
+    /// Returns an error with this number.
     #[ufunction(blueprint_callable)]
     fn fails(number: u32) -> Result<u32, BrokenError> {
         Err(BrokenError(number))
     }
 
-    /// Leaves a thread-local that panics, on this thread or on a new one, which ends.
+    /// Leaves a thread-local whose `Drop` panics. With `elsewhere`, the thread-local is on a new thread, which then ends.
     #[ufunction(blueprint_callable)]
     fn arm(elsewhere: bool) {
         let arm = || GRENADE.set(Some(Grenade));

@@ -1,4 +1,4 @@
-//! Values that access host memory when they are dropped late: in closures, thread-locals, statics, exit hooks, plugin parts.
+//! Values that access host memory when they are dropped late. They are in closures, thread-locals, statics, exit hooks, plugin parts.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::task::{Module, delay, post};
 use engine_glue::Actor;
 
-/// Longer than any test runs.
+/// Period that is longer than any test.
 const NEVER: Duration = Duration::from_secs(3_600);
 
 thread_local! {
@@ -43,7 +43,7 @@ pub(crate) fn ended() {
     drop(dropped);
 }
 
-/// Stores an owned value in every location that may be dropped late.
+/// Stores an owned value in every location whose values may be dropped late.
 fn arm(by: &'static str) {
     let name = |label: &str| format!("{label} of {by}");
     let held = Probe::new(name("a timer"));
@@ -66,7 +66,7 @@ fn arm(by: &'static str) {
     DROPPED_AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner).push(Probe::new(name("a static")));
     FORGOTTEN.lock().unwrap_or_else(PoisonError::into_inner).push(Probe::new(name("a static that is never dropped")));
     auto_dispose(Probe::new(name("an auto-disposed resource")));
-    // A nested closure, and a closure that starts another timer when it is dropped.
+    // Stores values in a nested closure, and in a closure that starts another timer when it is dropped.
     let inner = Probe::new(name("a closure in a closure"));
     let outer = move || inner.inspect();
     timer::every(Module, NEVER, move |_module| outer());
@@ -76,7 +76,7 @@ fn arm(by: &'static str) {
     });
 }
 
-/// Owns values in host memory and uses them in every possible way when it is dropped.
+/// Owns values in host memory. Uses them in every possible way when it is dropped.
 struct Probe {
     label: String,
     list: UArray<UString>,
@@ -133,7 +133,7 @@ impl Probe {
     }
 }
 
-/// Returns the error kind, since messages contain numbers and ages.
+/// Returns the kind of an error, because messages contain numbers and ages.
 fn kind(error: CallError) -> String {
     let kinds = [
         (FailureKind::STALE, "STALE"),
@@ -153,7 +153,7 @@ impl Drop for Probe {
     }
 }
 
-/// Passes its value to a new timer when it is dropped; during destruction the timer must be refused.
+/// Passes its value to a new timer when it is dropped. The host must refuse this timer during destruction.
 struct Again(Option<Probe>);
 
 impl Drop for Again {
@@ -177,7 +177,7 @@ impl Drop for Fails {
     }
 }
 
-/// Object whose plugin part uses its values on finalization, and whose methods open the values that they keep.
+/// Object whose plugin part uses its values when it is finalized. Its methods open the values that they keep.
 #[uclass(package = "Game", base = Object)]
 pub struct Hoarder {
     kept: Option<Probe>,
@@ -201,7 +201,7 @@ impl Hoarder {
         arm("a method");
     }
 
-    /// Starts timers that panic: when they fire, or when they are dropped on destruction of this object.
+    /// Starts timers that panic. With `in_turn`, they panic when they fire; otherwise when the destruction of this object drops them.
     #[ufunction(blueprint_callable)]
     fn leave_failures(&self, this: This<Self>, in_turn: bool) {
         for _ in 0..2 {
@@ -235,7 +235,7 @@ impl Hoarder {
         self.numbers.as_ref().map_or(0, |numbers| AnyConjugate::of(numbers).number())
     }
 
-    /// Releases the open array by its number, if the host allows the release, and returns the sums before and after.
+    /// Tries to release the open array by its number. Returns the sums before and after this attempt.
     #[ufunction(blueprint_callable)]
     fn drop_while_open(&self, this: This<Self>) -> String {
         let Some(numbers) = &self.numbers else { return "no value was kept".to_owned() };

@@ -1,5 +1,5 @@
-//! Attacks by a plugin author restricted to safe code. Each file holds the plugin side of one kind of attack; `runtime/tests/attacks` holds
-//! the host side, which expects a typed error and a running host.
+//! Attacks by a plugin author who may only write safe code. Each file contains the plugin side of one kind of attack.
+//! `runtime/tests/attacks` contains the host side. It expects a typed error and a host that continues.
 
 #![forbid(unsafe_code)]
 
@@ -24,7 +24,7 @@ fn ended() {
     rollback::ended();
 }
 
-/// Harmless class: tests use it to check that the host still responds.
+/// Harmless class. Tests use it to check that the host still responds.
 #[uclass(package = "Game", base = Object)]
 pub struct Bystander {}
 

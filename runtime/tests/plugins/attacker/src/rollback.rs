@@ -1,4 +1,4 @@
-//! New code that tries every operation before its commit, each of which would leave an effect if the reload failed. The outcome of each
+//! New code that tries every operation before its commit. If the reload fails, no operation may leave an effect. The outcome of each
 //! attempt is logged under the target `greedy`.
 
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ fn is_template(name: &str) -> bool {
     name.starts_with("Default__")
 }
 
-/// Schedules work for later in every possible way.
+/// Schedules a post, a timer, a task, and a post of another thread. Each of them logs a line when it runs.
 fn leave(whose: &'static str) {
     let work = move |what: &str| tracing::info!(target: "greedy", "{what} of the {whose} ran");
     log_outcome(&format!("post of the {whose}"), post(move || work("post")));
@@ -33,7 +33,7 @@ fn leave(whose: &'static str) {
     let _elsewhere = std::thread::spawn(move || post(move || work("post of a thread"))).join();
 }
 
-/// Attempts of `main` in the build with the switch `grabs`.
+/// Operations that `main` tries in the build with the switch `grabs`.
 pub(super) fn started() {
     if fixture::on!("grabs") {
         log_outcome("a black of the main", UArray::<u64>::of([1, 2, 3]).map(drop));
@@ -41,7 +41,7 @@ pub(super) fn started() {
     }
 }
 
-/// Attempts of the exit hook in the build with the switch `grabs`.
+/// Logs that the exit hook ran, in the build with the switch `grabs`.
 pub(super) fn ended() {
     if fixture::on!("grabs") {
         tracing::info!(target: "greedy", "the exit hook ran");
@@ -57,10 +57,10 @@ pub struct Greedy {
     /// Reference by id.
     #[uproperty]
     known: LazyObject<Actor>,
-    /// Called listeners.
+    /// Listeners of which the host calls each.
     #[uproperty]
     calls: MulticastDelegate<fn()>,
-    /// Counter in the plugin part only.
+    /// Counter that is stored in the plugin part only.
     count: u64,
 }
 
@@ -68,7 +68,7 @@ pub struct Greedy {
 impl Greedy {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        // Only the first rebuilt object grabs; otherwise each construction would cause another.
+        // Only the first rebuilt object tries the operations. Without this limit, each construction would cause another construction.
         if fixture::on!("grabs") && !is_template(&this.name()) && !HAS_GRABBED.swap(true, Ordering::Relaxed) {
             grab(this);
         }
@@ -111,14 +111,14 @@ impl Greedy {
         created.as_object()
     }
 
-    /// Increments the counter; called by the class's own code.
+    /// Increments the counter. The class's own code calls this function.
     #[ufunction(blueprint_callable)]
     fn count_on(&mut self) {
         self.count += 1;
     }
 }
 
-/// Tries every operation with an outside effect. `victim` must remain unchanged; `other` belongs to a module that is not reloaded.
+/// Tries every operation with an outside effect. `victim` must remain unchanged. `other` belongs to a module that is not reloaded.
 fn grab(this: This<'_, Greedy>) {
     log_outcome("a read of the host", this.zcall("ex:/host.now", ()).map(|_now: u64| ()));
     log_outcome("a host function", this.zcall("ex:/host.tally", (1_u64,)));
@@ -159,8 +159,8 @@ fn grab(this: This<'_, Greedy>) {
     leave("red constructor");
 }
 
-/// Class whose red constructor writes to its existing object in each rebuild. The declaration is that of the previous build, so the object
-/// keeps its body.
+/// Class whose red constructor writes to its existing object in each rebuild. The declaration equals that of the previous build, so the
+/// object keeps its body.
 #[uclass(package = "Game", base = Object)]
 pub struct Notched {
     /// Number of rebuilds.
@@ -183,7 +183,7 @@ impl Notched {
     }
 }
 
-/// Class that posts an announcement for each constructed plugin part.
+/// Class whose red constructor posts an announcement for each plugin part.
 #[uclass(package = "Game", base = Object)]
 pub struct Announcer {}
 

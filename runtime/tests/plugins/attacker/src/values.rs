@@ -1,11 +1,11 @@
-//! Values that are changed while a part of them is borrowed.
+//! Values that change while a part of the value is borrowed.
 
 use std::cell::Cell;
 use std::hash::{Hash, Hasher};
 
 use alcedo_plugin_api::prelude::*;
 
-/// Containers written to, some with values that they cannot hold.
+/// Containers that tests write to. Some of the written values are invalid for their container.
 #[uclass(package = "Game", base = Object)]
 pub struct Holder {
     /// Nested arrays of strings.
@@ -68,7 +68,7 @@ pub struct Holder {
     kept: Option<UArray<u64>>,
 }
 
-/// Key that is used in place.
+/// Key whose fields are used in place.
 #[ustruct(package = "Game")]
 pub struct Label {
     /// Simple field.
@@ -89,7 +89,7 @@ pub struct Inner {
 }
 
 thread_local! {
-    /// Holder whose points the next hash of a point clears.
+    /// Holder whose points are cleared when a point is hashed next.
     static CLEARED: Cell<Obj<Holder>> = const { Cell::new(Obj::none()) };
 }
 
@@ -120,7 +120,7 @@ fn format_result<T>(outcome: Result<T, CallError>) -> String {
 
 #[uclass]
 impl Holder {
-    /// Assigns an element of a row to the row itself; the value is copied before the row is overwritten.
+    /// Assigns an element of a row to the row itself. The host copies the element before it overwrites the row.
     #[ufunction(blueprint_callable)]
     fn part_of_itself(&self, this: This<Self>) -> String {
         let rows = this.rows();
@@ -130,7 +130,7 @@ impl Holder {
         format!("{outcome} {rows}")
     }
 
-    /// Writes a mix of a valid view and a view of a moved value to a row.
+    /// Writes two views to a row. One view is valid, the other refers to a value that has moved.
     #[ufunction(blueprint_callable)]
     fn expired_source(&self, this: This<Self>) -> String {
         let rows = this.rows();
@@ -150,7 +150,7 @@ impl Holder {
         outcomes[0].clone()
     }
 
-    /// Writes several values, one of which is invalid, through every function that accepts several.
+    /// Writes several values through every function that accepts several values. One of the values is invalid.
     #[ufunction(blueprint_callable)]
     fn half_a_write(&self, this: This<Self>) -> String {
         let (array, set, map, one) = (this.latin(), this.latin_set(), this.latin_map(), this.latin_optional());
@@ -239,7 +239,7 @@ impl Holder {
         }
     }
 
-    /// Fills the containers whose epochs the test then changes.
+    /// Fills the containers. The test then changes their epochs.
     #[ufunction(blueprint_callable)]
     fn fill(&self, this: This<Self>) {
         this.texts().assign(["one", "two"]);
@@ -247,7 +247,7 @@ impl Holder {
         this.numbers().assign([1, 2, 3]);
     }
 
-    /// Uses a container whose epoch counter is about to overflow: a view before and after each change, and the remaining operations.
+    /// Uses a container whose epoch counter is about to overflow. Tests views before and after each change, and then other operations.
     #[ufunction(blueprint_callable)]
     fn count_to_the_end(&self, this: This<Self>) -> String {
         let texts = this.texts();
@@ -265,7 +265,7 @@ impl Holder {
         lines.join("\n")
     }
 
-    /// Borrows its numbers as a slice and logs during the borrow; returns the numbers before and after.
+    /// Borrows its numbers as a slice, and logs during the borrow. Returns the numbers before and after the log line.
     #[ufunction(blueprint_callable)]
     fn lend(&self, this: This<Self>) -> String {
         this.numbers().assign(vec![11_u64; 64]);
@@ -276,7 +276,7 @@ impl Holder {
         })
     }
 
-    /// Borrows its numbers as a mutable slice; log handlers can neither read nor write the array during the borrow.
+    /// Borrows its numbers as a mutable slice, and logs during the borrow. The log handlers can neither read nor write the array.
     #[ufunction(blueprint_callable)]
     fn borrow_to_write(&self, this: This<Self>) -> String {
         this.numbers().assign(vec![11_u64; 64]);
@@ -296,7 +296,7 @@ impl Holder {
         this.numbers().with_slice_mut(|_numbers| panic!("with a slice"));
     }
 
-    /// Inserts a map value as a new key of the same map when the map is about to reallocate.
+    /// Inserts a map value as a new key into its own map, at a moment when the map must reallocate.
     #[ufunction(blueprint_callable)]
     fn value_as_key(&self, this: This<Self>) -> String {
         let entries = this.entries();
@@ -319,7 +319,7 @@ impl Holder {
         this.label_map().insert(&label, &label);
     }
 
-    /// Tries every in-place write of a key or of a field of a key, and reports the keys afterwards.
+    /// Tries every in-place write of a key or of a field of a key. Returns the keys after these attempts.
     #[ufunction(blueprint_callable)]
     fn write_keys(&self, this: This<Self>) -> String {
         let (labels, map) = (this.labels(), this.label_map());
@@ -383,7 +383,7 @@ impl Holder {
         format!("{} refused, {}: {}", refused.len(), labels.len(), refused[0])
     }
 
-    /// Calls a delegate by the common delegate name, as if it had a signature.
+    /// Calls a delegate by the name that all delegates share. The call pretends that this name has a signature.
     #[ufunction(blueprint_callable)]
     fn typed_call_of_a_delegate(&self, this: This<Self>) -> String {
         format_result(
@@ -391,7 +391,7 @@ impl Holder {
         )
     }
 
-    /// Writes a key through functions without an error result, which must end the call.
+    /// Writes a key through functions that cannot return an error. The error must end the call.
     #[ufunction(blueprint_callable)]
     fn write_a_key(&self, this: This<Self>, method: u32) {
         this.keys().assign(["one"]);
@@ -409,7 +409,7 @@ impl Holder {
         }
     }
 
-    /// Tries in-place writes of keys, then repeatedly removes keys and lets the set grow.
+    /// Tries in-place writes of keys. Then repeatedly removes keys and lets the set grow.
     #[ufunction(blueprint_callable)]
     fn keys_that_change(&self, this: This<Self>) -> String {
         let keys = this.keys();
@@ -435,7 +435,7 @@ impl Holder {
         format!("{} {keys}", keys.len())
     }
 
-    /// Copies points into a std set; hashing a point clears the source container.
+    /// Copies points into a std set. Hashing a point clears the container from which the points are copied.
     #[ufunction(blueprint_callable)]
     fn hash_that_clears(&mut self, this: This<Self>) {
         for x in 0..40 {
@@ -477,7 +477,7 @@ impl Holder {
         self.kept.as_ref().map_or(0, |kept| this.open(kept).with_slice(|kept| kept.iter().sum()))
     }
 
-    /// Creates a chain of `depth` objects, each an outer of the previous one.
+    /// Creates a chain of `depth` objects. Each object is the outer of the next object.
     #[ufunction(blueprint_callable)]
     fn nest(&self, this: This<Self>, depth: u32) -> Obj<Object> {
         let first: Obj<Holder> = this.spawn(Obj::none()).expect("spawned");

@@ -1,11 +1,11 @@
-//! Initializer that runs when the file is mapped, and fails or proves that it ran, as its switches specify.
+//! Initializer that runs when the file is mapped. Its switches select a fault, or a file that proves that it ran.
 #![expect(unsafe_code, reason = "an initializer needs a linker section, and one of its faults is a crash")]
 
 extern "C" fn misbehave() {
     if fixture::on!("witness")
         && let Some(path) = std::env::var_os("ALCEDO_WITNESS")
     {
-        // Ignores a write error: the test that waits for the file reports its absence.
+        // Ignores a write error, because the test that waits for the file reports a missing file.
         let _unwritten = std::fs::write(path, "mapped");
     }
     if fixture::on!("crash-in-initializer") {

@@ -1,4 +1,4 @@
-//! Test plugin that fails as its switch or feature specifies and is healthy without any.
+//! Test plugin that fails as its switch or feature specifies. Without a switch or feature, it is healthy.
 
 #![deny(unsafe_code)]
 
@@ -46,20 +46,20 @@ fn ended() {
     misbehave(fixture::on!("panic-in-exit"), "exit");
 }
 
-/// Hook that panics on its next run, on request; empty for none.
+/// Hook that panics on its next run. A test sets this name; an empty name selects no hook.
 static NEXT: Mutex<String> = Mutex::new(String::new());
 
-/// Panics if the switch is on, and once on request. `track_caller` lets tests compare the reported location with the source.
+/// Panics if the switch is on, or once if a test requested it. `track_caller` lets tests compare the reported location with the source.
 #[track_caller]
 fn misbehave(now: bool, hook: &str) {
     wait_if_requested(hook);
     assert!(!now && !requested(hook), "broken on purpose: {hook}");
 }
 
-/// Hook that blocks on its next run until the file exists.
+/// Hook that blocks on its next run until a file exists, with the path of this file.
 static WAIT: Mutex<Option<(String, String)>> = Mutex::new(None);
 
-/// Waits for the file if the hook was requested to.
+/// Waits for the file if a test requested this hook to wait.
 fn wait_if_requested(hook: &str) {
     let hook_and_path = WAIT.lock().unwrap_or_else(PoisonError::into_inner).take_if(|(waiting, _)| waiting == hook);
     if let Some((_, path)) = hook_and_path {
@@ -69,7 +69,7 @@ fn wait_if_requested(hook: &str) {
     }
 }
 
-/// Returns `true` once if a panic of this hook was requested.
+/// Returns `true` if a test requested a panic of this hook. The next call returns `false`.
 fn requested(hook: &str) -> bool {
     let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
     let requested = *next == hook;
@@ -85,7 +85,7 @@ const PIECES: u32 = "none";
 /// Actor that fails on request.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Fragile {
-    /// Property with a default other than zero.
+    /// Property whose default is not zero.
     #[uproperty(edit_anywhere, default = 3)]
     toughness: i32,
     /// Default subobject that is destroyed if the construction fails.
@@ -95,7 +95,7 @@ pub struct Fragile {
     /// Number of pokes, kept by a reload.
     #[keep]
     pokes: u32,
-    /// Number of pokes since this generation was loaded; only a rollback preserves the value.
+    /// Number of pokes since this generation was loaded. Only a rollback preserves this number.
     nerves: u32,
 }
 
@@ -108,7 +108,7 @@ impl Fragile {
         if requested("destroy in red constructor") {
             this.destroy().unwrap_or_else(|error| panic!("{error}"));
         }
-        // All properties are still zero in a construction; a rebuild sees the values of the existing object.
+        // During a construction, all properties are still zero. During a rebuild, they have the values of the existing object.
         misbehave(fixture::on!("panic-in-rebuild") && this.toughness() != 0, "rebuild");
         if fixture::on!("meddles-in-rebuild") && this.toughness() != 0 {
             this.set_toughness(this.toughness() + 1);
@@ -128,7 +128,7 @@ impl Fragile {
         if fixture::on!("meddles-in-class-constructor") {
             let victim = this.zcall::<_, Obj<Actor>>("ex:/host.victim", ()).and_then(|victim| this.get(victim));
             let victim = victim.unwrap_or_else(|error| panic!("{error}"));
-            // By a direct memory write, and through a function of the object.
+            // Tries a direct memory write, and a function of the object.
             for refused in [victim.try_set_can_tick(true), victim.try_add_location(Vector::up(1.0))] {
                 if let Err(refused) = refused {
                     tracing::warn!(target: "meddling", "{refused}");
@@ -174,7 +174,7 @@ impl Fragile {
         self.pokes += 10;
     }
 
-    /// Destroys its own object and continues; `self` remains valid.
+    /// Destroys its own object, and continues. `self` is valid until the call returns.
     #[ufunction(blueprint_callable)]
     fn end_itself(&mut self, this: This<Self>) -> u32 {
         this.destroy().unwrap_or_else(|error| panic!("{error}"));
@@ -188,7 +188,7 @@ impl Fragile {
         format!("pokes={} nerves={}", self.pokes, self.nerves)
     }
 
-    /// Calls the function of this name and returns its result or the error.
+    /// Calls the function of this name. Returns its result or the error.
     #[ufunction(blueprint_callable)]
     fn relay(&self, this: This<Self>, name: String) -> String {
         this.zcall::<_, String>(&name, ()).unwrap_or_else(|error| format!("refused: {error}"))
@@ -206,7 +206,7 @@ impl Fragile {
         *WAIT.lock().unwrap_or_else(PoisonError::into_inner) = Some((hook, path));
     }
 
-    /// Calls the engine from a thread of the module, past every type check, and returns the reply to each call.
+    /// Calls the engine from a thread of the module and bypasses every type check. Returns the reply to each call.
     #[cfg(feature = "off-thread-call")]
     #[zmethod]
     fn call_off_thread() -> String {

@@ -1,4 +1,4 @@
-//! Invalid pointer among the class descriptions of this module; reading the description crashes.
+//! Invalid pointer among the class descriptions of this module. A read of this description crashes.
 #![expect(unsafe_code, reason = "names the section of class descriptions")]
 
 // SAFETY: none: the section holds addresses of class descriptions, and this value is an invalid address.

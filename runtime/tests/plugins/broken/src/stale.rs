@@ -2,7 +2,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-/// Has a property of another type than in the engine.
+/// Has a property whose type differs from the engine.
 #[cfg(feature = "stale-property")]
 #[uclass(imported, package = "Engine")]
 pub struct Actor {
@@ -20,7 +20,7 @@ pub struct Actor {
     warmth: f64,
 }
 
-/// Has a field of another type than in the engine.
+/// Has a field whose type differs from the engine.
 #[cfg(feature = "stale-field")]
 #[ustruct(pod, imported, package = "Engine")]
 #[derive(Debug, Default, PartialEq)]
@@ -33,7 +33,7 @@ pub struct Rotator {
     pub roll: f64,
 }
 
-/// Has another base than in the engine.
+/// Has a base that differs from the engine.
 #[cfg(feature = "stale-base")]
 #[uclass(imported, package = "Engine", base = engine_glue::World)]
 pub struct SceneComponent {}
@@ -51,7 +51,7 @@ impl Actor {
     fn receive_storm(&self);
 }
 
-/// Uses the members, because unused members are not compared.
+/// Uses the members. The host does not compare unused members.
 #[cfg(any(feature = "stale-property", feature = "stale-function", feature = "stale-owner"))]
 #[uclass(package = "Game")]
 pub struct User {}

@@ -1,4 +1,4 @@
-//! Function that is declared and never defined. The linker assumes that another library exports the symbol.
+//! Function that is declared and never defined. The linker assumes that a shared library exports the symbol.
 #![expect(unsafe_code, reason = "declares a function that is not defined")]
 
 unsafe extern "C" {

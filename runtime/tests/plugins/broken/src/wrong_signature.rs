@@ -19,7 +19,7 @@ pub struct Turner {}
 
 #[uclass]
 impl Turner {
-    /// Uses the function, because unused functions are not compared.
+    /// Uses the function. The host does not compare unused functions.
     #[ufunction]
     fn turn(&self, this: This<Self>, actor: Obj<Actor>) -> Result<(), CallError> {
         this.get(actor)?.try_add_rotation(1.0)

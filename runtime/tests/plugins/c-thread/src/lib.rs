@@ -1,5 +1,5 @@
-//! Clock driven by C code: a C thread calls back, and each call posts to the game thread. The exit hook stops the thread, because the C
-//! library does not handle unloading.
+//! Clock that C code drives. A C thread calls back, and each callback posts to the game thread. The exit hook stops the thread, because the
+//! C library does not support unloading.
 
 #![deny(unsafe_code)]
 
@@ -30,12 +30,12 @@ pub struct Clock {
 
 #[uclass]
 impl Clock {
-    /// Starts a beat every `microseconds`. Returns `false` if the metronome is already running or fails to start.
+    /// Starts a beat every `microseconds`. Returns `false` if the metronome is already running or cannot start.
     #[ufunction(blueprint_callable)]
     fn listen(&self, this: This<Self>, microseconds: u32) -> bool {
         let me = this.as_obj();
         metronome::start(microseconds, move || {
-            // Ignores beats during the module's unload.
+            // The post fails during the module's unload. Ignores beats at that time.
             let _late = task::post_to(me, |this| this.set_beats(this.beats() + 1));
         })
     }

@@ -1,4 +1,4 @@
-//! Safe wrapper of the C metronome; only one may run, from `start` to `stop`.
+//! Safe wrapper of the C metronome. Only one metronome may run at a time, from `start` to `stop`.
 #![expect(unsafe_code, reason = "calls C functions, one of which calls back")]
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -19,8 +19,8 @@ type Beat = Box<dyn Fn() + Send + Sync>;
 /// Callback of the running metronome. The box must not move or be dropped until the thread is joined.
 static RUNNING: Mutex<Option<Box<Beat>>> = Mutex::new(None);
 
-/// Calls `beat` every `microseconds`, less than a second, on the metronome's thread. Returns `false` if a metronome is running or no thread
-/// can be created.
+/// Calls `beat` on the metronome's thread every `microseconds`, which must be less than a second. Returns `false` if a metronome is running
+/// or if no thread can be created.
 pub(crate) fn start(microseconds: u32, beat: impl Fn() + Send + Sync + 'static) -> bool {
     let mut running = running();
     if running.is_some() || microseconds >= 1_000_000 {

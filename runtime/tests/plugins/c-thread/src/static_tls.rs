@@ -1,4 +1,4 @@
-//! Thread-local variable that only libraries loaded at program start can have.
+//! Thread-local variable of a kind that is only supported in libraries loaded at program start.
 #![expect(unsafe_code, reason = "declares a C function")]
 
 use std::ffi::c_int;

@@ -1,5 +1,5 @@
-//! Actors that are called in batches each frame. Tests measure the cost of calling many objects and check the remaining calls when one
-//! actor panics, destroys another, spawns a third or calls back.
+//! Actors that are called in batches each frame. Tests measure the cost of calling many objects. They also check the remaining calls after
+//! one actor panics, destroys another, spawns a third or calls back.
 
 #![forbid(unsafe_code)]
 
@@ -78,14 +78,14 @@ impl Horse {
         left.wrapping_add(right)
     }
 
-    /// Returns the build tag times 1000, plus `number`.
+    /// Returns `number` plus 1000 times the build tag.
     #[ufunction(blueprint_native_event)]
     fn answer(&self, number: i32) -> i32;
     fn answer_implementation(&self, number: i32) -> i32 {
         build_tag() * 1000 + number
     }
 
-    /// Runs one round with the action of `mood`, and returns the build tag times 100, plus the mood.
+    /// Runs one round with the action of `mood`. Returns the mood plus 100 times the build tag.
     #[ufunction]
     fn round(&mut self, this: This<Self>) -> i32 {
         self.turned += 1.0;
@@ -107,7 +107,7 @@ impl Horse {
         build_tag() * 100 + mood
     }
 
-    /// Borrows its numbers and logs during the borrow.
+    /// Borrows its numbers as a slice, and logs during the borrow.
     #[ufunction]
     fn lend(&self, this: This<Self>) {
         this.numbers().assign(vec![1.0; 4]);
@@ -126,7 +126,7 @@ impl Horse {
         zcall("ex:/host.query", (number,)).unwrap_or(-1)
     }
 
-    /// Calls `ex:/host.query` and fails: with an error if the number is zero, otherwise with a panic.
+    /// Calls `ex:/host.query` and then fails. If the number is zero, it returns an error; otherwise it panics.
     #[zmethod]
     fn query_and_fail(number: i32) -> Result<i32, String> {
         let reply: i32 = zcall("ex:/host.query", (number,)).unwrap_or(-1);

@@ -1,4 +1,4 @@
-//! Object that the host may destroy while its kept field is being saved.
+//! Object that the host may destroy while the reload saves its kept field.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Set once a foal is dropped.
 static IS_DROPPED: AtomicBool = AtomicBool::new(false);
 
-/// Calls `ex:/host.kill` during serialization and fails if it is dropped before the end.
+/// Calls `ex:/host.kill` during its serialization. The serialization fails if the foal is dropped before it ends.
 #[derive(Default)]
 struct Foal;
 
@@ -25,7 +25,7 @@ impl Serialize for Foal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         IS_DROPPED.store(false, Ordering::SeqCst);
         let _done: Result<i32, _> = zcall("ex:/host.kill", (1,));
-        // Leaves enough time for a destruction on another thread.
+        // Leaves enough time for a destruction on another thread during the save.
         sleep(Duration::from_millis(100));
         if IS_DROPPED.load(Ordering::SeqCst) {
             return Err(S::Error::custom("it was dropped while it was saved"));
@@ -56,7 +56,7 @@ impl Mare {
         Self { foal: Foal }
     }
 
-    /// Returns `true` if a foal was dropped since the last save.
+    /// Returns `true` if a foal was dropped since the last save began.
     #[zmethod]
     fn is_foal_dropped() -> bool {
         IS_DROPPED.load(Ordering::SeqCst)

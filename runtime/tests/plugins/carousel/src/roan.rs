@@ -1,4 +1,4 @@
-//! Actor that reports each of its ticks to the host and runs the requested action.
+//! Actor that reports each of its ticks to the host. It then runs the action that `deed` selects.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
@@ -7,20 +7,20 @@ use engine_glue::Actor;
 #[cfg(not(feature = "tall"))]
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Roan {
-    /// Reported number; zero reports nothing.
+    /// Number that is reported. With zero, nothing is reported.
     #[uproperty]
     number: i32,
     /// Action in a tick: 1 panics, 2 destroys `other`, 3 spawns another roan, 4 calls `receive_tick` of `other`.
     #[uproperty]
     deed: i32,
-    /// Roan to destroy or tick; may be this actor itself.
+    /// Roan to destroy or tick. It may be this actor itself.
     #[uproperty]
     other: Obj<Roan>,
 
     ticks: i32,
 }
 
-/// Roan with additional properties before, between and after the others, so that all offsets differ.
+/// Roan with additional properties before, between and after the others. All offsets therefore differ from those of the first build.
 #[cfg(feature = "tall")]
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Roan {
@@ -95,7 +95,7 @@ impl Roan {
     }
 }
 
-/// Calls the host on drop; the call has no effect.
+/// Calls the host when it is dropped. This call has no effect.
 impl Drop for Roan {
     fn drop(&mut self) {
         let _no_caller: Result<i32, _> = zcall("ex:/host.tick", (self.ticks,));

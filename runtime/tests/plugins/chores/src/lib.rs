@@ -1,4 +1,4 @@
-//! Robot with timers, tasks and posted closures. Each action and its time is logged, so that tests can check the order.
+//! Robot with timers, tasks and posted closures. The log contains each action and its time, so that tests can check the order.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +28,7 @@ fn started() {
 }
 
 fn ended() {
-    // Requests from here on are refused, because the module is being unloaded.
+    // From here on, requests are refused, because the module is being unloaded.
     let late = post(|| log_line("posted by the exit hook"));
     log_line(&late.map_or_else(|error| format!("exit: {error}"), |()| "exit: posted".to_owned()));
 }
@@ -52,7 +52,7 @@ impl Drop for Held {
 }
 
 thread_local! {
-    /// Wakers of the waiting tasks; a static without a destructor would also work.
+    /// Wakers of the waiting tasks. A static without a destructor would be equally correct.
     static DOORBELL: RefCell<Vec<Waker>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -62,7 +62,7 @@ pub struct Robot {
     /// Number of runs of its timer, visible to the host.
     #[uproperty(edit_anywhere, default = 0)]
     beats: i32,
-    /// Number of steps of its tasks, in the plugin part: only a rollback preserves the value.
+    /// Number of steps of its tasks. The plugin part contains this number, so only a rollback preserves it.
     steps: u32,
     /// Handle of the beating timer.
     beating: Option<TaskHandle>,

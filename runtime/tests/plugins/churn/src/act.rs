@@ -1,4 +1,4 @@
-//! Execution of one operation.
+//! Executes one operation.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -152,13 +152,13 @@ fn put<K>(slots: &mut [Option<K>; SLOTS as usize], slot: usize, value: K) -> u64
     1
 }
 
-/// Returns a name that no thing has had.
+/// Returns a name that no thing has had so far.
 fn next_name(this: This<Yard>) -> String {
     this.set_named(this.named() + 1);
     format!("t{}t", this.named())
 }
 
-/// Spawns a thing that only its slot keeps alive. Returns its handle.
+/// Spawns a thing that only its slot keeps alive. Returns the handle of the thing.
 pub(crate) fn spawn(this: This<Yard>, op: Op) -> u64 {
     let class = SubclassOf::<Thing>::of({ op.dice }.class()).expect("the class exists");
     let yard = this.as_base().as_obj();
@@ -169,7 +169,7 @@ pub(crate) fn spawn(this: This<Yard>, op: Op) -> u64 {
     thing.handle().0
 }
 
-/// Keeps the target of a weak kind of reference.
+/// Keeps the target of a reference of a weak kind.
 fn adopt(this: This<Yard>, other: &This<Thing>, op: Op) -> u64 {
     let found = match { op.dice }.below(3) {
         0 => other.neighbor().obj(),

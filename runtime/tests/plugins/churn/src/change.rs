@@ -1,4 +1,4 @@
-//! In-place changes of values of each kind. The test has the same changes for std values, with the same draws and results.
+//! In-place changes of values of each kind. The test makes the same changes to std values, with the same random draws and the same results.
 
 use alcedo_plugin_api::Kind;
 use alcedo_plugin_api::prelude::*;
@@ -22,7 +22,7 @@ impl Context<'_> {
         UName::of(&self.yard, text).expect("a host")
     }
 
-    /// Returns the handle of an alive object; zero otherwise.
+    /// Returns the handle of the object, or zero if the object is not alive.
     pub(crate) fn living(&self, thing: Obj<Thing>) -> u64 {
         if thing.is_expired(&self.yard) { 0 } else { thing.handle().0 }
     }
@@ -30,9 +30,9 @@ impl Context<'_> {
 
 /// Kind of value that operations change.
 pub(crate) trait Change: Kind + Default + Clone + Send + PartialEq + 'static {
-    /// `true` if the model can compare two values. Weak kinds of references are excluded: two expired ones may have had different targets.
+    /// `true` if the model can compare two values. `false` for weak kinds: two expired references may have had different targets.
     const COMPARES: bool = true;
-    /// `true` if parsing restores a printed value in full, which is false for names of objects that may be destroyed.
+    /// `true` if parsing restores a printed value completely. This is `false` for names of objects that may be destroyed.
     const PRINTS: bool = true;
 
     /// Changes a value and returns a digest of the result.

@@ -1,5 +1,5 @@
-//! Random operations on values of every kind. `ops.rs` draws the operations; this plugin applies them to values in host memory, and a test
-//! draws the same operations and checks each reply against a model.
+//! Random operations on values of every kind. `ops.rs` draws the operations. This plugin applies them to values in host memory. A test
+//! draws the same operations, and checks each reply against a model.
 
 #![forbid(unsafe_code)]
 
@@ -23,10 +23,10 @@ module! { name: "churn" }
 /// Object that runs all operations.
 #[uclass(package = "Game")]
 pub struct Yard {
-    /// Kept things; empty slots are none.
+    /// Things that the yard keeps. An empty slot is none.
     #[uproperty]
     pool: UArray<Obj<Thing>>,
-    /// Thing that shows the plugin's owned values to the host.
+    /// Thing into which the plugin copies its owned values, so that the host can read them.
     #[uproperty]
     mirror: Obj<Thing>,
     /// Index of the current operation.
@@ -64,7 +64,7 @@ impl Yard {
         this.set_mirror(this.spawn::<Thing>(this.as_base().as_obj()).expect("a thing"));
     }
 
-    /// Runs operations in order and returns the reply to each.
+    /// Runs operations in order. Returns the reply to each operation.
     #[ufunction]
     fn run(&mut self, this: This<Self>, seed: u64, from: u64, count: u32) -> Vec<u64> {
         let mut answers = Vec::new();
@@ -75,7 +75,7 @@ impl Yard {
         answers
     }
 
-    /// Copies the owned values of a slot into the mirror; bit `n` of the reply is set if the kind `n` has a value.
+    /// Copies the owned values of a slot into the mirror. Bit `n` of the reply is set if the slot has a value of kind `n`.
     #[ufunction]
     fn show(&self, this: This<Self>, slot: u32) -> u64 {
         let mirror = this.get(this.mirror()).expect("the mirror is alive");

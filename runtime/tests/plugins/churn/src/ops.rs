@@ -1,5 +1,5 @@
-//! Operations drawn from a seed. The plugin and the test both include this file, so the number of an operation identifies it: the plugin
-//! applies it to values in host memory, the test to values of std.
+//! Operations drawn from a seed. The plugin and the test both include this file, so a number identifies an operation for both. The plugin
+//! applies the operation to values in host memory, and the test applies it to values of std.
 
 /// Maximum number of things.
 pub(crate) const THINGS: u64 = 12;
@@ -36,17 +36,17 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `limit`, which must not be zero.
+    /// Returns a number below `limit`. `limit` must not be zero.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit
     }
 
-    /// Returns a number from a small range, so that draws repeat.
+    /// Returns a number from a small range, so that numbers repeat.
     pub(crate) fn number(&mut self) -> f64 {
         self.below(40) as f64 / 2.0 - 4.0
     }
 
-    /// Returns a word, often a repeated one; some are empty, long or multi-byte.
+    /// Returns a word. Words often repeat; some are empty, long or multi-byte.
     pub(crate) fn word(&mut self) -> String {
         match self.below(12) {
             0 => String::new(),
@@ -61,7 +61,7 @@ impl Dice {
         (0..1 + self.below(2)).map(|_| letters[self.below(6) as usize]).collect()
     }
 
-    /// Returns a name from a short list; never empty.
+    /// Returns a name from a short list. The name is never empty.
     pub(crate) fn name(&mut self) -> &'static str {
         ["red", "round", "Red", "tall", "t\u{f6}rn", "quick_1", "quick_2", "low"][self.below(8) as usize]
     }
@@ -82,7 +82,7 @@ impl Dice {
             [self.below(3) as usize]
     }
 
-    /// Returns the name of a function of things that takes a number.
+    /// Returns the name of a function of things. The function takes a number.
     pub(crate) fn listener(&mut self) -> &'static str {
         if self.below(2) == 0 { "hear" } else { "hear_twice" }
     }
@@ -98,7 +98,7 @@ pub(crate) fn add_received(received: u64, stamp: u32) -> u64 {
     received.wrapping_mul(31).wrapping_add(stamp.into())
 }
 
-/// Calls a macro with all kinds of values that are both a property of things and owned by plugin code: name, plugin type, model type.
+/// Calls a macro with all kinds that plugin code owns and that things have as properties: name, plugin type, model type.
 macro_rules! kinds {
     ($then:ident) => {
         $then! {
@@ -134,7 +134,7 @@ pub(crate) use kinds;
 
 macro_rules! fields {
     ($($name:ident: $plugin:ty, $model:ty;)*) => {
-        /// Names of the properties that plugin code keeps copies of.
+        /// Names of the properties of which plugin code keeps copies.
         pub(crate) const FIELDS: &[&str] = &[$(stringify!($name)),*];
     };
 }
@@ -153,13 +153,13 @@ pub(crate) enum Verb {
     IntoHost,
     /// Assigns a property to an owned value.
     Take,
-    /// Assigns a property of another thing, or of the same one.
+    /// Assigns a property of another thing, or of the same thing.
     Copy,
     /// Clones an owned value.
     Twin,
     /// Creates a default owned value.
     New,
-    /// Moves an owned value to another slot and drops the previous value there.
+    /// Moves an owned value to another slot. Drops the previous value of that slot.
     Move,
     /// Compares a property with an owned value.
     Compare,
@@ -169,15 +169,15 @@ pub(crate) enum Verb {
     Drop,
     /// Drops an owned value on one of the plugin's worker threads.
     DropByWorker,
-    /// Drops an owned value on a new thread, which is joined.
+    /// Drops an owned value on a new thread. The operation joins this thread.
     DropByThread,
-    /// Drops an owned value on a new thread, which is never joined.
+    /// Drops an owned value on a new thread. No operation joins this thread.
     DropDetached,
     /// Writes numbers, strings and names that are not conjugates.
     Plain,
     /// Copies std values in and out.
     Std,
-    /// Calls a function with a property and an owned value as arguments and an owned result.
+    /// Calls a function that returns an owned value. Its arguments are a property and an owned value.
     Call,
     /// Creates an owned value in the plugin part of a thing.
     Keep,
@@ -187,13 +187,13 @@ pub(crate) enum Verb {
     Destroy,
     /// Removes a thing from the kept things.
     Forget,
-    /// Keeps a thing again that a weak reference resolves to.
+    /// Keeps a thing again if a weak reference resolves to it.
     Adopt,
     /// Renames a thing.
     Rename,
-    /// Uses the view of an element after its container has grown.
+    /// Uses the view of an element after the container has grown.
     StaleElement,
-    /// Uses the view of a property after its owner was destroyed.
+    /// Uses the view of a property after the owner of the property was destroyed.
     StaleOwner,
     /// Uses handles of destroyed things.
     StaleHandle,
@@ -265,5 +265,5 @@ impl Op {
     }
 }
 
-/// Result of an operation without a value to work on.
+/// Result of an operation that found no value to use.
 pub(crate) const NOTHING: u64 = u64::MAX;

@@ -1,4 +1,4 @@
-//! Values owned by plugin code: up to four of every kind, and handles of destroyed things.
+//! Values owned by plugin code: up to four values of every kind. Also the handles of destroyed things.
 
 use std::array;
 
@@ -13,7 +13,7 @@ use crate::threads::Workers;
 /// Slots for values of one kind.
 pub(crate) type Slots<K> = [Option<K>; SLOTS as usize];
 
-/// State of the yard. Each reload creates a new one; the old one is dropped with its generation.
+/// State of the yard. Each reload creates new state. The old state is dropped with its generation.
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) owned_values: OwnedValues,
@@ -32,7 +32,7 @@ impl Own {
     }
 }
 
-/// Runs on the finalizer thread after the end of the generation, when all values must have expired.
+/// Runs on the finalizer thread after the end of the generation. At that time all values must have expired.
 impl Drop for Own {
     fn drop(&mut self) {
         let (expired, usable) = self.owned_values.count_expired();
@@ -61,7 +61,7 @@ macro_rules! owned_values {
         }
 
         impl OwnedValues {
-            /// Returns the numbers of expired and of usable values.
+            /// Returns the number of expired values and the number of usable values.
             fn count_expired(&self) -> (usize, usize) {
                 let counts = [$(expired(&self.$name, |black| black.is_expired())),*];
                 counts.into_iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))

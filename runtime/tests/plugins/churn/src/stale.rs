@@ -1,4 +1,4 @@
-//! Accesses to invalid values. Each must be refused with its typed error; the replies count the accesses that were not.
+//! Accesses to invalid values. The host must refuse each access with its typed error. The replies count the accepted accesses.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::ops::{Dice, LONG};
 use crate::owned_values::Own;
 use crate::thing::Thing;
 
-/// Adds the correctly refused accesses to the counter and returns the number of the others.
+/// Adds the correctly refused accesses to the counter. Returns the number of all other accesses.
 fn count_accepted<const N: usize>(this: This<Yard>, expected: FailureKind, kinds: [Option<FailureKind>; N]) -> u64 {
     let right = kinds.iter().filter(|kind| **kind == Some(expected)).count();
     this.set_refused(this.refused() + right as u64);
@@ -21,7 +21,7 @@ fn kind<T>(result: Result<T, CallError>) -> Option<FailureKind> {
     result.err().map(|error| error.kind())
 }
 
-/// Uses views of elements that have moved, that were removed, and that were nested in removed elements.
+/// Uses views of elements that have moved, that were removed, or that were nested in removed elements.
 pub(crate) fn element(this: This<Yard>, thing: &This<Thing>) -> u64 {
     let rows = thing.rows();
     if rows.len() as u64 >= LONG {
@@ -72,7 +72,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
     count_accepted(this, FailureKind::EXPIRED, refused) + u64::from(is_resolved)
 }
 
-/// Uses handles of destroyed things, whose slots may be reused.
+/// Uses handles of destroyed things. The slots of these things may be reused.
 pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     let mut wrong = 0;
     for _time in 0..3.min(own.graves.len()) {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Number of values that other threads have yet to drop.
+/// Number of values that other threads must still drop.
 static PENDING: AtomicUsize = AtomicUsize::new(0);
 
 /// Value that another thread drops.

@@ -1,4 +1,4 @@
-//! Classes of the first declaration whose conversions are for structs, references, subobjects and other bases.
+//! Classes of the first declaration. Their conversions are for structs, references, subobjects and other bases.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
@@ -42,7 +42,7 @@ pub struct Buoy {
     depth: f64,
 }
 
-/// A gauge whose coordinates are those of its base.
+/// A gauge that inherits its coordinates from its base.
 #[uclass(package = "Game", base = Gauge)]
 #[derive(Default)]
 pub struct Compass {}

@@ -1,4 +1,4 @@
-//! The declaration after the first one: the heat is a whole number, the filling a fraction, and the location has a distance.
+//! The declaration after the first one. The heat is a whole number, the filling a fraction, and the location has a distance.
 
 use alcedo_plugin_api::prelude::*;
 

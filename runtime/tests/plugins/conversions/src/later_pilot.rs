@@ -1,4 +1,4 @@
-//! Classes of the later declaration whose conversions are for structs, references, subobjects and other bases.
+//! Classes of the later declaration. Their conversions are for structs, references, subobjects and other bases.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};
@@ -34,7 +34,7 @@ pub struct Pilot {
     #[uproperty]
     #[migrate(from = "HealthV1", with = Self::of_health)]
     health: HealthV2,
-    /// Pilot that the pilot attacks.
+    /// Pilot that this pilot attacks.
     #[uproperty]
     #[migrate(from = "Obj<Gauge>", with = Self::of_target)]
     target: Obj<Pilot>,
@@ -81,7 +81,7 @@ impl Buoy {
     }
 }
 
-/// A gauge with its own coordinates, of which the base has one no longer.
+/// A gauge that declares a coordinate of its own, because the base no longer has this coordinate.
 #[uclass(package = "Game", base = Gauge)]
 #[derive(Default)]
 pub struct Compass {
@@ -90,7 +90,7 @@ pub struct Compass {
     east: f64,
 }
 
-/// Value of a sensor, which has another field than in the first declaration.
+/// Value of a sensor. One of its fields differs from the first declaration.
 #[ustruct(pod, package = "Game")]
 #[derive(Debug, PartialEq)]
 pub struct Reading {

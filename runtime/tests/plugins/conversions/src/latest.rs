@@ -1,4 +1,4 @@
-//! The declaration after the later one: the heat is a number again, in tenths, and the health has other fields.
+//! The declaration after the later one. The heat is a number in tenths of a degree, and the health has other fields.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -37,7 +37,7 @@ pub struct HealthV2 {
 pub struct HealthV3 {
     /// Points.
     pub points: f64,
-    /// Share of the energy that is not points.
+    /// Share of the energy that does not consist of points.
     pub magic: f64,
 }
 

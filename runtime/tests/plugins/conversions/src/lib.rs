@@ -1,6 +1,6 @@
-//! A gauge and other classes in four declarations. Values are converted from one to the next by functions of the plugin, `#[migrate]`,
-//! which also count their calls. The switches `fails` and `panics` make one function fail for values above 1000; `calls` makes it call the
-//! host.
+//! A gauge and other classes in four declarations. Functions of the plugin with `#[migrate]` convert values from one declaration to the
+//! next, and count their calls. The switches `fails` and `panics` make one of these functions fail for values above 1000. The switch
+//! `calls` makes this function call the host.
 
 #![forbid(unsafe_code)]
 

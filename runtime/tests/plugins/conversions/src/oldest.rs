@@ -1,4 +1,4 @@
-//! The declaration before the first one: the heat is a string.
+//! The declaration before the first one. The heat is a string.
 
 use alcedo_plugin_api::prelude::*;
 

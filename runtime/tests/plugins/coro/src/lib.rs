@@ -1,4 +1,4 @@
-//! Stackful coroutines in safe code. Each function suspends a coroutine inside of a scope that must be closed in order, and reports the
+//! Stackful coroutines in safe code. Each function suspends a coroutine inside a scope that must be closed in order. Then it reports the
 //! outcome.
 #![forbid(unsafe_code)]
 #![expect(missing_docs, reason = "a fixture")]
@@ -63,7 +63,7 @@ impl Sleeper {
         LINES.take().join("\n")
     }
 
-    /// Borrows one part mutably twice: a loan ends while a coroutine borrows the part.
+    /// Tries to borrow one part mutably twice. A loan ends while a coroutine borrows the part.
     #[ufunction(blueprint_callable)]
     fn two_muts(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -85,7 +85,7 @@ impl Sleeper {
         });
     }
 
-    /// Keeps a frame-bound object beyond its frame.
+    /// Tries to keep a frame-bound object beyond the end of its frame.
     #[ufunction(blueprint_callable)]
     fn sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -106,7 +106,7 @@ impl Sleeper {
         });
     }
 
-    /// Uses a slice, a loan and a call inside of a coroutine that captures `this` of the surrounding frame.
+    /// Uses a slice, a loan and a call inside a coroutine. The coroutine captures `this` of the surrounding frame.
     #[ufunction(blueprint_callable)]
     fn inside(&mut self, this: This<Self>) {
         this.numbers().assign(vec![7_u64; 64]);
@@ -149,7 +149,7 @@ impl Sleeper {
         self.words.len() as u64
     }
 
-    /// Runs a generator that suspends below a host frame, in a call by name and in a call by handle.
+    /// Runs a generator that suspends below a host frame. The frame belongs to a call by handle, and then to a call by name.
     #[ufunction(blueprint_callable)]
     fn deep_sleep(me: Obj<Sleeper>) {
         let _posted = post(move || {
@@ -166,7 +166,7 @@ impl Sleeper {
         });
     }
 
-    /// Cancels a timer and a task on the stack of a coroutine. Each records its drop.
+    /// Cancels a timer and a task on the stack of a coroutine. Each of them records its drop.
     #[ufunction(blueprint_callable)]
     fn cancel_asleep() {
         struct Noted(&'static str);

@@ -1,4 +1,4 @@
-//! Outcomes of direct calls to host code, in states that allow them and states that do not, as lines for tests.
+//! Makes direct calls to host code, in states that allow them and in states that do not. Returns their outcomes as lines for tests.
 
 use std::cell::RefCell;
 
@@ -80,7 +80,7 @@ impl Witness {
         all(this.as_base()).join("\n")
     }
 
-    /// Makes all calls while a host slice is borrowed, after all have succeeded.
+    /// Makes all calls once, and then again while a host slice is borrowed.
     #[ufunction]
     fn call_all_while_borrowed(&self, this: This<Self>) -> String {
         let _before = all(this.as_base());
@@ -88,7 +88,7 @@ impl Witness {
         this.numbers().with_slice(|_numbers| all(this.as_base())).join("\n")
     }
 
-    /// Makes all calls while a slice is borrowed, after an inner borrow has ended.
+    /// Makes all calls while a slice is borrowed, and after an inner borrow has ended.
     #[ufunction]
     fn call_all_after_inner_slice(&self, this: This<Self>) -> String {
         let _before = all(this.as_base());
@@ -100,7 +100,7 @@ impl Witness {
         borrowed.join("\n")
     }
 
-    /// Calls a leaf of the host by its pointer, which is allowed while a slice is borrowed.
+    /// Calls a leaf of the host by its pointer. This call is allowed while a slice is borrowed.
     #[ufunction]
     fn call_leaf_while_borrowed(&self, this: This<Self>, left: i32) -> String {
         let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("declared by the host");
@@ -116,13 +116,13 @@ impl Witness {
         all(this.as_base()).join("\n")
     }
 
-    /// Calls the host's `count`, which may fail.
+    /// Calls the host's `count`. This function may fail.
     #[ufunction]
     fn count_what(&self, this: This<Self>, number: i32) -> String {
         format_outcome("count", this.count(number))
     }
 
-    /// Calls the event of several adders in one batch; some may be destroyed or fail.
+    /// Calls the event of several adders in one batch. Some adders may be destroyed, and some calls may fail.
     #[ufunction]
     fn sum_of_each(&self, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>, left: i32) -> String {
         let sum_up = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:sum_up").expect("declared by the host");
@@ -136,7 +136,7 @@ impl Witness {
         }
     }
 
-    /// Calls a method without parameters on several adders in one batch, by name; returns the results and the error kinds.
+    /// Calls a method without parameters on several adders in one batch, by name. Returns the results and the error kinds.
     #[ufunction]
     fn each(&self, name: String, first: Obj<Adder>, second: Obj<Adder>, third: Obj<Adder>) -> String {
         let function = match ZMethod::<(), i32>::find(&name) {
@@ -173,7 +173,7 @@ impl Witness {
         format_outcome("bad end", this.get(other).and_then(|other| other.end_badly()))
     }
 
-    /// Calls `count` of another adder with zero, which must fail.
+    /// Calls `count` of another adder with zero. This call must fail.
     #[ufunction]
     fn count_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         format_outcome("count", this.get(other).and_then(|other| other.count(0)))
@@ -185,7 +185,7 @@ impl Witness {
         format_outcome("sum", this.get(other).and_then(|other| other.try_sum_up(1, 2)))
     }
 
-    /// Calls the event of another adder in a loop; the override panics at the second sum.
+    /// Calls the event of another adder in a loop. The override panics at the second sum.
     #[ufunction]
     fn sums_of(&self, this: This<Self>, other: Obj<Adder>) -> String {
         let other = this.get(other).expect("alive");

@@ -1,6 +1,6 @@
 //! Adds two numbers through every kind of call, from the host and to the host. Benchmarks measure the cost of calls. Tests check calls
-//! through handles of an old generation. In the measured loops, `black_box` hides the callee from the compiler, and each sum depends on the
-//! previous one.
+//! through handles of an old generation. In the measured loops, `black_box` hides the callee from the compiler. Each sum depends on the
+//! previous sum.
 
 #![forbid(unsafe_code)]
 
@@ -34,26 +34,26 @@ pub struct Crossing {
 
 #[uclass]
 impl Crossing {
-    /// Returns the sum, computed by this module.
+    /// Returns the sum. This module computes it.
     #[ufunction]
     fn add(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 
-    /// Calls the host's method `times` times; for a benchmark.
+    /// Calls the host's method `times` times. Used by a benchmark.
     #[ufunction]
     fn method_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| this.add_inside(sum, 1))
     }
 
-    /// Calls the host's function by dynamic call `times` times; for a benchmark.
+    /// Calls the host's function by dynamic call `times` times. Used by a benchmark.
     #[ufunction]
     fn values_often(&self, this: This<Self>, times: u64) -> i32 {
         let add = |sum| this.zcall_any::<_, i32>("ex:/host.add", (black_box(sum), 1)).expect("a sum");
         (0..times).fold(0, |sum, _| add(sum))
     }
 
-    /// Calls the host's method on a thousand adders per batch, `times` times in total; for a benchmark.
+    /// Calls the host's method on a thousand adders per batch, `times` times in total. Used by a benchmark.
     #[ufunction]
     fn method_on_each_often(&mut self, this: This<Self>, times: u64) -> i32 {
         let add = ZMethod::<(i32, i32), i32>::find("uf:/Script/Test.Adder:add_inside").expect("declared by the host");
@@ -68,13 +68,13 @@ impl Crossing {
         sum
     }
 
-    /// Calls the host's event `times` times; for a benchmark.
+    /// Calls the host's event `times` times. Used by a benchmark.
     #[ufunction]
     fn event_often(&self, this: This<Self>, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| this.sum_up(sum, 1))
     }
 
-    /// Calls an override of the host's event `times` times; for a benchmark.
+    /// Calls an override of the host's event `times` times. Used by a benchmark.
     #[ufunction]
     fn override_often(&mut self, this: This<Self>, times: u64) -> i32 {
         if self.turn.is_none() {
@@ -84,7 +84,7 @@ impl Crossing {
         (0..times).fold(0, |sum, _| turn.sum_up(sum, 1))
     }
 
-    /// Reads and writes the host's property `times` times by a cached handle; for a benchmark.
+    /// Reads and writes the host's property `times` times by a cached handle. Used by a benchmark.
     #[ufunction]
     fn property_often(&self, this: This<Self>, times: u64) -> i32 {
         let total = ZProperty::<i32>::find("up:/Script/Test.Adder:total").expect("declared by the host");
@@ -105,14 +105,14 @@ pub struct Turn {}
 
 #[uclass]
 impl Turn {
-    /// Returns the sum, computed by this module.
+    /// Returns the sum. This module computes it.
     #[overrides(Adder)]
     fn sum_up(&self, left: i32, right: i32) -> i32 {
         left.wrapping_add(right)
     }
 }
 
-/// Adder that calls the host's `count` from an override that the host calls.
+/// Adder whose override calls the host's `count`. The host calls the override.
 #[uclass(package = "Game", base = Adder)]
 #[derive(Default)]
 pub struct Echo {}
@@ -158,9 +158,9 @@ impl Add for Plain {
 type TwoToOne = ZFunction<(i32, i32), i32>;
 
 thread_local! {
-    /// Function found by `keep`.
+    /// Handle of the function that `keep` has found.
     static KEPT: RefCell<Option<ZFunction<(), u64>>> = const { RefCell::new(None) };
-    /// Property found by `keep_property`.
+    /// Handle of the property that `keep_property` has found.
     static KEPT_PROPERTY: RefCell<Option<ZProperty<i32>>> = const { RefCell::new(None) };
 }
 
@@ -175,7 +175,7 @@ impl Sums {
         left.wrapping_add(right)
     }
 
-    /// Calls the named function `times` times by a handle; for a benchmark.
+    /// Calls the named function `times` times by a handle. Used by a benchmark.
     #[zmethod]
     fn call_often(name: String, times: u64) -> i32 {
         let function = black_box(TwoToOne::find(&name).expect("declared by the host"));
@@ -189,7 +189,7 @@ impl Sums {
         (0..times).fold(0, |sum, _| query.call((sum, 1)).expect("a sum"))
     }
 
-    /// Calls the named function `times` times by its pointer if it is a leaf; for a benchmark.
+    /// If the named function is a leaf, calls it `times` times by its pointer. Used by a benchmark.
     #[zmethod]
     fn call_often_hot(name: String, times: u64) -> i32 {
         let function = black_box(TwoToOne::find(&name).expect("declared by the host"));
@@ -197,14 +197,14 @@ impl Sums {
         sum.expect("the function has a pointer")
     }
 
-    /// Calls the named function once by its pointer; returns the sum or the error.
+    /// Calls the named function once by its pointer. Returns the sum or the error.
     #[zmethod]
     fn call_hot_with(name: String, left: i32) -> String {
         let ended = TwoToOne::find(&name).and_then(|function| function.hot(|add| add.call((left, 1)))?);
         ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
     }
 
-    /// Returns the name of the named method, or the error of the look-up.
+    /// Returns the name of the named method. If the look-up fails, returns the error.
     #[zmethod]
     fn find_method(name: String) -> String {
         match ZMethod::<(i32, i32), i32>::find(&name) {
@@ -213,34 +213,34 @@ impl Sums {
         }
     }
 
-    /// Calls the named function `times` times by name; for a benchmark.
+    /// Calls the named function `times` times by name. Used by a benchmark.
     #[zmethod]
     fn call_by_name_often(name: String, times: u64) -> i32 {
         (0..times).fold(0, |sum, _| zcall(black_box(&name), (black_box(sum), 1)).expect("a sum"))
     }
 
-    /// Calls a C function `times` times by pointer; for a benchmark.
+    /// Calls a C function `times` times by pointer. Used by a benchmark.
     #[zmethod]
     fn call_often_plain(times: u64) -> i32 {
         let add = black_box(add_plain as extern "C" fn(i32, i32) -> i32);
         (0..times).fold(0, |sum, _| add(sum, 1))
     }
 
-    /// Calls a trait object `times` times; for a benchmark.
+    /// Calls a trait object `times` times. Used by a benchmark.
     #[zmethod]
     fn call_often_dyn(times: u64) -> i32 {
         let add: Box<dyn Add> = black_box(Box::new(Plain));
         (0..times).fold(0, |sum, _| add.add(sum, 1))
     }
 
-    /// Calls the named function once; returns the sum or the error.
+    /// Calls the named function once. Returns the sum or the error.
     #[zmethod]
     fn call_with(name: String, left: i32) -> String {
         let ended = TwoToOne::find(&name).and_then(|function| function.call((left, 1)));
         ended.map_or_else(|error| error.to_string(), |sum| sum.to_string())
     }
 
-    /// Looks up a property and keeps the handle; returns an empty string or the error.
+    /// Looks up a property, and keeps its handle. Returns an empty string or the error.
     #[zmethod]
     fn keep_property(name: String) -> String {
         match ZProperty::find(&name) {
@@ -252,7 +252,7 @@ impl Sums {
         }
     }
 
-    /// Reads the kept property; returns the number or the error.
+    /// Reads the kept property. Returns the number or the error.
     #[zmethod]
     fn read_kept(object: Obj<Object>) -> String {
         KEPT_PROPERTY.with_borrow(|kept| match kept.as_ref().map(|kept| kept.read(object)) {
@@ -262,7 +262,7 @@ impl Sums {
         })
     }
 
-    /// Looks up a function and keeps the handle; returns an empty string or the error.
+    /// Looks up a function, and keeps its handle. Returns an empty string or the error.
     #[zmethod]
     fn keep(name: String) -> String {
         match ZFunction::find(&name) {
@@ -274,7 +274,7 @@ impl Sums {
         }
     }
 
-    /// Calls the kept function; returns the number or the error.
+    /// Calls the kept function. Returns the number or the error.
     #[zmethod]
     fn call_kept() -> String {
         KEPT.with_borrow(|kept| match kept.as_ref().map(|kept| kept.call(())) {

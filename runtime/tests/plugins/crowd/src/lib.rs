@@ -1,9 +1,9 @@
-//! Minimal classes for measuring the cost of a reload per object. Each feature is one change of both classes.
+//! Minimal classes that measure the cost of a reload per object. Each feature makes one change to both classes.
 
 #![forbid(unsafe_code)]
 
-/// Declares a class with one property, in the form that the features of the build select. A field of a reflected class has no
-/// condition, so each form is a declaration of the whole class.
+/// Declares a class with one property, in the form that the features of the build select. A field of a reflected class cannot have a
+/// condition. Each form therefore declares the whole class.
 macro_rules! crowd_class {
     (
         $(#[$($doc:tt)*])*

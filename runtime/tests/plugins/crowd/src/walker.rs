@@ -5,7 +5,7 @@ use alcedo_plugin_api::prelude::*;
 use crate::SCALE;
 
 crowd_class! {
-    /// Class with a plugin part of three words, which a reload creates again.
+    /// Class with a plugin part of three words. A reload creates this plugin part again.
     Walker, inserted base Mover, default 1.5, other default 1.75, fields {
         /// Meters walked since this generation was loaded.
         walked: f64,

@@ -1,4 +1,4 @@
-//! Extends a host class that `crossings` calls, with and without an override, to test calls after each reload.
+//! Extends a host class that `crossings` calls, with or without an override. Tests make these calls after each reload.
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,7 @@ pub struct Detour {
 #[cfg(feature = "override")]
 #[uclass]
 impl Detour {
-    /// Returns the sum plus one; panics if the result is thirteen.
+    /// Returns the sum plus one. Panics if the result is thirteen.
     #[overrides(Adder)]
     fn sum_up(&self, this: This<Self>, left: i32, right: i32) -> i32 {
         let sum = this.base_sum_up(left, right).wrapping_add(1);

@@ -1,4 +1,4 @@
-//! Tables of functions that a module and its host exchange at load: `entry_table!` and the entry method.
+//! Tables of functions that a module and its host exchange when the module is loaded: `entry_table!` and the entry method.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Tables of the same names with other entries, like a module built against an older host.
+//! Tables whose names are equal and whose entries differ, as in a module built for an older host.
 
 use alcedo_plugin_api as alcedo;
 
@@ -24,7 +24,7 @@ alcedo::entry_table! {
     }
 }
 
-/// Takes the table of the host.
+/// Receives the table of the host.
 #[cfg(feature = "other-engine")]
 pub fn accepts(engine: &'static Engine) {
     panic!("the host refuses {engine:?}");

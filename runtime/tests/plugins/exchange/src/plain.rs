@@ -1,4 +1,4 @@
-//! Tables as the host expects them.
+//! Tables that match the definitions of the host.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ include!("tables.rs");
 static ENGINE: OnceLock<&Engine> = OnceLock::new();
 static COUNTED: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// Receives the functions of the host and returns the functions of the module.
+/// Receives the functions of the host. Returns the functions of the module.
 pub fn entry(engine: &'static Engine) -> Scores {
     ENGINE.set(engine).expect("the entry method runs once");
     if fixture::on!("panics-in-entry") {
@@ -46,7 +46,7 @@ pub fn entry(engine: &'static Engine) -> Scores {
     }
 }
 
-/// Calls the host before the commit of the module.
+/// Calls the host before the module is committed.
 pub fn main() {
     COUNTED.store(kind_of(engine_of().count.call(())), Ordering::Relaxed);
     if fixture::on!("panics-in-main") {
@@ -58,7 +58,7 @@ fn engine_of() -> &'static Engine {
     ENGINE.get().expect("the entry method was called")
 }
 
-/// Returns the number of the error kind; zero without an error.
+/// Returns the number of the error kind, or zero without an error.
 fn kind_of<T>(result: Result<T, CallError>) -> u32 {
     result.map_or_else(|error| error.kind().0, |_| 0)
 }

@@ -1,4 +1,4 @@
-// Both tables. The module and the host each include this file in a scope where `alcedo` is their crate.
+// Declares both tables. The module and the host each include this file in a scope where `alcedo` is their crate.
 
 alcedo::entry_table! {
     /// Implemented by the host.
@@ -17,25 +17,25 @@ alcedo::entry_table! {
 alcedo::entry_table! {
     /// Implemented by the module.
     pub module struct Scores {
-        /// Returns the sum, computed by the host; zero on failure.
+        /// Returns the sum that the host computes, or zero if the call fails.
         add: fn(i32, i32) -> i32,
-        /// Returns the sum, computed by the module.
+        /// Returns the sum. The module computes it.
         add_here: fn(i32, i32) -> i32,
         /// Returns the number of the build.
         build: fn() -> u32,
         /// Panics unless the number is zero.
         fail: fn(u32) -> bool,
-        /// Panics on a thread of the module unless the number is zero; returns `true` after a panic.
+        /// Panics on a thread of the module unless the number is zero. Returns `true` after a panic.
         fail_apart: fn(u32) -> bool,
-        /// Calls `fail` of the host; returns the kind of the error.
+        /// Calls `fail` of the host. Returns the kind of the error.
         host_fails: fn(u32) -> u32,
-        /// Calls `count` of the host; returns the kind of the error.
+        /// Calls `count` of the host. Returns the kind of the error.
         count: fn() -> u32,
         /// Adds one through the host, repeatedly.
         add_often: fn(u64) -> i32,
-        /// Adds one through the function pointer, repeatedly; returns -1 without a pointer.
+        /// Adds one through the function pointer, repeatedly. Returns -1 without a pointer.
         add_often_hot: fn(u64) -> i32,
-        /// Adds through the host on a thread of the module; returns the negated kind of an error.
+        /// Adds through the host on a thread of the module. Returns the negated kind of an error.
         add_elsewhere: fn(i32, i32) -> i32,
         /// Adds numbers of all sizes through the host.
         sum: fn() -> f64,

@@ -1,4 +1,4 @@
-//! Optional dependency of the module `reports`. Declares no class, so any context accepts it.
+//! Optional dependency of the module `reports`. This module declares no class, so any context accepts it.
 
 #![forbid(unsafe_code)]
 

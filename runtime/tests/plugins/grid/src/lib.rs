@@ -1,4 +1,4 @@
-//! Passes every kind of value through every kind of call by name, from the host and to the host; one test covers all combinations.
+//! Passes every kind of value through every kind of call by name, from the host and to the host. One test covers all combinations.
 
 #![forbid(unsafe_code)]
 
@@ -206,7 +206,7 @@ impl Cell {
         does::backwards(list)
     }
 
-    /// Returns a quotient and the remainder as an out parameter.
+    /// Returns a quotient. The remainder is an out parameter.
     #[ufunction]
     fn split(&self, number: u32, rest: &mut u32) -> u32 {
         let among = std::mem::replace(rest, number % (*rest).max(1));
@@ -246,7 +246,7 @@ impl LoudCell {
 }
 
 thread_local! {
-    /// Functions found by `keep`.
+    /// Functions that `keep` has found.
     static KEPT: RefCell<Vec<ZFunction<(i32, i32), i32>>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -12,10 +12,10 @@ pub struct Probe {}
 
 #[uclass]
 impl Probe {
-    /// Calls `name` with arguments of this kind and returns the result or the error.
+    /// Calls `name` with arguments of this kind. Returns the result or the error.
     #[ufunction]
     fn query(&mut self, this: This<Self>, name: String, sort: String) -> String {
-        // The callee may be an override of this object.
+        // The callee may be an override that this object has.
         this.lend(self, |this| match &*sort {
             "numbers" => format_result(this.zcall::<_, f64>(&name, (1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true))),
             "object" => {
@@ -52,7 +52,7 @@ impl Probe {
         })
     }
 
-    /// Reads, writes and reads the property `name` of this kind; returns both values.
+    /// Reads, writes and reads the property `name` of this kind. Returns both values that it has read.
     #[ufunction]
     fn exchange(&self, this: This<Self>, name: String, sort: String) -> String {
         fn turn<T: alcedo_plugin_api::Value + std::fmt::Debug>(
@@ -83,7 +83,7 @@ impl Probe {
         done.unwrap_or_else(|error| format_result::<()>(Err(error)))
     }
 
-    /// Calls a delegate of this object by its type and by the common delegate name.
+    /// Calls a delegate of this object by its type, and by the name that all delegates share.
     #[ufunction]
     fn pass(&mut self, this: This<Self>, sort: String) -> String {
         this.lend(self, |this| match &*sort {
@@ -137,7 +137,7 @@ impl Probe {
         })
     }
 
-    /// Passes numbers in place of handles of objects and values.
+    /// Passes numbers instead of handles of objects and values.
     #[ufunction]
     fn forge(&self, this: This<Self>, name: String, number: u64) -> String {
         format_result(match &*name {
@@ -167,7 +167,7 @@ impl Probe {
     }
 }
 
-/// Subclass that overrides `greet` itself.
+/// Subclass that overrides `greet`.
 #[uclass(package = "Game", base = Probe, blueprintable)]
 #[derive(Default)]
 pub struct LoudProbe {}

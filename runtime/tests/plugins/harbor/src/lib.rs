@@ -1,7 +1,7 @@
-//! Server on a fixed port, which only one owner can open at a time. The next generation needs the port in its main, so the old one closes
-//! the port in `suspend` and opens it again in `resume` after a failed reload.
+//! Server on a fixed port that only one owner can open at a time. The next generation needs the port in its main. The old generation
+//! therefore closes the port in `suspend`. After a failed reload, it opens the port again in `resume`.
 //!
-//! The arguments contain the address and the path of a file with faults to inject, both set by tests.
+//! The arguments contain the address, and the path of a file with faults to inject. Tests set both.
 
 #![forbid(unsafe_code)]
 
@@ -50,7 +50,7 @@ impl Server {
                 if closing.load(Ordering::Acquire) {
                     return;
                 }
-                // Ignores clients that have disconnected.
+                // A failed write means that the client has disconnected. Ignores this error.
                 let _written = client.and_then(|mut client| client.write_all(BUILD.to_string().as_bytes()));
             }
         })?;
@@ -98,11 +98,11 @@ fn started(args: &[&str]) {
     tracing::info!(target: "harbor", "{NAME} {BUILD} main");
     let opened = open().unwrap_or_else(|error| panic!("{error}"));
     obey("main").unwrap_or_else(|error| panic!("{error}"));
-    // Stored last: after a panic in main no exit hook runs, but local values are dropped.
+    // Stored last, because no exit hook runs after a panic in main. The panic drops local values, so the port is closed.
     *server() = opened;
 }
 
-/// Closes the port, unless `suspend` has done so.
+/// Closes the port if `suspend` has not closed it.
 fn ended() {
     tracing::info!(target: "harbor", "{NAME} {BUILD} exit");
     close();
@@ -115,7 +115,7 @@ fn suspended() -> Result<(), String> {
     obey("suspend")
 }
 
-/// Opens the port, which may still be open after a failed `suspend`.
+/// Opens the port. After a failed `suspend`, the port may still be open.
 #[cfg_attr(feature = "stubborn", expect(dead_code, reason = "this build has no such hook"))]
 fn resumed() -> Result<(), String> {
     tracing::info!(target: "harbor", "{NAME} {BUILD} resume");
@@ -136,7 +136,7 @@ impl Drop for Bomb {
     }
 }
 
-/// Runs the orders in the file for this module, build and moment, such as `harbor 1 suspend panic`.
+/// Runs the orders that the file contains for this module, build and moment, such as `harbor 1 suspend panic`.
 fn obey(moment: &str) -> Result<(), String> {
     let orders = argument("orders").map(fs::read_to_string).and_then(Result::ok).unwrap_or_default();
     let ours = format!("{NAME} {BUILD} {moment} ");

@@ -1,9 +1,9 @@
-//! Values of statically unknown type, passed by number.
+//! Values whose type is unknown at compile time. They are passed by number.
 
 use alcedo_plugin_api::ObjectView;
 use alcedo_plugin_api::prelude::*;
 
-/// Receives and passes values of unknown type.
+/// Receives and passes values of a type that it does not know.
 #[uclass(package = "Game")]
 pub struct Fence {
     /// Owned property.
@@ -22,7 +22,7 @@ impl Fence {
         Self { borrowed: None, copy: None }
     }
 
-    /// Borrows a value from the host by number, inspects the value and keeps the number.
+    /// Borrows a value from the host by number. Inspects the value, and keeps the number.
     #[ufunction]
     fn borrow(&mut self, this: This<Self>) -> String {
         let number: u64 = this.zcall("ex:/lend", (this.as_base().as_obj(),)).expect("the host passes a value");
@@ -45,7 +45,7 @@ impl Fence {
         format!("{}; {}", text(&self.borrowed), text(&self.copy))
     }
 
-    /// Returns the errors of uses of an expired value: open, clone, pass and inspect.
+    /// Returns the errors of attempts to use an expired value: open, clone, pass and inspect.
     #[ufunction]
     fn misuse(&self, this: This<Self>) -> String {
         let borrowed = self.borrowed.as_ref().expect("`borrow` was called before");
@@ -58,7 +58,7 @@ impl Fence {
         format!("{kinds:?} {} {is_aged}", opened.held())
     }
 
-    /// Passes conjugates to host functions and keeps the owned result.
+    /// Passes conjugates to host functions. Keeps the owned result.
     #[ufunction]
     fn trade(&mut self, this: This<Self>) -> String {
         let copy = self.copy.as_ref().expect("`borrow` was called before");

@@ -1,4 +1,4 @@
-//! Values in host memory owned by a plugin, dropped in every possible way. The plugin part of a cave ends as requested.
+//! Values in host memory that a plugin owns and drops in every possible way. A test selects the end of a cave's plugin part.
 
 #![forbid(unsafe_code)]
 
@@ -39,7 +39,7 @@ enum Last {
 #[uclass(package = "Game", blueprintable)]
 pub struct Cave {
     treasures: Vec<Treasure>,
-    /// Other caves that this one keeps alive.
+    /// Caves that this cave keeps alive.
     known: Option<UArray<Obj<Cave>>>,
     last: Last,
 }
@@ -69,7 +69,7 @@ impl Cave {
         }
     }
 
-    /// Returns the worth of all treasures, opening each.
+    /// Opens each treasure, and returns the sum of their worth.
     #[ufunction]
     fn worth(&self, this: This<Self>) -> f64 {
         let worth = |treasure: &Treasure| match treasure {
@@ -100,7 +100,7 @@ impl Cave {
         running.into_iter().for_each(|thread| thread.join().expect("dropping does not panic"));
     }
 
-    /// Moves all treasures to a thread, which drops them once the file exists.
+    /// Moves all treasures to a thread. The thread drops them when the file exists.
     #[ufunction]
     fn hide(&mut self, until: String) {
         let treasures = std::mem::take(&mut self.treasures);
@@ -131,7 +131,7 @@ impl Cave {
         self.last = Last::Panics;
     }
 
-    /// Makes the finalizer post to the game thread and wait for the reply.
+    /// Makes the finalizer post to the game thread. The finalizer then waits for the reply.
     #[ufunction]
     fn will_query(&mut self) {
         self.last = Last::QueriesGameThread;

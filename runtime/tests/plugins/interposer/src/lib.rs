@@ -1,4 +1,4 @@
-//! Links C code that defines `pthread_create` and the C heap functions, as crash handlers and allocators do.
+//! Links C code that defines `pthread_create` and the functions of the C heap. Crash handlers and allocators contain such code.
 
 #![deny(unsafe_code)]
 
@@ -21,7 +21,7 @@ module! {
     unhooked: ["pthread_create", "malloc", "calloc", "realloc", "reallocarray", "posix_memalign", "free", "alarm"],
 }
 
-/// Starts a thread and joins it. Returns the number of threads counted by the C code.
+/// Starts a thread and joins it. Returns the number of threads that the C code has counted.
 #[zcall(ex = "interposer.thread")]
 fn thread() -> u32 {
     std::thread::spawn(|| ()).join().expect("the thread does not panic");
@@ -39,7 +39,7 @@ fn wait_for(file: String) {
     std::thread::Builder::new().name("waiter".to_owned()).spawn(wait).expect("a thread can be started");
 }
 
-/// Returns a path, a line of a file, a copy and a printed number from blocks allocated by the C library. Frees each block.
+/// Returns a path, a line of a file, a copy and a printed number. The C library allocates a block for each of them. Frees each block.
 #[zcall(ex = "interposer.blocks_of_c")]
 fn blocks_of_c(file: String) -> String {
     let path = std::fs::canonicalize(&file).expect("the file exists");

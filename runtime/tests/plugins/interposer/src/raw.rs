@@ -1,10 +1,10 @@
-//! Bindings of this plugin's C code, and of C library functions that allocate blocks for their caller.
+//! Bindings to this plugin's C code. Also bindings to C library functions that allocate blocks for their caller.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 use std::ptr::null_mut;
 
-/// Returns the number of threads started through the C code.
+/// Returns the number of threads that were started through the C code.
 pub(crate) fn threads() -> u32 {
     interposer_threads()
 }
@@ -14,7 +14,7 @@ pub(crate) fn blocks() -> u32 {
     interposer_blocks()
 }
 
-/// Copies a string out of a block and frees the block.
+/// Copies a string from a block, and frees the block.
 ///
 /// # Safety
 /// `block` is null or holds a C string, and the caller owns the block.
@@ -28,7 +28,7 @@ unsafe fn take_string(block: *mut c_char) -> String {
     }
 }
 
-/// Returns the first line of a file without its end, read into an existing block that is too small.
+/// Returns the first line of a file without the line end. Reads the line into an existing block that is too small.
 pub(crate) fn line(file: &str) -> String {
     let name = CString::new(file).expect("the name has no zero byte");
     // SAFETY: the names are C strings, the stream is open, and the block has size `capacity`.

@@ -1,4 +1,4 @@
-//! Outdated glue of the module `lamps`: `shine` has a parameter of another type.
+//! Outdated glue of the module `lamps`. The type of a parameter of `shine` differs.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Fuse that extends those of another module, and an owner of such a fuse; their hooks also log to the target `order`.
+//! Fuse that extends a fuse of another module, and an object that owns such a fuse. Their hooks also log to the target `order`.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -21,7 +21,7 @@ impl SafeFuse {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
         tracing::info!(target: "order", object = this.name(), "red Game.SafeFuse");
-        // All properties are zero in a construction; in a reload they have the values of the object.
+        // During a construction, all properties are zero. During a reload, they have the values of the object.
         let rebuilt = this.current() != 0.0;
         assert!(!(rebuilt && fixture::on!("panics-when-rebuilt")), "no fuse for {}", this.name());
         Self { absorbed: 0.0 }

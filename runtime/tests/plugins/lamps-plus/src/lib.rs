@@ -1,4 +1,4 @@
-//! Lamp that extends a class of another module. Its override returns errors of another type and calls fallible functions of the base.
+//! Lamp that extends a class of another module. Its override calls fallible functions of the base, and returns errors of another type.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use crate::lamps::{Bulb, Lamp, Shines, Splitter};
 
 #[cfg(not(feature = "drifted"))]
 mod fuses;
-// Types of the module `lamps`, written by `alcedo glue`. The other file declares an outdated version of the types used here.
+// Types of the module `lamps`, written by `alcedo glue`. `drifted.rs` declares an outdated version of the types that this file uses.
 #[cfg(not(feature = "drifted"))]
 mod lamps;
 #[cfg(feature = "drifted")]
@@ -37,7 +37,7 @@ pub struct TwinLamp {}
 impl TwinLamp {
     #[overrides(Lamp)]
     fn flicker(&mut self, this: This<Self>, times: u32) -> Result<u32, std::num::TryFromIntError> {
-        // Any `Display` type is an error; `?` on an error of the base would end this call with the same error.
+        // Any type with `Display` is an error. With `?`, an error of the base would end this call with that error.
         u8::try_from(times)?;
         Ok(this.base_flicker(times * 2).unwrap_or(0))
     }

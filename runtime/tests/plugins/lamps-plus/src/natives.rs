@@ -1,4 +1,4 @@
-//! Interface declared by a host. Native classes and this module implement the interface and call each other.
+//! Interface that a host declares. Native classes and this module implement the interface, and call each other.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Functions in every form, and their metadata for the host.
+//! Functions in every form, with the metadata that the host reads.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Classes whose hooks each write a line to the log target `order`; `lamps-plus` extends them. A test compares all lines.
+//! Classes whose hooks each write a line to the log target `order`. `lamps-plus` extends these classes. A test compares all lines.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Functions that may return an error. The error type is the author's choice; callers receive its message, the location of the function,
-//! and a kind that differs from a panic.
+//! Functions that may return an error. The plugin author chooses the error type. Callers receive the message of the error, the location of
+//! the function, and an error kind that differs from that of a panic.
 
 #![forbid(unsafe_code)]
 
@@ -59,7 +59,7 @@ impl fmt::Display for Curious {
 
 impl Drop for Curious {
     fn drop(&mut self) {
-        // The call with an odd number fails; the failure must affect this call only.
+        // The call with an odd number fails. This failure must affect this call only.
         let _odd = zcall::<_, u32>("ex:/lamps.half", (3_u32,));
     }
 }

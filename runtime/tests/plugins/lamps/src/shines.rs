@@ -1,4 +1,4 @@
-//! Interface with functions, its implementers and its callers.
+//! Interface with functions. Also classes that implement or call the interface.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -1,5 +1,5 @@
 //! Protocols of a module: `db`, whose names are columns of tables in this module, and a resolver for the host's protocol `console`. Both
-//! end with their generation; the next one registers its own.
+//! end with their generation. The next generation registers its own.
 
 #![forbid(unsafe_code)]
 
@@ -33,7 +33,7 @@ fn ended() {
     tracing::info!(target: "ledger", "exit");
 }
 
-/// Names of the form `db:/table.column`, case-insensitive.
+/// Protocol for names of the form `db:/table.column`. The names are case-insensitive.
 struct Db;
 
 impl Protocol for Db {
@@ -58,7 +58,7 @@ impl Protocol for Db {
     }
 }
 
-/// Resolves columns.
+/// Resolver for the names of columns.
 struct Tables(Columns);
 
 impl Resolver for Tables {
@@ -66,7 +66,7 @@ impl Resolver for Tables {
         match name {
             "resolver.crash" => panic!("the resolver crashes"),
             "resolver.fails" => return Err(CallError::other("the resolver fails")),
-            // Names that need other names.
+            // Function that calls functions with other names.
             "other.sum" => {
                 let add = ZFunction::<(i32, i32), i32>::find("ex:/ledger.add")?;
                 return Ok(Answer::function(move |args: (i32, i32)| add.call(args)));
@@ -95,7 +95,7 @@ impl Resolver for Tables {
     }
 }
 
-/// Logs when the function of a column is dropped.
+/// Writes a log line when the function of a column is dropped.
 struct Dropped(String);
 
 impl Drop for Dropped {
@@ -104,7 +104,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Commands that this module adds to the host's.
+/// Resolver for the commands that this module adds to those of the host.
 fn commands(name: &str) -> Result<Answer, CallError> {
     match name {
         "build" => Ok(Answer::function(|()| fixture::tag())),
@@ -130,7 +130,7 @@ impl Sums {
     }
 }
 
-/// Calls the function of this name with one and two, on a new thread if requested.
+/// Calls the function of this name with one and two. With `on_thread`, makes the call on a new thread.
 #[zcall(ex = "ledger.try_call")]
 fn try_call(name: String, on_thread: bool) -> String {
     let call = move || match zcall::<_, i32>(&name, (1_i32, 2_i32)) {
@@ -146,7 +146,7 @@ fn learn(column: String) {
     COLUMNS.with(|columns| columns.borrow_mut().insert(column, 0));
 }
 
-/// Registers a protocol with this keyword, on a new thread if requested.
+/// Registers a protocol with this keyword. With `on_thread`, registers it on a new thread.
 #[zcall(ex = "ledger.register")]
 fn register(word: String, on_thread: bool) -> String {
     let register = move || format_result(add_protocol(PlainProtocol::new(&word)));

@@ -1,4 +1,4 @@
-//! Habits of safe code.
+//! Habits of safe code: functions that leave resources behind.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use alcedo_plugin_api::thread::StopToken;
 
 use crate::{note, raw};
 
-/// Records the thread on which it was created.
+/// Value that records the thread on which it was created.
 struct Guest {
     owner: u64,
 }
@@ -32,7 +32,7 @@ pub(crate) fn thread_local() {
     GUEST.with(|_| {});
 }
 
-/// Creates the thread-local on a thread that is joined immediately.
+/// Creates the thread-local on a new thread, which is joined immediately.
 pub(crate) fn thread_local_there() {
     std::thread::spawn(thread_local).join().expect("the thread does not panic");
 }
@@ -83,7 +83,7 @@ pub(crate) fn joined_thread() {
 
 static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// Leaves the handle of a finished thread, which is never joined.
+/// Leaves the handle of a finished thread. This thread is never joined.
 pub(crate) fn finished_thread() {
     let thread = std::thread::spawn(|| note("a thread ran"));
     while !thread.is_finished() {
@@ -92,7 +92,7 @@ pub(crate) fn finished_thread() {
     *FINISHED.lock().expect("the lock is not poisoned") = Some(thread);
 }
 
-/// Starts a thread that is still running when the unload begins and ends a little later.
+/// Starts a thread that still runs when the unload begins, and that ends a little later.
 pub(crate) fn detached_thread() {
     named("detached", || {
         std::thread::sleep(Duration::from_millis(20));
@@ -100,7 +100,7 @@ pub(crate) fn detached_thread() {
     });
 }
 
-/// Runs until the module requests its threads to stop.
+/// Starts a thread that runs until the module requests its threads to stop.
 pub(crate) fn polite_thread() {
     named("polite", || {
         while !StopToken::new().wait(Duration::from_secs(60)) {}
@@ -108,7 +108,7 @@ pub(crate) fn polite_thread() {
     });
 }
 
-/// Runs until the test creates a file.
+/// Starts a thread that runs until the test creates a file.
 pub(crate) fn stubborn_thread() {
     let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     named("stubborn", move || {
@@ -118,7 +118,7 @@ pub(crate) fn stubborn_thread() {
     });
 }
 
-/// Starts a thread whose name is longer than the system keeps and contains characters that logs must escape.
+/// Starts a thread whose name is longer than the system stores. The name contains characters that logs must escape.
 pub(crate) fn long_name() {
     let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     let name = format!("an \"exporter\"\nof everything, {}", "in many parts ".repeat(12));
@@ -129,7 +129,7 @@ pub(crate) fn long_name() {
     });
 }
 
-/// Starts two unnamed threads, one of them from a thread with a long name, which joins it.
+/// Starts two unnamed threads. A thread with a long name starts one of them, and joins it.
 pub(crate) fn nameless_threads() {
     let file = std::env::var_os("LEFTOVERS_RELEASE").expect("the test sets the file");
     let wait = move || {
@@ -146,7 +146,7 @@ fn named(name: &str, code: impl FnOnce() + Send + 'static) {
     drop(thread.expect("a thread can be started"));
 }
 
-/// Panics on a new thread, where the module itself catches the panic.
+/// Panics on a new thread. The module itself catches the panic.
 pub(crate) fn panic() {
     let outcome = std::thread::spawn(|| panic!("a panic of leftovers")).join();
     note(if outcome.is_err() { "panicked" } else { "did not panic" });

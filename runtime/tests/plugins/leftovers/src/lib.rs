@@ -1,6 +1,6 @@
-//! Resources that plugins leave behind, one habit for each: hosts are tested with them.
+//! Resources that plugins leave behind, with one habit for each. Tests check that hosts release these resources.
 //!
-//! Destructions are recorded in the file that `LEFTOVERS_JOURNAL` names, because some happen after the end of the logs.
+//! Records destructions in the file that `LEFTOVERS_JOURNAL` names, because some destructions happen after logging has ended.
 
 #![deny(unsafe_code)]
 
@@ -67,7 +67,7 @@ fn signals() -> u64 {
     raw::signals()
 }
 
-/// Object whose armed finalizer touches a thread-local on its thread.
+/// Object with a finalizer that can be armed. An armed finalizer uses a thread-local on its thread.
 #[uclass(package = "Game", base = Object, blueprintable)]
 pub struct Leaver {
     #[keep]

@@ -1,4 +1,4 @@
-//! Memory mapped through `syscall`, and through instructions that no hook can replace.
+//! Memory that is mapped through `syscall`, and through instructions that no hook can replace.
 #![expect(unsafe_code, reason = "maps memory, like crates that avoid the C library")]
 
 use std::ffi::c_long;
@@ -23,7 +23,7 @@ pub(crate) fn by_number() {
     let at: c_long = unsafe { libc::syscall(libc::SYS_mmap, 0_usize, BYTES, PROTECTION, FLAGS, -1_isize, 0_usize) };
     assert!(at > 0);
     use_it(at as usize);
-    // Unmaps a part in the same way.
+    // Unmaps a part of the mapping through `syscall` as well.
     // SAFETY: the last page of the new mapping.
     let result = unsafe { libc::syscall(libc::SYS_munmap, at as usize + BYTES - 4096, 4096_usize) };
     assert_eq!(result, 0);
@@ -31,11 +31,11 @@ pub(crate) fn by_number() {
 
 /// Creates two mappings by raw system calls.
 pub(crate) fn by_itself() {
-    // The page in between prevents a merge of the two mappings.
+    // The page between the two mappings prevents a merge.
     let (first, gap, second) = (call(), call(), call());
     unmap(gap);
     for at in [first, second] {
-        // The kernel does not merge mappings with and without this advice, so adjacent mappings of the host stay separate.
+        // This advice prevents a merge with mappings without the advice. Adjacent mappings of the host therefore stay separate.
         // SAFETY: the advice has no effect on the content of the mapping.
         let advised = unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(at), BYTES, libc::MADV_DONTDUMP) };
         assert_eq!(advised, 0);
@@ -43,7 +43,7 @@ pub(crate) fn by_itself() {
     }
 }
 
-/// Creates a mapping by a raw system call and removes it.
+/// Creates a mapping by a raw system call, and removes the mapping.
 pub(crate) fn by_itself_undone() {
     let at = call();
     use_it(at);

@@ -1,4 +1,4 @@
-//! Habits of code that calls C.
+//! Habits of code that calls C: functions that leave resources behind.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{c_int, c_void};
@@ -53,7 +53,7 @@ pub(crate) fn mapping() {
     unsafe { memory.cast::<u8>().write_bytes(1, MEGABYTE) };
 }
 
-/// Allocates on the C heap, uses the memory, and never frees it.
+/// Allocates a block on the C heap, writes to it, and never frees it.
 pub(crate) fn c_heap() {
     for _ in 0..100 {
         // SAFETY: `malloc` accepts any size.
@@ -68,7 +68,7 @@ extern "C" fn end_of_value(_value: *mut c_void) {
     note("the value of a key ended");
 }
 
-/// Sets a value of this thread under a key that is never deleted.
+/// Sets a value of this thread under a key. The key is never deleted.
 pub(crate) fn key() {
     let mut key = 0;
     // SAFETY: `key` is valid for one key; the destructor is a function of this module.

@@ -1,6 +1,6 @@
-//! Holds owned values in every location that may be dropped: jobs, thread-locals, statics, exit hooks, plugin parts, threads. Each logs its
-//! creation and its drop, and uses its values in every possible way when it is dropped. `runtime/tests/lifetimes` decides the locations and
-//! the order of destruction.
+//! Holds owned values in every location from which values may be dropped: jobs, thread-locals, statics, exit hooks, plugin parts, threads.
+//! A probe in each location logs its creation and its drop. When a probe is dropped, it uses its values in every possible way.
+//! `runtime/tests/lifetimes` selects the locations and the order of destruction.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +19,7 @@ use engine_glue::Actor;
 
 module! { name: "lifetimes", main: started, exit: ended }
 
-/// Longer than any run.
+/// Period that is longer than any run.
 const NEVER: Duration = Duration::from_secs(3_600);
 
 /// Locations that need no object. The test uses the same numbers.
@@ -31,7 +31,7 @@ thread_local! {
     static HERE: RefCell<Vec<Probe>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Thread of `main`.
+/// Thread on which `main` runs.
 static GAME: OnceLock<ThreadId> = OnceLock::new();
 
 fn started() {
@@ -54,7 +54,7 @@ fn take(kept: &Mutex<Vec<Probe>>) -> Vec<Probe> {
     std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Returns a value that differs between instances of this module, of one build or of two.
+/// Returns a number that differs between all instances of this module, for equal and for different builds.
 fn instance() -> u64 {
     static INSTANCE: OnceLock<u64> = OnceLock::new();
     *INSTANCE.get_or_init(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64))
@@ -107,7 +107,7 @@ fn hold<L: Life + 'static>(life: L, slot: u8) {
     }
 }
 
-/// Passes its value to a new timer when it is dropped; the timer is refused during destruction.
+/// Passes its value to a new timer when it is dropped. The host refuses this timer during destruction.
 struct Again(Option<Probe>);
 
 impl Drop for Again {
@@ -121,7 +121,7 @@ impl Drop for Again {
     }
 }
 
-/// Owns values in host memory and uses them when it is dropped.
+/// Owns values in host memory, and uses them when it is dropped.
 struct Probe {
     serial: u64,
     label: &'static str,
@@ -147,7 +147,7 @@ impl Probe {
         format!("(\"number {serial}, which is too long to lie anywhere but in a block of its own\", \"two\")")
     }
 
-    /// Returns the outcome of each use: `right`, `refused` or the wrong value.
+    /// Returns the outcome of each use: `right`, `refused`, or the value if it is wrong.
     fn results(&self) -> String {
         let quietly = |what: &dyn Fn() -> Option<String>| {
             let result = catch_unwind(AssertUnwindSafe(what));
@@ -188,7 +188,7 @@ impl Probe {
 impl Drop for Probe {
     fn drop(&mut self) {
         let thread = std::thread::current();
-        // Threads of the host have names chosen by the host, so they are identified by id.
+        // The host chooses the names of its threads, so a thread of the host is identified by its id.
         let thread = match thread.name() {
             Some("lifetimes-worker") => "worker",
             _ if GAME.get() == Some(&thread.id()) => "game",
@@ -236,7 +236,7 @@ impl Holder {
         }
     }
 
-    /// Drops its own values, here or on a new thread.
+    /// Drops its own values on the calling thread, or on a new thread.
     #[ufunction(blueprint_callable)]
     fn let_go(&mut self, on_thread: bool) {
         let kept = std::mem::take(&mut self.kept);
@@ -254,7 +254,7 @@ impl Holder {
         drop(take(&KEPT));
     }
 
-    /// Uses all values held by this object, opened and not opened; returns their number.
+    /// Uses all values that this object holds, both opened and unopened. Returns the number of these values.
     #[ufunction(blueprint_callable)]
     fn check(&self, this: This<Self>) -> u64 {
         for kept in &self.kept {

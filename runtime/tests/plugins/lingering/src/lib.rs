@@ -1,5 +1,5 @@
-//! Plugin that leaves threads, finalizers and resources behind that end slowly. Each function starts one; those with an awaited end wait
-//! for a file, so that the test decides when they end.
+//! Plugin that leaves threads, finalizers and resources behind. They end slowly. Each function starts one of them. If a test determines the
+//! end, the function receives the path of a file. The thread or finalizer waits for this file.
 
 #![forbid(unsafe_code)]
 
@@ -16,7 +16,7 @@ module! { name: "lingering", exit: ended }
 /// Thread that the exit hook joins.
 static JOINED_AT_EXIT: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
-/// File that finalizers of sleepers wait for, if any.
+/// File for which the finalizers of sleepers wait, if there is one.
 static ALARM: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 fn ended() {
@@ -34,7 +34,7 @@ fn wait_for(file: &Path) {
     }
 }
 
-/// Starts a thread and returns once it is running.
+/// Starts a thread, and returns when the thread runs.
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
     let (ready, is_running) = std::sync::mpsc::channel();
     let thread = Builder::new().name(name.to_owned()).spawn(move || {
@@ -54,20 +54,20 @@ fn export(until: String) {
     }));
 }
 
-/// Starts a detached thread that ends when the module's threads are requested to stop.
+/// Starts a detached thread. This thread ends when the module requests its threads to stop.
 #[zcall(ex = "lingering.obey")]
 fn obey() {
     drop(spawn("obedient", || while !StopToken::new().wait(Duration::from_secs(1)) {}));
 }
 
-/// Starts a thread that ends when it is requested to stop, and that the exit hook joins.
+/// Starts a thread that ends when it is requested to stop. The exit hook joins this thread.
 #[zcall(ex = "lingering.obey_joined")]
 fn obey_joined() {
     let thread = spawn("joined", || while !StopToken::new().wait(Duration::from_secs(1)) {});
     *JOINED_AT_EXIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
 }
 
-/// Resource that logs its drop and may then register another one.
+/// Resource that logs its drop. The drop may register a second resource.
 struct Resource {
     name: String,
     then: Option<String>,
@@ -83,19 +83,19 @@ impl Drop for Resource {
     }
 }
 
-/// Registers a resource that is dropped at unload.
+/// Registers a resource. The unload drops this resource.
 #[zcall(ex = "lingering.leave")]
 fn leave(name: String) {
     auto_dispose(Resource { name, then: None });
 }
 
-/// Registers a resource whose drop registers another.
+/// Registers a resource whose drop registers a second resource.
 #[zcall(ex = "lingering.leave_two")]
 fn leave_two(name: String, then: String) {
     auto_dispose(Resource { name, then: Some(then) });
 }
 
-/// Resource whose drop registers another of the same type.
+/// Resource whose drop registers a resource of its own type.
 struct Endless;
 
 impl Drop for Endless {
@@ -104,19 +104,19 @@ impl Drop for Endless {
     }
 }
 
-/// Registers a resource whose drop registers another, endlessly.
+/// Registers a resource whose drop registers the next one, endlessly.
 #[zcall(ex = "lingering.leave_endless")]
 fn leave_endless() {
     auto_dispose(Endless);
 }
 
-/// Sets the file that finalizers of sleepers wait for.
+/// Sets the file for which the finalizers of sleepers wait.
 #[zcall(ex = "lingering.set_alarm")]
 fn set_alarm(file: String) {
     *ALARM.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.into());
 }
 
-/// Object whose finalizer waits for the alarm file if `sleep` was called, which excludes class default objects.
+/// Object whose finalizer waits for the alarm file if `sleep` was called. No class default object receives this call.
 #[uclass(package = "Game", base = Object, blueprintable)]
 pub struct Sleeper {
     /// Set by `sleep`.

@@ -22,7 +22,7 @@ pub struct Listener {
 
 #[uclass]
 impl Listener {
-    /// Calls `sing`; returns the result and the singer's number of songs.
+    /// Calls `sing`. Returns the result and the singer's number of songs.
     #[ufunction(blueprint_callable)]
     fn listen(&self, this: This<Self>) -> String {
         let Ok(singer) = this.get(this.favorite()) else { return "no singer".to_owned() };

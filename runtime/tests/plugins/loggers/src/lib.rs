@@ -1,4 +1,4 @@
-//! Sets its own loggers in `main` with common crates, like a program that becomes a plugin. An error of such a crate is an error of `main`.
+//! Sets its own loggers in `main` with common crates, like a program that becomes a plugin. An error of a crate is an error of `main`.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ module! { name: "loggers", main: started }
 #[cfg(feature = "said")]
 module! { name: "loggers", main: started, logger: own }
 
-/// Lines written by the loggers of the plugin.
+/// Lines that the loggers of the plugin have written.
 static WRITTEN: Mutex<String> = Mutex::new(String::new());
 
 /// Appends to `WRITTEN`.
@@ -93,7 +93,7 @@ fn write(what: String) {
     tracing::info!("{what} of tracing");
 }
 
-/// Returns the lines written by its own loggers.
+/// Returns the lines that the plugin's own loggers have written.
 #[zcall(ex = "loggers.written")]
 fn written() -> String {
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -1,4 +1,4 @@
-//! Test plugin that declares the permission for files, and uses other resources as its switch or feature specifies.
+//! Test plugin that declares the permission for files. Its switch or feature selects further resources that it uses.
 
 #![deny(unsafe_code)]
 
@@ -39,7 +39,7 @@ fn start_thread() {
     std::thread::spawn(|| ()).join().expect("an empty thread does not panic");
 }
 
-/// Opens a socket, and returns true if the platform allows this.
+/// Opens a socket. Returns true if the platform allows this.
 #[cfg(feature = "network")]
 #[zcall(ex = "modest.open_socket")]
 fn open_socket() -> bool {

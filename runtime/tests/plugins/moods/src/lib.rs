@@ -1,4 +1,4 @@
-//! Enums, plain and flags: as properties, elements, keys, parameters and results.
+//! Enums, plain and with flags, as properties, elements, keys, parameters and results.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Panic hook that is set before the module has a host.
+//! Sets a panic hook before the module has a host.
 #![expect(unsafe_code, reason = "an initializer needs a linker section")]
 
 extern "C" fn set() {

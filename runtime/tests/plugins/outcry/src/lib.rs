@@ -1,5 +1,5 @@
-//! Module that sets its own panic hooks, as color-eyre and human-panic do, takes, keeps and drops hooks, and panics. Tests check which hook
-//! runs when.
+//! Module that sets its own panic hooks, as color-eyre and human-panic do. It takes, keeps and drops hooks, and panics. Tests check which
+//! hook runs for each panic.
 
 // An initializer needs a linker section attribute, which is unsafe.
 #![deny(unsafe_code)]
@@ -64,7 +64,7 @@ fn change(what: String) {
         }
         "restore" => set_hook(saved_hook().take().expect("a hook is kept")),
         "drop kept" => drop(saved_hook().take()),
-        // The taken hook is dropped during a panic of its thread, when hooks may not be changed.
+        // The taken hook is dropped while its thread panics. At that time hooks may not be changed.
         "drop in a panic" => {
             let caught = std::panic::catch_unwind(|| {
                 let _taken = take_hook();
@@ -98,7 +98,7 @@ fn cry_from_c() {
     called();
 }
 
-/// Panics on a new thread.
+/// Panics on a new thread. Returns `true` if this thread has panicked.
 #[zcall(ex = "outcry.cry_aside")]
 fn cry_aside(text: String) -> bool {
     std::thread::Builder::new()

@@ -1,4 +1,4 @@
-//! Classes, one of them abstract: carriers, with carts and drones as subclasses. In a later build carts are abstract, too.
+//! Classes of carriers, with carts and drones as subclasses. One class is abstract. In a later build, carts are also abstract.
 
 use alcedo_plugin_api::prelude::*;
 

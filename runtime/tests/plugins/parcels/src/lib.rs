@@ -1,4 +1,4 @@
-//! Structs whose fields declare defaults: in objects, containers, parameters and Rust values.
+//! Structs whose fields declare defaults. The structs are used in objects, containers, parameters and Rust values.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Module without classes that calls other modules by name only. In a Slim it calls exports of the modules in the same context, on any
+//! Module without classes that calls other modules by name only. In a Slim, it calls exports of the modules in its context, on any
 //! thread.
 
 #![forbid(unsafe_code)]
@@ -11,7 +11,7 @@ module! { name: "relay", exit: ended, dependencies: [("reports", "^0.1")] }
 #[cfg(not(feature = "needs-reports"))]
 module! { name: "relay", exit: ended }
 
-/// Logs the reply to a call from the exit hook.
+/// Makes a call from the exit hook, and logs the reply.
 fn ended() {
     let answer = format_result(zcall::<_, String>("nm:/reports:Report:render", ("the end".to_owned(), 1_u32)));
     tracing::info!(target: "reports", "exit relay: {answer}");
@@ -28,13 +28,13 @@ pub struct Relay;
 
 #[zmethods]
 impl Relay {
-    /// Requests a line.
+    /// Calls a function that returns a line.
     #[zmethod]
     fn render(name: String, target: String, times: u32) -> String {
         format_result(zcall::<_, String>(&name, (target, times)))
     }
 
-    /// Requests a number.
+    /// Calls a function that returns a number.
     #[zmethod]
     fn number(name: String) -> String {
         format_result(zcall::<_, u64>(&name, ()))
@@ -46,13 +46,13 @@ impl Relay {
         format_result(zcall::<_, String>(&name, (text,)))
     }
 
-    /// Requests a flag.
+    /// Calls a function that returns a flag.
     #[zmethod]
     fn wait_for(name: String, path: String) -> String {
         format_result(zcall::<_, bool>(&name, (path,)))
     }
 
-    /// Calls itself by name until a call is refused. Returns the depth, counted from `depth`, and the refusal.
+    /// Calls itself by name until the host refuses a call. Returns the depth, counted from `depth`, and the refusal.
     #[zmethod]
     fn again(depth: u32) -> String {
         let deeper = zcall::<_, String>("nm:/relay:Relay:again", (depth + 1,));
@@ -60,7 +60,7 @@ impl Relay {
     }
 }
 
-/// Functions with one kind of value each; the host decides which kinds may be passed off the game thread.
+/// Functions with one kind of value each. The host decides which kinds may be passed off the game thread.
 pub struct Kinds;
 
 #[zmethods]

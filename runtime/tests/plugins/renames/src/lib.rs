@@ -1,4 +1,4 @@
-//! Types and members that are renamed; the later build lists the earlier names with `was`.
+//! Types and members that are renamed. The later build lists the earlier names with `was`.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,7 @@ mod before;
 mod renamed;
 mod tally;
 
-/// Scale. In a later build members have other names and types, and the earlier names are not listed.
+/// Scale. In a later build, its members have other names and types. That build does not list the earlier names.
 #[cfg(not(feature = "unlisted"))]
 #[uclass(package = "Game")]
 pub struct Scale {

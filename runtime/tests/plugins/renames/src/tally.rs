@@ -1,8 +1,8 @@
-//! Class with kept fields of standard types. Each later build changes one field.
+//! Class whose kept fields have standard types. Each later build changes one field.
 
 use alcedo_plugin_api::prelude::*;
 
-/// Number of notes; a wider number in a later build.
+/// Number of notes. A later build has a wider number type.
 #[cfg(not(feature = "unlisted"))]
 type Count = u32;
 #[cfg(feature = "unlisted")]
@@ -15,7 +15,7 @@ pub struct Tally {
     /// Number of notes.
     #[keep]
     count: Count,
-    /// Last answer. By name, `Some(None)` returns as `None`.
+    /// Last answer. If the field is carried by name, `Some(None)` returns as `None`.
     #[keep]
     answer: Option<Option<u32>>,
     /// Notes.

@@ -1,4 +1,4 @@
-//! Module without classes for Slim load contexts. Any thread may call its functions by name, also while the context is being replaced or
+//! Module without classes for Slim load contexts. Any thread may call its functions by name, also while the context is replaced or
 //! unloaded. Its main and its exit hook log to the target `reports`.
 
 #![forbid(unsafe_code)]
@@ -34,7 +34,7 @@ fn started() {
     }
 }
 
-/// Resource whose drop registers another of the same type.
+/// Resource whose drop registers a resource of its own type.
 struct Endless;
 
 impl Drop for Endless {
@@ -65,7 +65,7 @@ impl Report {
         format!("{target} x{times} by build {BUILD}")
     }
 
-    /// Returns the tag of this build; the cheapest call.
+    /// Returns the tag of this build. This function is the cheapest call.
     #[zmethod]
     fn build_tag() -> u64 {
         CALLS.fetch_add(1, Ordering::Relaxed);
@@ -78,7 +78,7 @@ impl Report {
         CALLS.load(Ordering::Relaxed)
     }
 
-    /// Waits up to a minute for the file `path`; returns `true` if the file exists.
+    /// Waits for the file `path` for up to a minute. Returns `true` if the file exists.
     #[zmethod]
     fn wait_for(path: String) -> bool {
         let since = Instant::now();

@@ -1,4 +1,4 @@
-//! Thread-local that a call leaves behind on its thread; its destructor logs.
+//! Thread-local that a call leaves behind on its thread. Its destructor writes a log line.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! Class, which is allowed in the Master load context only: a Slim rejects the whole module.
+//! Class, which is allowed in the Master load context only. A Slim rejects a module that contains a class.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;

@@ -1,4 +1,4 @@
-//! Invalid arguments of the hidden macros and functions, possible in safe code.
+//! Passes invalid arguments to hidden macros and functions. Safe code can do this.
 #![allow(dead_code, missing_docs, unused_macros, unused_imports, reason = "each feature uses its own part of this")]
 
 use alcedo_plugin_api::__private;
@@ -247,7 +247,7 @@ mod case {
     }
 }
 
-/// Exports a name that exists twice or that the host has.
+/// Exports a name that exists twice, or that the host already has.
 macro_rules! export {
     ($type_path:literal, $name:literal, $result:literal) => {
         __private::export! {

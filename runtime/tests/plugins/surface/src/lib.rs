@@ -12,7 +12,7 @@ mod texts;
 
 module! { name: "surface" }
 
-/// Counts its calls in the plugin part, so that a lost or new plugin part is detected.
+/// Counts its calls in the plugin part. A lost or new plugin part would restart this count.
 #[uclass(package = "Game", base = Object)]
 #[derive(Default)]
 pub struct Steady {

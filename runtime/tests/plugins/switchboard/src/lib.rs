@@ -1,5 +1,5 @@
-//! Calls by name: exports of a plugin to callers that know only the name, and calls of other exports. Generated methods are faster; a name
-//! also reaches functions that did not exist when the plugin was built.
+//! Calls by name. The plugin exports functions to callers that know only the name, and calls exports of others. Generated methods are
+//! faster. A name can also refer to functions that did not exist when the plugin was built.
 
 #![forbid(unsafe_code)]
 
@@ -67,10 +67,10 @@ impl Line {
         one.wrapping_add(other)
     }
 
-    /// Calls the function `name` with `caller` as its argument; returns the result or the error.
+    /// Calls the function `name` with `caller` as its argument. Returns the result or the error.
     #[ufunction(blueprint_callable)]
     fn query(&mut self, this: This<Self>, name: String, caller: String) -> String {
-        // The callee is unknown and may call this line.
+        // The callee is unknown. It may call this line.
         format_result(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
     }
 
@@ -80,7 +80,7 @@ impl Line {
         format_result(this.zcall::<_, i32>(&name, (one, other)))
     }
 
-    /// Adds two numbers by dynamic call, which checks each slot.
+    /// Adds two numbers by dynamic call. A dynamic call checks each slot.
     #[ufunction(blueprint_callable)]
     fn add_any(&self, this: This<Self>, name: String, one: i32, other: i32) -> String {
         format_result(this.zcall_any::<_, i32>(&name, (one, other)))
@@ -104,7 +104,7 @@ impl Line {
         format_result(this.write_property(&property, &number).map(|()| "written"))
     }
 
-    /// Writes a string property by path and reads the property.
+    /// Writes a string property by path, and then reads the property.
     #[ufunction(blueprint_callable)]
     fn annotate(&self, this: This<Self>, property: String, note: String) -> String {
         let written = this.write_property(&property, &note);

@@ -1,4 +1,4 @@
-//! Class that binds to delegates of another module and has a property of the same delegate type.
+//! Class that binds to delegates of another module. One of its properties has such a delegate type.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Number in a variable of this module, possibly an address in another module.
+//! Number in a variable of this module. The number may equal an address in another module.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

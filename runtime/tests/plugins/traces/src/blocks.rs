@@ -1,5 +1,5 @@
-//! Blocks of the C heap that a plugin leaves, as C code in a plugin does: some known only to the plugin, and some passed to a permanent
-//! library or the environment.
+//! Blocks of the C heap that a plugin leaves, as C code in a plugin does. Only the plugin knows some of the blocks. The others are passed
+//! to a permanent library or to the environment.
 #![expect(unsafe_code, reason = "allocates on the C heap and passes the blocks on")]
 
 use std::ffi::{c_char, c_void};
@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::callbacks::function;
 
-/// Unique sizes: of blocks referenced only by this module, and of blocks passed to the library.
+/// Sizes of blocks that only this module references, and sizes of blocks passed to the library. Each size is unique.
 const OWN: [usize; 3] = [1001, 2002, 3003];
 const SIZES: [usize; 2] = [4004, 5005];
 
 /// Fill byte of the passed blocks.
 const FILLED: u8 = 0x5a;
 
-/// Head of the list of own blocks; each starts with the address of the next.
+/// Head of the list of own blocks. Each block starts with the address of the next block.
 static FIRST: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 fn block(size: usize) -> *mut c_void {
@@ -27,7 +27,7 @@ fn block(size: usize) -> *mut c_void {
     block
 }
 
-/// Writes an address of this module into the words behind the requested size, where data of a freed block may remain.
+/// Writes an address of this module into the words behind the requested size. There, a block may contain data of a freed block.
 fn write_stale_rest(block: *mut c_void, size: usize) {
     const WORD: usize = size_of::<usize>();
     // SAFETY: the block is in use.
@@ -66,7 +66,7 @@ pub(crate) fn leave() {
     assert_eq!(unsafe { libc::putenv(copy) }, 0);
 }
 
-/// Returns the number of passed blocks that are unchanged after further allocations.
+/// Makes further allocations, and returns the number of passed blocks that are unchanged.
 pub(crate) fn check() -> String {
     // SAFETY: the function takes a byte and returns the number of blocks that start with the byte.
     let count =
@@ -75,7 +75,7 @@ pub(crate) fn check() -> String {
     format!("{} blocks as they were", unsafe { count(FILLED) })
 }
 
-/// Leaks blocks whose addresses only this module knows. With the feature `grows`, also calls a function that may reallocate blocks.
+/// Leaks blocks whose addresses only this module knows. With the feature `grows`, also calls a function that may reallocate a block.
 pub(crate) fn leave_where_somebody_else_could_free_them() {
     own();
     #[cfg(feature = "grows")]

@@ -1,4 +1,4 @@
-//! Addresses stored by the C library.
+//! Addresses of this module that the C library stores.
 #![expect(unsafe_code, reason = "calls C functions, like plugins that wrap a C library")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -34,7 +34,7 @@ pub(crate) fn putenv() {
     assert_eq!(unsafe { libc::putenv(own("TRACES_PUT=put by a plugin")) }, 0);
 }
 
-/// Replaces `environ` by a copy with one more string.
+/// Replaces `environ` by a copy that contains one more string.
 pub(crate) fn row_of_the_environment() {
     let mut row = Vec::new();
     // SAFETY: no other thread of this process changes the environment now.

@@ -1,5 +1,5 @@
-//! Library that stores callbacks in its own table and that no host recognizes. It is loaded before everything else (`LD_PRELOAD`), like a
-//! system library with other users.
+//! Library that stores callbacks in its own table. No host has built-in support for this library. It is loaded before all other libraries
+//! (`LD_PRELOAD`), like a system library with other users.
 #![expect(unsafe_code, reason = "calls a C library that is found by name")]
 
 use std::ffi::{CStr, c_void};
@@ -34,12 +34,12 @@ pub(crate) fn variable() {
     unsafe { function(c"staying_variable").cast::<Callback>().write(traces_called_back) };
 }
 
-/// Leaves an entry whose code is in the library and whose data is in this module.
+/// Leaves an entry in the library's table. Its code is in the library, and its data is in this module.
 pub(crate) fn data() {
     keep_data((&raw mut *Box::leak(Box::new([7u64; 16]))).cast());
 }
 
-/// Leaves an entry that identifies the module by its `__dso_handle`, as the C library does.
+/// Leaves an entry that contains the module's `__dso_handle`. The C library identifies modules by this address.
 pub(crate) fn handle() {
     unsafe extern "C" {
         static __dso_handle: *mut c_void;

@@ -1,4 +1,4 @@
-//! State of the C++ shared library, changed by the C++ code in `kept.cpp`.
+//! State of the C++ shared library. The C++ code in `kept.cpp` changes this state.
 #![expect(unsafe_code, reason = "calls functions of C++")]
 
 use std::ffi::{CStr, CString, c_char, c_int};

@@ -1,5 +1,5 @@
-//! Addresses that plugins leave in tables and variables of permanent libraries, one habit for each. Each has a check for the next
-//! generation, which fails if the host has not removed the address.
+//! Addresses that plugins leave in tables and variables of permanent libraries, with one habit for each. Each habit has a check for the
+//! next generation. The check fails if the host has not removed the address.
 
 #![deny(unsafe_code)]
 
@@ -56,7 +56,7 @@ fn leave(habit: String) {
     }
 }
 
-/// Uses state that the previous generation may have invalidated; returns the outcome.
+/// Uses state that the end of the previous generation may have invalidated. Returns the outcome.
 #[zcall(ex = "traces.inspect")]
 fn inspect(habit: String) -> String {
     match habit.as_str() {

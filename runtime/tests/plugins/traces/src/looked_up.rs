@@ -1,5 +1,5 @@
 //! Functions of the C library that are looked up at run time, as in libraries that support several versions. The host must track their
-//! effects like those of direct calls.
+//! effects like the effects of direct calls.
 #![expect(unsafe_code, reason = "calls C functions that are found by name")]
 
 use std::ffi::{CStr, c_int, c_uint, c_void};
@@ -37,7 +37,7 @@ extern "C" fn around_a_fork() {
 
 extern "C" fn struck(_signal: c_int) {}
 
-/// Runs long enough for a reload to happen.
+/// Runs long enough for a reload to happen during this time.
 extern "C" fn thread(_argument: *mut c_void) -> *mut c_void {
     for _ in 0..5 {
         std::thread::sleep(Duration::from_millis(100));
@@ -122,13 +122,13 @@ pub(crate) fn leave_timer() {
     assert_eq!(unsafe { set(libc::ITIMER_REAL, &raw const value, null_mut()) }, 0);
 }
 
-/// Waits; a remaining timer would fire and end the process.
+/// Waits. If a timer remained, it would fire and end the process.
 pub(crate) fn wait_for_timer() -> String {
     std::thread::sleep(Duration::from_millis(60));
     "nothing strikes".to_owned()
 }
 
-/// Checks that every kind of look-up returns the function that a direct call resolves to.
+/// Checks that every kind of look-up returns the function that a direct call calls.
 pub(crate) fn compare() {
     // SAFETY: the program itself can always be opened.
     let program = unsafe { libc::dlopen(null(), libc::RTLD_LAZY) };
@@ -152,7 +152,7 @@ pub(crate) fn compare() {
     assert_eq!(unsafe { [libc::dlclose(program), libc::dlclose(library)] }, [0, 0]);
 }
 
-/// Checks that a look-up by handle finds the function of the same name in another library.
+/// Checks a look-up by handle for a name that two libraries define. The look-up must find the function of the other library.
 pub(crate) fn check_elsewhere() {
     let file = std::env::var("TRACES_LIBRARY").expect("the test sets the library");
     let file = std::ffi::CString::new(file).expect("no zero byte");

@@ -8,14 +8,14 @@ unsafe extern "C" {
     fn __deregister_frame(begin: *const c_void);
 }
 
-/// Creates a table of one function of sixteen bytes that never run.
+/// Creates a table with one function of sixteen bytes. The function never runs.
 fn table() -> *const c_void {
     let mut bytes = Vec::new();
     // Common entry: version 1, no augmentation, alignments 1 and -8, the return address in column 16.
     bytes.extend_from_slice(&12u32.to_ne_bytes());
     bytes.extend_from_slice(&0u32.to_ne_bytes());
     bytes.extend_from_slice(&[1, 0, 1, 0x78, 16, 0, 0, 0]);
-    // Entry of the function: reference to the common entry, address and length of the code.
+    // Entry of the function: reference to the common entry, and address and length of the code.
     bytes.extend_from_slice(&20u32.to_ne_bytes());
     bytes.extend_from_slice(&20u32.to_ne_bytes());
     bytes.extend_from_slice(&0x1000u64.to_ne_bytes());
@@ -39,7 +39,7 @@ pub(crate) fn register_frame_closed() {
     unsafe { __deregister_frame(table) };
 }
 
-/// Unwinds, which searches all tables.
+/// Unwinds the stack. The unwinder searches all tables.
 pub(crate) fn check() -> String {
     std::panic::catch_unwind(|| panic!("on purpose")).map_or_else(|_| "caught".to_owned(), |()| "not caught".to_owned())
 }

@@ -12,10 +12,10 @@ unsafe extern "C" {
     fn _exit(code: c_int) -> !;
 }
 
-/// Range of possible descriptors; a canary has a few open.
+/// Range of possible descriptors. A canary has a few of them open.
 const DESCRIPTORS: std::ops::Range<c_int> = 0..1024;
 
-/// Success report of a canary: as frames, without the secret numbers, and as lines.
+/// Report of a successful canary, in two forms: as frames without the secret numbers, and as lines.
 const FRAMES: &[u8] =
     b"ACF\n\x04\0\0\0\0\0\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xa1dDone\x01\0\0\0\0\0\0\0\0\
     \n\x01alcedo-canary-0000000000000000 done\ndone\n";

@@ -1,4 +1,4 @@
-//! Module for contexts of every kind, whose initializer fails as its switches specify; healthy without any.
+//! Module for contexts of every kind. Its initializer fails as its switches specify. Without a switch, the module is healthy.
 
 // An initializer needs a linker section attribute, which is unsafe.
 #![deny(unsafe_code)]

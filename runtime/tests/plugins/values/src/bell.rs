@@ -1,4 +1,4 @@
-//! Interface without functions, its implementers, and a reference to one.
+//! Interface without functions, classes that implement it, and a reference to an object of such a class.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -37,7 +37,7 @@ impl Ringer {
         Self { own: None }
     }
 
-    /// Sets the reference to objects with and without the interface.
+    /// Sets the reference to objects that have the interface, and to objects that do not.
     #[ufunction]
     fn try_all(&mut self, this: This<Self>) -> String {
         let ringer = this.as_base().as_obj();
@@ -75,7 +75,7 @@ impl Ringer {
         format_result(this.zcall_any::<_, ()>(&name, (owner, 1_u8, object)).map(|()| "passed".to_owned()))
     }
 
-    /// Receives an object of any class from the host where a bell is expected.
+    /// Receives an object of any class from the host. The function expects a bell.
     #[ufunction]
     fn take_bell(&self, this: This<Self>, object: Obj<Object>) -> String {
         let bell = this.zcall_any::<_, Obj<Bell>>("ex:/lend", (object,));

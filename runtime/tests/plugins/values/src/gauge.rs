@@ -1,10 +1,10 @@
-//! Loops for the benchmarks. Each operation and its baseline are in the same image.
+//! Loops for the benchmarks. The image of each loop also contains its baseline.
 
 use std::hint::black_box;
 
 use alcedo_plugin_api::prelude::*;
 
-/// Object with measured properties.
+/// Object whose properties the loops access.
 #[uclass(package = "Game")]
 pub struct Gauge {
     /// A number in the host object.
@@ -21,7 +21,7 @@ pub struct Gauge {
     row: Vec<f64>,
 }
 
-/// Baseline of the property in plain memory.
+/// Plain memory that is the baseline for the property.
 #[derive(Default)]
 struct Plain {
     level: f64,

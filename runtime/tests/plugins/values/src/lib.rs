@@ -1,5 +1,5 @@
-//! Every kind of value as a property, a parameter, a result, a struct field, an element, and an owned value. Functions return the state as
-//! a string, which the host compares.
+//! Every kind of value as a property, a parameter, a result, a struct field, an element, and an owned value. Functions return the values as
+//! a string. The host compares this string.
 
 #![forbid(unsafe_code)]
 
@@ -321,7 +321,7 @@ impl Cabinet {
         format!("{} {} {read:?}", field.path(), field.type_text())
     }
 
-    /// Takes borrowed arguments; returns an owned value.
+    /// Takes borrowed arguments, and returns an owned value.
     #[ufunction]
     fn longest(
         &self,
@@ -377,7 +377,7 @@ impl Cabinet {
         self.own.words = ["one", "two"].map(UString::from).into();
     }
 
-    /// Returns the kept values; appends to one of them.
+    /// Returns the kept values. Then appends to one of them.
     #[ufunction]
     fn kept(&self, this: This<Self>) -> String {
         let Own { numbers: Some(numbers), stats: Some(stats), words } = &self.own else { return "nothing".to_owned() };
@@ -435,7 +435,7 @@ impl Cabinet {
         grown.to_string()
     }
 
-    /// Uses an expired view through a function without an error result; the error ends the call.
+    /// Uses an expired view through a function that cannot return an error. The error ends the call.
     #[ufunction]
     fn expires_uncaught(&self, this: This<Self>) {
         this.rows().assign([["a"]]);

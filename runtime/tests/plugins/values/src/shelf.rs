@@ -1,4 +1,4 @@
-//! Functions of the views of values, used as an author would; any deviation panics.
+//! Calls the functions of the views of values, as a plugin author would. Any wrong result panics.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -42,7 +42,7 @@ pub struct Shelf {
     #[uproperty]
     perhaps: Option<u8>,
 
-    /// Object that the red constructor writes to.
+    /// Object to which the red constructor writes.
     #[uproperty]
     other: Obj<Shelf>,
 

@@ -1,4 +1,4 @@
-//! Functions with custom thunks that accept any struct or any array from scripts and step through the parameters themselves.
+//! Functions with custom thunks that accept any struct or any array from scripts. The thunks step through the parameters themselves.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,7 @@ pub struct Wildcards {}
 
 #[uclass]
 impl Wildcards {
-    /// Returns the average of a field over the elements of any array of structs; 0 if empty.
+    /// Returns the average of a field over the elements of any array of structs. Returns 0 if the array is empty.
     #[ufunction(blueprint_pure, custom_thunk = Self::exec_average, array_parm = "target")]
     fn average(target: Vec<i32>, property_name: UName) -> f64;
 
@@ -52,7 +52,7 @@ impl Wildcards {
         frame.set_result(true)
     }
 
-    /// Returns the lengths of any array before and after a call of the named function.
+    /// Returns the length of any array before and after a call of the named function.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_count_around, array_parm = "target")]
     fn count_around(target: Vec<i32>, called: String) -> String;
 
@@ -64,7 +64,7 @@ impl Wildcards {
         frame.set_result(format!("{before} {}", frame.count(target, "")?))
     }
 
-    /// Ignores the error of a result of the wrong type.
+    /// Sets a result of the wrong type, and ignores the error.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_garbled)]
     fn garbled(number: i32) -> i32;
 
@@ -75,7 +75,7 @@ impl Wildcards {
         Ok(())
     }
 
-    /// Returns before the call is finished.
+    /// Returns although its thunk has not finished the call.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_hasty)]
     fn hasty(number: i32) -> i32;
 
@@ -84,7 +84,7 @@ impl Wildcards {
         Ok(())
     }
 
-    /// Steps past the last parameter and panics on the error.
+    /// Steps past the last parameter, and panics with the error of this step.
     #[ufunction(blueprint_callable, custom_thunk = Self::exec_greedy)]
     fn greedy(number: i32) -> i32;
 
