@@ -3,7 +3,7 @@
 //! call is therefore negligible.
 //!
 //! * `read`, `write`: a property of an object that is borrowed for the frame, compared to a struct field behind a pointer.
-//! * `read_by_handle`, `write_by_handle`: a property of an object handle, which each access checks, compared to the same field.
+//! * `read_by_handle`, `write_by_handle`: a property of an object handle, compared to the same field. Each access checks the handle.
 //! * `write_while_marking`: writes of a number and of a reference during an incremental collection, compared to writes without a
 //!   collection. During a mark, each write of a reference calls the host.
 //! * `sum`: an `Array(f64)` as a borrowed slice, compared to a `Vec<f64>`.

@@ -21,7 +21,7 @@ use alcedo_sys::process;
 /// Environment variable with the folder of a child process. The variable is set only in child processes.
 pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 
-/// Timeout for a busy machine; a successful test ends much earlier.
+/// Timeout for a busy machine. A successful test ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Number of unloads per test. A one-millisecond timer then fires at every step of an unload.
@@ -104,7 +104,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     }
 }
 
-/// Repeatedly calls the plugin, which leaves a source behind, and unloads the plugin. No later signal may call unmapped code.
+/// Repeatedly calls the plugin to leave a source behind, and unloads the plugin. No later signal may call unmapped code.
 fn check(what: &str) {
     let library = support::plugin("alarms", &[]);
     for _ in 0..ROUNDS {
@@ -218,7 +218,7 @@ fn is_running() -> bool {
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
     // SAFETY: the call has written the whole struct.
     let now = unsafe { now.assume_init() };
-    // A repeating timer with a pending signal may have no remaining time; its interval shows that the timer still runs.
+    // If a signal is pending, a repeating timer may have no remaining time. Its interval then shows that the timer still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 

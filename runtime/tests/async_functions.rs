@@ -131,7 +131,7 @@ fn a_failure_without_a_listener_is_logged() {
     let none = bound(&host, ObjectHandle::NONE, "");
     begin(&host, robot, "bring", &[text("tea"), text("nowhere"), none.clone()]);
     begin(&host, robot, "bring", &[text("tea"), text("the edge"), none]);
-    // A delegate value has no signature; the parameters of the bound function are checked when the delegate is called.
+    // A delegate value has no signature. The call of the delegate checks the parameters of the bound function.
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "brought")]);
     begin(&host, robot, "count", &[Value::U32(1), bound(&host, other, "sleepwalk")]);
     begin(&host, robot, "count", &[Value::U32(2), bound(&host, other, "counted")]);

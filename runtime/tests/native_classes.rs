@@ -53,7 +53,7 @@ impl Drop for Sprite {
 /// Interface of humming objects, implemented by the host and by plugins.
 #[uinterface(package = "Test")]
 pub(crate) trait Hums {
-    /// Hums this number of times; returns the total.
+    /// Hums this number of times. Returns the total number of hums.
     fn hum(&mut self, times: u32) -> Result<u32, CallError>;
 }
 
@@ -87,7 +87,7 @@ impl Lamp {
         }
     }
 
-    /// Flickers this number of times; returns the total.
+    /// Flickers this number of times. Returns the total number of flickers.
     #[ufunction(blueprint_native_event)]
     fn flicker(&self, times: u32) -> Result<u32, String>;
     fn flicker_implementation(&mut self, times: u32) -> Result<u32, String> {
@@ -105,7 +105,7 @@ impl Lamp {
         this.flickered()
     }
 
-    /// Reads the counter during this call. The read must fail; notes its error.
+    /// Reads the counter during this call. The read must fail. Notes the error of the read.
     #[ufunction]
     fn read_inside(&mut self, this: This<Self>) -> bool {
         let error = this.try_flickered().expect_err("it is held");
@@ -140,7 +140,7 @@ impl Lamp {
         other.hum(times)
     }
 
-    /// Number of flickers.
+    /// Returns the number of flickers.
     #[ufunction(blueprint_pure)]
     fn flickered(&self) -> u32 {
         self.flickered

@@ -127,7 +127,7 @@ fn panic_hooks_are_removed_with_their_module_at_no_cost() {
     }
 }
 
-/// Environment variable that marks the child process, which ends by a panic.
+/// Environment variable that marks the child process. The child process ends by a panic.
 const ENDING: &str = "OUTCRY_ENDING";
 
 #[test]

@@ -21,7 +21,7 @@ fn host(policy: PermissionPolicy) -> Runtime {
     support::builder().permissions(policy).build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Creates a Master with this library, which the host refuses, and returns the error.
+/// Tries to create a Master with this library. The host must refuse the library. Returns the error.
 fn refused(library: &Path) -> String {
     let host = host(PermissionPolicy::Refuse);
     match host.create_master(&[library]) {

@@ -1,5 +1,5 @@
 //! Tests rules for prose: comments, pages and messages of the repository use plain technical English. `prose.txt` lists the files that
-//! still break a rule, with the number of their lines; the list only shrinks.
+//! still break a rule, with the number of lines that break it. The list only shrinks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::floors::files;
 /// Folders of prose below the root of the repository, besides the pages at the root.
 const FOLDERS: [&str; 5] = ["runtime", "plugin-api", "tools", "reload-test", "example-plugins"];
 
-/// Name of each rule, and the pattern of lines that break the rule.
+/// Name of each rule, with the pattern that matches lines that break the rule.
 const RULES: [(&str, &str); 12] = [
     (
         "a comment begins with a verb or a noun",
@@ -68,7 +68,7 @@ fn prose_keeps_the_rules_except_in_a_list_that_shrinks() {
     let mut wrong = Vec::new();
     for file in found {
         let path = file.strip_prefix(&root).expect("below the root").display().to_string();
-        // This file has the patterns themselves.
+        // This file contains the patterns themselves.
         if path == "runtime/tests/prose.rs" {
             continue;
         }

@@ -23,7 +23,7 @@ fn host(library: &Path) -> Runtime {
     alarms::host(library, |_| ())
 }
 
-/// Calls the plugin, which leaves the state behind. Unloads the plugin, and returns the report.
+/// Calls the plugin to leave its state behind. Unloads the plugin, and returns the report.
 fn leaves(library: &Path, what: &str) -> UnloadReport {
     let host = host(library);
     leave(&host, what);

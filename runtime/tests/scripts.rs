@@ -682,7 +682,7 @@ fn a_plugin_uses_package_classes_by_type_and_reloads_with_it() {
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(report.replaced_because, ["Ballad: its text has changed", "listener: it uses Ballad"]);
     assert_eq!(listen(), Some(Value::Text("22 22".into())));
-    // The function that the plugin was built to call no longer exists. Neither module is therefore replaced.
+    // The function that the plugin was built to call no longer exists. Therefore neither module is replaced.
     package.edit("Singer.uc", "function int sing(int times)", "function int sing(float times)");
     let report = host.reload_changed(&modules).expect("a Master");
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");

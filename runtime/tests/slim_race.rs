@@ -1,6 +1,6 @@
 //! Tests calls from several threads that race with replacements and unloads of their Slim. Each call runs in a generation that was current
 //! during the call, or fails because the context is unloading. A call into an unmapped image would crash this process. `ALCEDO_RACE_CALLS`
-//! sets the number of calls; the default is a million.
+//! sets the number of calls. The default is a million.
 
 use crate::support;
 

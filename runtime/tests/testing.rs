@@ -22,7 +22,7 @@ fn world(plugin: &str) -> TestWorld {
     builder(plugin).build()
 }
 
-/// Runs `action`, which must panic, and returns the panic message.
+/// Runs `action`. The action must panic. Returns the panic message.
 fn panic_of(action: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(action)).expect_err("the action panics");
     *panic.downcast::<String>().expect("a formatted message")

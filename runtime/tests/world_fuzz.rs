@@ -1,5 +1,5 @@
-//! Tests invalid world files, which are mutations of a real file with a matching digest. For any content, a load returns a world or an
-//! error. After an error, the host's world must be unchanged.
+//! Tests invalid world files: mutations of a real file with a matching digest. For any content, a load returns a world or an error. After
+//! an error, the host's world must be unchanged.
 //!
 //! By default, the tests run for some seconds. `ALCEDO_FUZZ_SECONDS` sets the duration. `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the
 //! start. A failure prints both.

@@ -38,7 +38,7 @@ impl TestDll {
     #[dll_import(name = "CallDLL3")]
     fn call_dll3(&self, s: String, i: [i32; 2], f: &mut f32, v: &mut Vector) -> bool;
 
-    /// Returns the number of calls since the library was opened. Needs no working directory.
+    /// Returns the number of calls since the library was opened. This function needs no working directory.
     #[dll_import(no_cwd)]
     fn calls(&self) -> i32;
 

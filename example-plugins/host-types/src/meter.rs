@@ -43,7 +43,7 @@ pub(crate) enum Seals {
 pub(crate) trait Reads {
     /// Returns the reading if a unit costs `more` in addition.
     fn read(&self, more: f64) -> Reading;
-    /// Resets the counter; returns its last value.
+    /// Resets the counter. Returns its last value.
     fn set_back(&mut self, allowed: bool) -> Result<u32, String>;
 }
 
@@ -103,7 +103,7 @@ impl Meter {
         this.set_label(format!("{}!", this.label()));
     }
 
-    /// Counts units; returns the cost so far.
+    /// Counts units. Returns the cost so far.
     #[ufunction(blueprint_native_event, blueprint_callable)]
     fn pass(&self, units: u32) -> Result<f64, String>;
     fn pass_implementation(&mut self, this: This<Self>, units: u32) -> Result<f64, String> {
@@ -126,11 +126,11 @@ impl Meter {
         f64::from(units) * price
     }
 
-    /// Implemented by scripts.
+    /// Receives the number of units that passed. Scripts implement this event.
     #[ufunction(blueprint_implementable_event, category = "Meter")]
     fn on_passed(&self, units: u32) -> u32;
 
-    /// Takes units off `units`; changes `units` and `line`.
+    /// Subtracts two from `units`, and appends to `line`.
     #[ufunction(blueprint_native_event)]
     fn take(&self, units: &mut u32, line: &mut String) -> Result<bool, String>;
     fn take_implementation(&self, units: &mut u32, line: &mut String) -> Result<bool, String> {
@@ -139,7 +139,7 @@ impl Meter {
         Ok(*units > 0)
     }
 
-    /// Calls `take` twice; a failed call leaves both arguments unchanged.
+    /// Calls `take` twice. A failed call leaves both arguments unchanged.
     #[ufunction]
     fn take_twice(&self, this: This<Self>, mut units: u32) -> String {
         let mut line = "line".to_owned();
@@ -147,7 +147,7 @@ impl Meter {
         format!("{results:?} {units} {line}")
     }
 
-    /// Calls the other functions.
+    /// Calls `cost_of` and `on_passed`. Returns the sum of both results.
     #[ufunction]
     fn sum_up(&self, this: This<Self>) -> f64 {
         this.cost_of(3, 2.0) + f64::from(this.on_passed(7))
@@ -166,7 +166,7 @@ impl Meter {
         this.last() == Reading::default()
     }
 
-    /// Changes the tariff and seals the back; returns the previous tariff.
+    /// Changes the tariff and seals the back. Returns the previous tariff.
     #[ufunction(blueprint_callable)]
     fn change(&self, this: This<Self>, to: Tariff, seals: &mut Seals) -> Tariff {
         *seals = *seals | Seals::Back;
@@ -179,7 +179,7 @@ impl Meter {
         before
     }
 
-    /// Connects further meters and reports this to them; returns all, the last one first.
+    /// Connects further meters, and reports the connection to each. Returns all meters, the last one first.
     #[ufunction(blueprint_callable)]
     fn connect(&self, this: This<Self>, meters: Vec<Obj<Meter>>, tariffs: Vec<Tariff>) -> Vec<Obj<Meter>> {
         let (mut behind, mut readings) = (this.behind(), this.readings());
@@ -196,7 +196,7 @@ impl Meter {
         behind
     }
 
-    /// Records the previous meter.
+    /// Adds the units, and records the previous meter.
     #[ufunction]
     fn hear(&mut self, this: This<Self>, units: u32, by: Obj<Meter>) {
         self.units += units;

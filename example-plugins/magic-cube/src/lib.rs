@@ -55,7 +55,7 @@ impl MagicCube {
         this.set_can_tick(true);
     }
 
-    /// Runs after the class defaults were copied in; gives each cube its own speed.
+    /// Runs after the class defaults were copied in. Each cube receives its own speed.
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
         this.set_rotation_speed(this.rotation_speed() + f64::from(this.seed() % 10));

@@ -26,7 +26,7 @@ impl Guestbook {
         Self {}
     }
 
-    /// Adds a guest; returns the line for the response.
+    /// Adds a guest. Returns the line for the response.
     #[ufunction]
     fn sign(&mut self, this: This<Self>, name: String) -> String {
         let guests = this.guests() + 1;

@@ -247,7 +247,7 @@ thread_local! {
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Body of `before_destroy` of a native part: calls another object of the ending generation.
+/// Runs as the `before_destroy` hook of a native part. Calls another object of the ending generation.
 fn query_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
     let host = HOST.with_borrow(Clone::clone);
     if let Some((host, other)) = host {

@@ -1,7 +1,7 @@
 //! Tests attacks with safe code only, in plugins and hosts. The name of each test states the defense. The same tests run in debug, in
 //! release and under AddressSanitizer: see `.ci`.
 //!
-//! Attacks rejected by the compiler are in `plugin-api/tests/ui` and `runtime/alcedo/tests/ui`; hostile files are in `runtime/sys/tests`.
+//! Attacks that the compiler rejects are in `plugin-api/tests/ui` and `runtime/alcedo/tests/ui`. Hostile files are in `runtime/sys/tests`.
 
 mod broken_drops;
 mod coroutine_scripts;

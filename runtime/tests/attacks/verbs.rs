@@ -355,8 +355,8 @@ pub(crate) const VERBS: &[Verb] = &[
         Nothing,
         quiet!(|host, tools| {
             host.request_unload();
-            // `every_log_line_leaves_stores_unborrowed_and_every_verb_returns` skips this verb, since the unload would end its scene.
-            // The request discards a pending reload request.
+            // `every_log_line_leaves_stores_unborrowed_and_every_verb_returns` skips this verb, because the unload would end its scene. The
+            // request discards a pending reload request.
         }),
     ),
     ("take_unloads", Nothing, quiet!(|host, tools| host.take_unloads())),

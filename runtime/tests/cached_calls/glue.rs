@@ -38,7 +38,7 @@ fn formatted<T: std::fmt::Debug>(result: Result<T, alcedo_runtime::Error>) -> St
     result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 
-/// Uses each member of the object twice, since the second use takes the cached path. Returns the formatted results.
+/// Uses each member of the object twice, because the second use takes the cached path. Returns the formatted results.
 fn answers_of(host: &Runtime, horse: Obj<Horse>) -> Vec<String> {
     let once = || {
         vec![

@@ -27,7 +27,7 @@ const COLT: &str = "/Script/Game.Colt";
 const PONY: &str = "/Script/Game.Pony";
 const ROUND: &str = "uf:/Script/Game.Horse:round";
 
-/// Libraries of a build; the thirteenth fails to load.
+/// Returns the libraries of a build. The thirteenth build fails to load.
 fn libraries(build: u64) -> Vec<PathBuf> {
     vec![support::tagged("carousel", &[], build)]
 }
@@ -77,8 +77,7 @@ impl Kept {
         })
     }
 
-    /// Uses each lookup on the object twice, since the second use takes the cached path. Returns the formatted results of the second
-    /// use.
+    /// Uses each lookup on the object twice, because the second use takes the cached path. Returns the formatted results of the second use.
     fn answers(&self, horse: ObjectHandle) -> Vec<String> {
         let batch = || match self.answers.collect(&[horse], (7,)) {
             Ok((results, report)) => match report.failed.first() {

@@ -345,7 +345,7 @@ impl Model {
         self.owned_values.count() + self.things.values().map(|thing| thing.kept).sum::<u64>()
     }
 
-    /// Number of objects, including the yard and its mirror.
+    /// Returns the number of objects, including the yard and its mirror.
     pub(crate) fn count_objects(&self) -> u64 {
         self.things.len() as u64 + 1
     }

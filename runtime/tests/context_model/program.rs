@@ -132,11 +132,11 @@ pub(crate) enum Op {
     Function(usize, Module),
     /// Calls a function that the thread has kept.
     Call(usize),
-    /// Takes the address of a function, which is a lease.
+    /// Takes the address of a function. The address is a lease.
     Pointer(usize, Module),
-    /// Enters a scope, a lease of this thread.
+    /// Enters a scope. The scope is a lease of this thread.
     Enter(usize),
-    /// Wraps a future, which is a lease.
+    /// Wraps a future. The future is a lease.
     Task(usize),
     /// Begins a call on its own thread. The call is a lease until its release.
     BeginCall(usize),

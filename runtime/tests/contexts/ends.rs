@@ -22,7 +22,7 @@ fn take(log: &Log) -> Vec<String> {
     std::mem::take(&mut *log.lock().expect("not poisoned"))
 }
 
-/// Runtime with a Master and a Slim, and listeners for both and for the Default.
+/// Returns a runtime with a Master and a Slim. Adds listeners for both, and for the Default.
 fn listened(log: &Log) -> (Runtime, LoadContext) {
     let runtime = support::host(&[reports(1)]);
     let contexts = runtime.contexts();

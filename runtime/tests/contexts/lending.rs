@@ -15,7 +15,7 @@ fn resolve_to(borrower: &LoadContext, module: ModuleSummary) {
         .set_resolver(move |request| Ok((request.name == module.name).then(|| FoundModule::Loaded(module.clone()))));
 }
 
-/// Library of the module `figurines`. The module depends on `reports`.
+/// Returns the library of the module `figurines`. This module depends on `reports`.
 fn figurines() -> PathBuf {
     support::plugin("figures", &["misnamed", "needs-reports"])
 }

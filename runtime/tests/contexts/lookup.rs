@@ -11,7 +11,7 @@ use alcedo_runtime::{
 
 use super::{any, figures, gone, needy, number, refusal, reports, runtime, slim, support, text};
 
-/// A runtime whose Default has build 1 of `figures`.
+/// Returns a runtime whose Default contains build 1 of `figures`.
 fn with_figures() -> (Runtime, Contexts) {
     let runtime = runtime();
     let contexts = runtime.contexts();

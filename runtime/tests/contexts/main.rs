@@ -39,7 +39,7 @@ use std::time::Duration;
 
 use alcedo_runtime::{ContextError, ContextFunction, Contexts, LoadContext, Runtime, UnloadTicket, Value, VersionReq};
 
-/// Timeout for a busy machine; a test that passes ends much earlier.
+/// Timeout for a busy machine. A successful test ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
 fn reports(tag: u64) -> PathBuf {

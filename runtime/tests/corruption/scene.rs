@@ -20,7 +20,7 @@ const WITNESS: &str = "ALCEDO_WITNESS";
 pub(super) const OLD: &str = "CORRUPTION_OLD";
 const NEW: &str = "CORRUPTION_NEW";
 
-/// Timeout for a busy machine; a test that passes ends much earlier.
+/// Timeout for a busy machine. A successful test ends much earlier.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
 /// Size of the seal that is appended to a library: magic and digest.
@@ -80,7 +80,7 @@ impl Scene {
         fs::write(&self.file, bytes).expect("the test directory is writable");
     }
 
-    /// Writes the bytes with a valid seal. The file is then as if a correct tool had received bad input.
+    /// Writes the bytes with a valid seal. Models a correct tool that has received bad input.
     pub(super) fn put_sealed(&self, bytes: &[u8]) {
         self.put(bytes);
         seal_file(&self.file).expect("the test directory is writable");

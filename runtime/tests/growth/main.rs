@@ -26,7 +26,7 @@ static ALLOCATOR: Counting = Counting;
 
 const CUBE: &str = "/Script/Game.MagicCube";
 
-/// Timeout for a busy machine; a test that passes ends much earlier.
+/// Timeout for a busy machine. A successful test ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Permitted difference in bytes between two parts, for any number of rounds. The difference is usually zero. A queue between threads, or a

@@ -47,7 +47,7 @@ struct Running {
 }
 
 impl Judge {
-    /// `test` is the full name of a test of this program that calls [`serve`].
+    /// Creates a judge. `test` is the full name of a test of this program that calls [`serve`].
     pub(crate) fn new(test: String) -> Self {
         Self { running: None, test }
     }

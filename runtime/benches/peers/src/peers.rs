@@ -26,7 +26,7 @@ pub trait Peer {
     /// Adds two numbers by one call from the host to the library.
     fn there(&mut self, left: i32, right: i32) -> i32;
 
-    /// Makes the library call the host `times` times; each call adds 1.
+    /// Makes the library call the host `times` times. Each call adds 1.
     fn back(&mut self, times: u64) -> i32;
 }
 

@@ -14,7 +14,7 @@ use bevy_host::{AlcedoPlugin, PluginCode, Position, Reloaded, Script, Scripted, 
 use expect_test::expect_file;
 
 const ENTITIES: u16 = 1000;
-/// Game time of a frame in seconds; exactly representable as a binary float.
+/// Game time of a frame in seconds. A binary float represents this number exactly.
 const STEP: f32 = 0.25;
 const BIRD: &str = "/Script/Game.Bird";
 
@@ -22,7 +22,7 @@ const BIRD: &str = "/Script/Game.Bird";
 #[derive(Component)]
 struct Number(u16);
 
-/// Birds at x = 0, 1, 2, …, which fly upward.
+/// Birds at x = 0, 1, 2, … that fly upward.
 struct Flock {
     app: App,
     /// Entities, in the order of their numbers.
@@ -228,7 +228,7 @@ fn the_last_frame_unloads_the_plugins() {
     assert!(contexts.upgrade().is_none());
 }
 
-/// `UPDATE_EXPECT=1` writes the file.
+/// Compares the glue file with the declarations. `UPDATE_EXPECT=1` writes the file.
 #[test]
 fn the_glue_of_the_plugin_is_up_to_date() {
     let declared = bevy_host::builder().declared().unwrap_or_else(|error| panic!("{error}"));

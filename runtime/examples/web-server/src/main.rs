@@ -41,7 +41,7 @@ fn run() -> Result<(), Failure> {
     host.create_master(&[handler])?;
     host.watch()?;
 
-    // This module uses no objects. It is loaded in a Slim, which any thread may call and replace.
+    // This module uses no objects. It is loaded in a Slim. Any thread may call or replace a Slim.
     let slim = host.contexts().create_slim("reports")?;
     slim.load_path(&reports)?;
     let _watch = SlimWatch::start(&slim, &reports, |outcome| match outcome {

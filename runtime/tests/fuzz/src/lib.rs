@@ -150,7 +150,7 @@ pub fn link(bytes: &[u8]) {
     }
 }
 
-/// Initial files of the corpora: target, name, bytes.
+/// Returns the initial files of the corpora: target, name, bytes.
 pub fn seeds() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let body = &SEED_MANIFEST[16..SEED_MANIFEST.len() - 8];
     let lamp: [u8; manifest::type_record_len("Game", "Lamp")] =

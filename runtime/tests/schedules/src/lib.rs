@@ -3,7 +3,7 @@
 //! running thread at every step. The test prints a schedule that breaks an invariant or deadlocks.
 //!
 //! Weaker memory orders run as sequentially consistent: no check here can prove that an order suffices. The mode word of
-//! `runtime/reflect/src/mode.rs` has no check, since one thread owns it.
+//! `runtime/reflect/src/mode.rs` has no check, because a single thread owns it.
 #![expect(dead_code, reason = "the checks use a part of these files of the runtime")]
 
 // Crates that the compiled files name. This crate contains the items that the files use.

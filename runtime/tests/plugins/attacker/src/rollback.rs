@@ -166,7 +166,7 @@ pub struct Notched {
     /// Number of rebuilds.
     #[uproperty]
     notches: u32,
-    /// Number of rebuilds as a string, which owns memory.
+    /// Number of rebuilds as a string. The string owns memory.
     #[uproperty]
     label: String,
 }

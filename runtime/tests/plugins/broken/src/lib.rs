@@ -168,7 +168,7 @@ impl Fragile {
         self.pokes
     }
 
-    /// Called back by `poke`.
+    /// Adds ten pokes. `poke` calls this function during its own call.
     #[ufunction(blueprint_callable)]
     fn poke_back(&mut self) {
         self.pokes += 10;

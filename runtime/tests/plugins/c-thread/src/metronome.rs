@@ -19,8 +19,8 @@ type Beat = Box<dyn Fn() + Send + Sync>;
 /// Callback of the running metronome. The box must not move or be dropped until the thread is joined.
 static RUNNING: Mutex<Option<Box<Beat>>> = Mutex::new(None);
 
-/// Calls `beat` on the metronome's thread every `microseconds`, which must be less than a second. Returns `false` if a metronome is running
-/// or if no thread can be created.
+/// Calls `beat` on the metronome's thread every `microseconds`. The period must be shorter than a second. Returns `false` if a metronome is
+/// running or if no thread can be created.
 pub(crate) fn start(microseconds: u32, beat: impl Fn() + Send + Sync + 'static) -> bool {
     let mut running = running();
     if running.is_some() || microseconds >= 1_000_000 {

@@ -195,7 +195,7 @@ fn destroy(this: This<Yard>, thing: This<Thing>, own: &mut Own) -> u64 {
     dead.handle().0
 }
 
-/// Writes numbers, strings and names, which are passed by value.
+/// Writes numbers, strings and names. These values are passed by value.
 fn plain(this: &This<Yard>, thing: &This<Thing>, op: Op) -> u64 {
     let mut dice = op.dice;
     let number = dice.next();

@@ -67,7 +67,7 @@ macro_rules! owned_values {
                 counts.into_iter().fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1))
             }
 
-            /// Copies the values of a slot into a thing; bit `n` of the result is set if the kind `n` has a value.
+            /// Copies the values of a slot into a thing. Bit `n` of the result is set if the slot has a value of kind `n`.
             pub(crate) fn show(&self, _this: &This<Yard>, mirror: &This<Thing>, slot: usize) -> u64 {
                 let (mut bits, mut bit) = (0, 1);
                 $(

@@ -173,20 +173,20 @@ impl Thing {
         Self { kept: Vec::new() }
     }
 
-    /// Target of `decide`; records the call.
+    /// Records the call and judges the number. `decide` is bound to this function.
     #[ufunction]
     fn judge(&self, this: This<Self>, number: f64) -> bool {
         this.set_received(add_received(this.received(), 1));
         number > 3.0
     }
 
-    /// Listener that records the number.
+    /// Records the number that a listener receives.
     #[ufunction]
     fn hear(&self, this: This<Self>, stamp: u32) {
         this.set_received(add_received(this.received(), stamp));
     }
 
-    /// Listener that records the number twice.
+    /// Records the number that a listener receives twice.
     #[ufunction]
     fn hear_twice(&self, this: This<Self>, stamp: u32) {
         this.set_received(add_received(add_received(this.received(), stamp), stamp));

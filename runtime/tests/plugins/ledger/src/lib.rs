@@ -104,7 +104,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Resolver for the commands that this module adds to those of the host.
+/// Resolves the commands that this module adds to those of the host.
 fn commands(name: &str) -> Result<Answer, CallError> {
     match name {
         "build" => Ok(Answer::function(|()| fixture::tag())),

@@ -1,7 +1,7 @@
 //! Module that sets its own panic hooks, as color-eyre and human-panic do. It takes, keeps and drops hooks, and panics. Tests check which
 //! hook runs for each panic.
 
-// An initializer needs a linker section attribute, which is unsafe.
+// An initializer needs the unsafe attribute for a linker section.
 #![deny(unsafe_code)]
 
 use std::panic::{PanicHookInfo, set_hook, take_hook};
@@ -89,7 +89,7 @@ fn cry_number(number: u64) {
     std::panic::panic_any(number);
 }
 
-/// Panics in an `extern "C"` function, which ends the program.
+/// Panics in an `extern "C"` function. This panic ends the program.
 #[zcall(ex = "outcry.cry_from_c")]
 fn cry_from_c() {
     extern "C" fn called() {

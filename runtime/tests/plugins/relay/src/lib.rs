@@ -17,7 +17,7 @@ fn ended() {
     tracing::info!(target: "reports", "exit relay: {answer}");
 }
 
-/// Exported as `ex:/relay.echo`.
+/// Returns its argument. Exported as `ex:/relay.echo`.
 #[zcall(ex = "relay.echo")]
 fn echo(text: String) -> String {
     text

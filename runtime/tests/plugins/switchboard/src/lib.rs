@@ -7,13 +7,13 @@ use alcedo_plugin_api::prelude::*;
 
 module! { name: "switchboard" }
 
-/// Exported as `ex:/switchboard.add`.
+/// Returns the sum. Exported as `ex:/switchboard.add`.
 #[zcall(ex = "switchboard.add")]
 fn add(one: i32, other: i32) -> i32 {
     one.wrapping_add(other)
 }
 
-/// Exported as `ex:/switchboard.greet`.
+/// Returns a greeting. Exported as `ex:/switchboard.greet`.
 #[zcall(ex = "switchboard.greet")]
 fn greet(target: String) -> String {
     format!("hello, {target}")

@@ -43,7 +43,7 @@ pub struct Ringer {
 #[cfg(all(feature = "bells", not(feature = "cracked")))]
 #[uclass]
 impl Ringer {
-    /// Broadcasts its own delegate; returns the number of rings.
+    /// Broadcasts its own delegate. Returns the number of rings.
     #[ufunction]
     fn ring(&self, this: This<Self>, times: u32) -> u32 {
         this.on_rung().bind(this.as_obj(), "hear");

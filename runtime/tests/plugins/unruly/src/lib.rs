@@ -1,6 +1,6 @@
 //! Module for contexts of every kind. Its initializer fails as its switches specify. Without a switch, the module is healthy.
 
-// An initializer needs a linker section attribute, which is unsafe.
+// An initializer needs the unsafe attribute for a linker section.
 #![deny(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

@@ -242,7 +242,7 @@ impl Cabinet {
         format!("{:?} {:?} {:?} {:?}", this.copied(), this.counts(), this.unique(), this.perhaps())
     }
 
-    /// Sets references to another cabinet, which is then destroyed.
+    /// Sets references to another cabinet. Then destroys this cabinet.
     #[ufunction]
     fn references(&self, this: This<Self>, other: Obj<Cabinet>) -> String {
         this.neighbor().set(other);
