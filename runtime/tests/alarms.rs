@@ -328,9 +328,9 @@ fn send() {
     // SAFETY: the name is a C string, and the module has created the queue.
     let queue = unsafe { libc::mq_open(name.as_ptr(), libc::O_WRONLY | libc::O_NONBLOCK) };
     assert!(queue >= 0);
-    // SAFETY: the queue is open and the message a byte.
+    // SAFETY: the queue is open, and the message is one byte.
     assert_eq!(unsafe { libc::mq_send(queue, b"x".as_ptr().cast(), 1, 0) }, 0);
-    // SAFETY: as above.
+    // SAFETY: the queue is open.
     unsafe { libc::mq_close(queue) };
     // SAFETY: the name is a C string.
     unsafe { libc::mq_unlink(name.as_ptr()) };

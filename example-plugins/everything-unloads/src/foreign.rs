@@ -31,7 +31,7 @@ pub(crate) fn touch_key() {
         return;
     }
     let value = Box::into_raw(Box::new(Counted::new(Kind::Key)));
-    // SAFETY: as above; the value is a box that the destructor takes back.
+    // SAFETY: the key is this module's and never deleted; the value is a box that the destructor takes back.
     let result = unsafe { libc::pthread_setspecific(key, value.cast::<c_void>()) };
     if result != 0 {
         errors::add(format!("pthread_setspecific: {result}"));

@@ -1,4 +1,4 @@
-//! Tests many calls in one crossing: batches of objects, lists, and the ticks of a frame.
+//! Tests several calls in one crossing: batches of objects, lists, and the ticks of a frame.
 
 use std::cell::RefCell;
 use std::rc::Rc;

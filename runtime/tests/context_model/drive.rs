@@ -21,7 +21,7 @@ use crate::model::Model;
 use crate::outcome::{Id, Listed, Named, Outcome, Refusal, UnloadOutcome, is_possible};
 use crate::program::{Answer, How, LETTERS, Lib, Module, Op};
 
-/// State shared by all threads of a program. A resolver holds a weak reference to it, because a strong reference would be a cycle.
+/// State that all threads of a program share. A resolver holds a weak reference to this state, because a strong reference would be a cycle.
 pub(crate) struct Shared {
     pub(crate) contexts: Contexts,
     pub(crate) libraries: Arc<Libraries>,

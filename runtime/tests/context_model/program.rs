@@ -7,7 +7,7 @@ use std::ops::Range;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 
-/// Number of names. It is small, so that programs reuse names.
+/// Number of names. The number is small, so that programs reuse names.
 pub(crate) const NAMES: usize = 3;
 pub(crate) const LETTERS: [&str; NAMES] = ["a", "b", "c"];
 

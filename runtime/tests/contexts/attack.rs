@@ -78,7 +78,7 @@ fn a_scope_that_a_thread_local_keeps_ends_with_its_thread() {
     let slim = contexts.create_slim("kept").expect("the name is free");
     let inner = slim.clone();
     let thread = thread::spawn(move || {
-        // The destructor of this slot is registered first. It therefore runs last.
+        // The destructor of this slot is registered first. The destructor therefore runs last.
         KEEP.with_borrow_mut(|keep| *keep = None);
         let scope = inner.enter().expect("it is alive");
         KEEP.with_borrow_mut(|keep| *keep = Some(scope));

@@ -53,7 +53,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the caller's promise for the layout is the one that `System` requires.
         let block = unsafe { System.alloc_zeroed(layout) };
         if !block.is_null() {
             add(1, size(layout));

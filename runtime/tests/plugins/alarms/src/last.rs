@@ -53,7 +53,7 @@ fn thread() -> c_int {
     // SAFETY: `thread` is valid for one thread id, and the thread function accepts any argument.
     let result = unsafe { libc::pthread_create(&raw mut thread, null_mut(), run, null_mut()) };
     if result == 0 {
-        // SAFETY: the thread was created above.
+        // SAFETY: `pthread_create` has created the thread.
         unsafe { libc::pthread_detach(thread) };
     }
     result
@@ -112,13 +112,13 @@ fn everything() {
         ("pthread_create", thread()),
         // SAFETY: the function may be called at any time.
         ("atexit", unsafe { libc::atexit(late) }),
-        // SAFETY: as above.
+        // SAFETY: the function may be called at any time.
         ("on_exit", unsafe { on_exit(late_with, null_mut()) }),
-        // SAFETY: as above.
+        // SAFETY: the function may be called at any time.
         ("pthread_atfork", unsafe { pthread_atfork(Some(late), Some(late), Some(late)) }),
         // SAFETY: the handler is async-signal-safe.
         ("sigaction", unsafe { libc::sigaction(libc::SIGUSR2, &raw const action, null_mut()) }),
-        // SAFETY: as above.
+        // SAFETY: the handler is async-signal-safe.
         ("signal", -c_int::from(unsafe { libc::signal(libc::SIGUSR2, action.sa_sigaction) } == libc::SIG_ERR)),
         // SAFETY: the event is initialized, and `timer` is valid for one timer id.
         ("timer_create", unsafe { timer_create(libc::CLOCK_MONOTONIC, &event, &raw mut timer) }),

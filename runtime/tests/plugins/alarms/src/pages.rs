@@ -52,10 +52,10 @@ pub(crate) fn segment() {
         // SAFETY: creates a new segment.
         let segment = unsafe { libc::shmget(libc::IPC_PRIVATE, 2 * PAGE, libc::IPC_CREAT | 0o600) };
         assert!(segment >= 0);
-        // SAFETY: the segment was created above.
+        // SAFETY: `shmget` has created the segment.
         let memory = unsafe { libc::shmat(segment, null(), 0) };
         assert_ne!(memory.addr(), usize::MAX);
-        // SAFETY: attached above with this length.
+        // SAFETY: `shmat` has attached the segment with this length.
         unsafe { memory.cast::<u8>().write_bytes(1, 2 * PAGE) };
         // SAFETY: the segment remains until the last detach.
         assert_eq!(unsafe { libc::shmctl(segment, libc::IPC_RMID, null_mut()) }, 0);

@@ -101,7 +101,7 @@ pub(crate) fn timer() {
     assert_eq!(result, 0);
     let often = libc::timespec { tv_sec: 0, tv_nsec: MILLISECOND };
     let when = libc::itimerspec { it_interval: often, it_value: often };
-    // SAFETY: the timer was created above.
+    // SAFETY: the timer was created by `SYS_timer_create`.
     let result = unsafe { bare(libc::SYS_timer_settime, timer as usize, 0, from_ref(&when).addr(), 0) };
     assert_eq!(result, 0);
     until_called(before);
@@ -161,11 +161,11 @@ fn hold(mutex: *mut libc::pthread_mutex_t) {
     let attributes_address = attributes.as_mut_ptr();
     // SAFETY: `attributes_address` is valid for one attributes object.
     assert_eq!(unsafe { libc::pthread_mutexattr_init(attributes_address) }, 0);
-    // SAFETY: initialized above.
+    // SAFETY: `pthread_mutexattr_init` has initialized the attributes.
     assert_eq!(unsafe { libc::pthread_mutexattr_setrobust(attributes_address, libc::PTHREAD_MUTEX_ROBUST) }, 0);
     // SAFETY: the mutex is valid as long as this module is loaded, and no other code has its address yet.
     assert_eq!(unsafe { libc::pthread_mutex_init(mutex, attributes_address) }, 0);
-    // SAFETY: initialized above.
+    // SAFETY: `pthread_mutex_init` has initialized the mutex.
     assert_eq!(unsafe { libc::pthread_mutex_lock(mutex) }, 0);
     let name = std::env::var_os("ALARMS_RELEASE").expect("the test sets the path");
     std::fs::write(name, mutex.expose_provenance().to_string()).expect("the file is writable");

@@ -128,7 +128,7 @@ fn start_timer(event: &Event) {
     assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, event, &raw mut timer) }, 0);
     let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     let often = libc::itimerspec { it_interval: millisecond, it_value: millisecond };
-    // SAFETY: the timer was created above.
+    // SAFETY: `timer_create` has created the timer.
     assert_eq!(unsafe { timer_settime(timer, 0, &often, null_mut()) }, 0);
 }
 
@@ -163,7 +163,7 @@ pub(crate) fn timer_call_slow() {
     assert_eq!(unsafe { timer_create(libc::CLOCK_MONOTONIC, &Event::call(on_event_slowly), &raw mut timer) }, 0);
     let millisecond = libc::timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     let once = libc::itimerspec { it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 }, it_value: millisecond };
-    // SAFETY: the timer was created above.
+    // SAFETY: `timer_create` has created the timer.
     assert_eq!(unsafe { timer_settime(timer, 0, &once, null_mut()) }, 0);
     until_called(before);
 }
@@ -177,11 +177,11 @@ pub(crate) fn descriptor() {
     assert_eq!(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, pair.as_mut_ptr()) }, 0);
     // SAFETY: returns the process id.
     let own = unsafe { libc::getpid() };
-    // SAFETY: the descriptor was opened above.
+    // SAFETY: `socketpair` has opened the descriptor.
     assert_eq!(unsafe { libc::fcntl(pair[0], F_SETOWN, own) }, 0);
-    // SAFETY: as above.
+    // SAFETY: `socketpair` has opened the descriptor.
     assert_eq!(unsafe { libc::fcntl(pair[0], libc::F_SETFL, libc::O_ASYNC | libc::O_NONBLOCK) }, 0);
-    // SAFETY: as above.
+    // SAFETY: `socketpair` has opened the descriptor.
     assert_eq!(unsafe { libc::write(pair[1], b"x".as_ptr().cast(), 1) }, 1);
     until_called(before);
 }

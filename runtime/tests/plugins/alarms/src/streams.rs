@@ -11,34 +11,34 @@ fn release() -> CString {
 /// Opens one stream of each kind. One of these streams has unflushed output.
 pub(crate) fn leave() {
     let name = release();
-    // SAFETY: C strings.
+    // SAFETY: both arguments are C strings.
     let file = unsafe { libc::fopen(name.as_ptr(), c"w".as_ptr()) };
     assert!(!file.is_null());
-    // SAFETY: a C string, and an open stream.
+    // SAFETY: the arguments are a C string and an open stream.
     assert!(unsafe { libc::fputs(c"not written yet".as_ptr(), file) } >= 0);
-    // SAFETY: a C string.
+    // SAFETY: the first argument is a C string.
     let fd = unsafe { libc::open(c"/proc/self/stat".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-    // SAFETY: the descriptor was opened above.
+    // SAFETY: `open` has opened the descriptor, and the mode is a C string.
     assert!(!unsafe { libc::fdopen(fd, c"r".as_ptr()) }.is_null());
-    // SAFETY: a C string.
+    // SAFETY: the argument is a C string.
     assert!(!unsafe { libc::opendir(c"/proc/self".as_ptr()) }.is_null());
-    // SAFETY: C strings.
+    // SAFETY: both arguments are C strings.
     assert!(!unsafe { libc::popen(c"true".as_ptr(), c"r".as_ptr()) }.is_null());
 }
 
 /// Opens one stream of each kind, and closes all of them.
 pub(crate) fn close() {
-    // SAFETY: C strings.
+    // SAFETY: both arguments are C strings.
     let file = unsafe { libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr()) };
-    // SAFETY: opened above.
+    // SAFETY: `fopen` has opened the stream.
     assert_eq!(unsafe { libc::fclose(file) }, 0);
-    // SAFETY: a C string.
+    // SAFETY: the argument is a C string.
     let folder = unsafe { libc::opendir(c"/proc/self".as_ptr()) };
-    // SAFETY: opened above.
+    // SAFETY: `opendir` has opened the folder.
     assert_eq!(unsafe { libc::closedir(folder) }, 0);
-    // SAFETY: C strings.
+    // SAFETY: both arguments are C strings.
     let process = unsafe { libc::popen(c"true".as_ptr(), c"r".as_ptr()) };
-    // SAFETY: opened above.
+    // SAFETY: `popen` has opened the stream.
     assert_eq!(unsafe { libc::pclose(process) }, 0);
 }
 
@@ -57,14 +57,14 @@ pub(crate) fn blocks() {
 }
 
 fn duplicate() -> *mut c_void {
-    // SAFETY: a C string.
+    // SAFETY: the argument is a C string.
     unsafe { libc::strdup(c"a text".as_ptr()) }.cast()
 }
 
 fn duplicate_some() -> *mut c_void {
-    // SAFETY: a C string.
+    // SAFETY: the first argument is a C string.
     let block = unsafe { libc::strndup(c"a text".as_ptr(), 3) };
-    // SAFETY: a C string.
+    // SAFETY: the pointer refers to a C string.
     assert_eq!(unsafe { CStr::from_ptr(block) }, c"a t");
     block.cast()
 }
@@ -81,7 +81,7 @@ fn folder() -> *mut c_void {
 
 /// Reads a line that is longer than the block passed for it.
 fn line_with(read: impl FnOnce(*mut *mut c_char, *mut usize, *mut libc::FILE) -> isize) -> *mut c_void {
-    // SAFETY: C strings.
+    // SAFETY: both arguments are C strings.
     let file = unsafe { libc::fopen(c"/proc/self/stat".as_ptr(), c"r".as_ptr()) };
     assert!(!file.is_null());
     let mut room = 4;
@@ -109,7 +109,7 @@ fn print() -> *mut c_void {
     let len = unsafe {
         asprintf(&raw mut text, c"%d %d %d %.1f %s %d %d".as_ptr(), 1, 2, 3, 4.5_f64, c"five".as_ptr(), 6, 7)
     };
-    // SAFETY: a C string.
+    // SAFETY: the pointer refers to a C string.
     assert_eq!(unsafe { CStr::from_ptr(text) }, c"1 2 3 4.5 five 6 7");
     assert_eq!(len, 18);
     text.cast()
@@ -120,7 +120,7 @@ fn memory() -> *mut c_void {
     // SAFETY: both variables are valid until the stream is closed.
     let stream = unsafe { open_memstream(&raw mut text, &raw mut len) }.cast::<libc::FILE>();
     assert!(!stream.is_null());
-    // SAFETY: a C string, and an open stream.
+    // SAFETY: the arguments are a C string and an open stream.
     assert!(unsafe { libc::fputs(c"a text".as_ptr(), stream) } >= 0);
     // SAFETY: the stream is open and has no other owner.
     assert_eq!(unsafe { libc::fclose(stream) }, 0);

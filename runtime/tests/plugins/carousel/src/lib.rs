@@ -32,7 +32,7 @@ pub struct Horse {
     /// Rotation in degrees per second.
     #[uproperty(edit_anywhere, default = 90.0)]
     speed: f64,
-    /// Action of `round`: 1 panics, 2 destroys `other`, 3 spawns another horse, 4 calls `ex:/host.query`, 5 calls `ex:/host.query` and panics.
+    /// Action of `round`: 1 panics, 2 destroys `other`, 3 spawns another horse, 4 calls `ex:/host.query`, 5 makes this call and panics.
     #[uproperty]
     mood: i32,
     /// Horse to destroy.

@@ -49,7 +49,7 @@ pub(crate) fn mapping() {
     // SAFETY: creates a new mapping at a free address.
     let memory = unsafe { libc::mmap(null_mut(), MEGABYTE, protection, flags, -1, 0) };
     assert_ne!(memory, libc::MAP_FAILED);
-    // SAFETY: mapped above with this length.
+    // SAFETY: `mmap` has mapped this many writable bytes.
     unsafe { memory.cast::<u8>().write_bytes(1, MEGABYTE) };
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn c_heap() {
         // SAFETY: `malloc` accepts any size.
         let memory = unsafe { libc::malloc(1000) };
         assert!(!memory.is_null());
-        // SAFETY: allocated above with this length.
+        // SAFETY: `malloc` has allocated this many bytes.
         unsafe { memory.cast::<u8>().write_bytes(1, 1000) };
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn key() {
     // SAFETY: `key` is valid for one key; the destructor is a function of this module.
     let refused = unsafe { libc::pthread_key_create(&raw mut key, Some(end_of_value)) };
     assert_eq!(refused, 0);
-    // SAFETY: the key was created above.
+    // SAFETY: `pthread_key_create` has created the key.
     let refused = unsafe { libc::pthread_setspecific(key, (&raw const SIGNALS).cast()) };
     assert_eq!(refused, 0);
 }

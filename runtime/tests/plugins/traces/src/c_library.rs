@@ -46,7 +46,7 @@ pub(crate) fn row_of_the_environment() {
     }
     row.push(own("TRACES_PUT=put by a plugin"));
     row.push(null_mut());
-    // SAFETY: as above; the array remains valid as long as this module is loaded.
+    // SAFETY: no other thread of this process changes the environment now; the array remains valid as long as this module is loaded.
     unsafe { environ = row.leak().as_mut_ptr() };
 }
 
@@ -90,14 +90,14 @@ pub(crate) fn initstate() {
     // SAFETY: the state remains valid as long as this module is loaded.
     let before = unsafe { c_initstate(1, state.as_mut_ptr().cast(), 128) };
     assert!(!before.is_null());
-    // SAFETY: no arguments.
+    // SAFETY: the function has no arguments.
     let first = unsafe { random() };
     assert_eq!(first, 1_804_289_383, "the first number of this sequence");
 }
 
 /// Returns the next number of the sequence.
 pub(crate) fn check_random() -> String {
-    // SAFETY: no arguments.
+    // SAFETY: the function has no arguments.
     unsafe { random() }.to_string()
 }
 

@@ -16,6 +16,6 @@ pub(crate) fn leave(habit: &str) -> bool {
 
 pub(crate) fn check(habit: &str) -> String {
     let habit = CString::new(habit).expect("no zero byte");
-    // SAFETY: as above; the result is a string literal.
+    // SAFETY: the argument is a C string; the function throws no exception; the result is a string literal.
     unsafe { CStr::from_ptr(traces_cpp_look(habit.as_ptr())) }.to_string_lossy().into_owned()
 }

@@ -137,18 +137,18 @@ pub(crate) fn compare() {
     let own = libc::alarm as *const c_void;
     for handle in [libc::RTLD_DEFAULT, libc::RTLD_NEXT, program, library] {
         assert_eq!(look_up(handle, c"alarm").cast_const(), own, "{handle:?}");
-        // SAFETY: no arguments.
+        // SAFETY: the function has no arguments.
         assert!(unsafe { libc::dlerror() }.is_null(), "{handle:?}: unexpected error of a found name");
         assert_eq!(look_up(handle, c"getpid").cast_const(), libc::getpid as *const c_void, "{handle:?}: not hooked");
         assert!(look_up(handle, c"traces_has_no_such_name").is_null());
-        // SAFETY: no arguments.
+        // SAFETY: the function has no arguments.
         assert!(!unsafe { libc::dlerror() }.is_null(), "{handle:?}: no error of a missing name");
     }
     let version = if cfg!(target_arch = "x86_64") { c"GLIBC_2.2.5" } else { c"GLIBC_2.17" };
     // SAFETY: two C strings.
     let found = unsafe { libc::dlvsym(libc::RTLD_DEFAULT, c"alarm".as_ptr(), version.as_ptr()) };
     assert_eq!(found.cast_const(), own);
-    // SAFETY: both were opened above.
+    // SAFETY: `dlopen` has opened both libraries.
     assert_eq!(unsafe { [libc::dlclose(program), libc::dlclose(library)] }, [0, 0]);
 }
 
@@ -165,6 +165,6 @@ pub(crate) fn check_elsewhere() {
     let alarm = unsafe { transmute::<*mut c_void, unsafe extern "C" fn(c_uint) -> c_uint>(found) };
     // SAFETY: the function accepts any number.
     assert_eq!(unsafe { alarm(0) }, 4711);
-    // SAFETY: opened above.
+    // SAFETY: `dlopen` has opened the library.
     assert_eq!(unsafe { libc::dlclose(library) }, 0);
 }

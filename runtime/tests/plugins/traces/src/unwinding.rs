@@ -33,9 +33,9 @@ pub(crate) fn register_frame() {
 
 pub(crate) fn register_frame_closed() {
     let table = table();
-    // SAFETY: as above.
+    // SAFETY: a complete table that remains valid until this module is unloaded.
     unsafe { __register_frame(table) };
-    // SAFETY: registered above.
+    // SAFETY: `__register_frame` has registered the table.
     unsafe { __deregister_frame(table) };
 }
 

@@ -50,7 +50,7 @@ extern "C" fn run() {
             let _closed = unsafe { close(descriptor) };
         }
         if fixture::on!("replaces-everything") && descriptor != 0 {
-            // SAFETY: as above. Standard input of a canary is the empty file.
+            // SAFETY: replaces descriptors deliberately; no memory depends on one. Standard input of a canary is the empty file.
             let _replaced = unsafe { dup2(0, descriptor) };
         }
     }
