@@ -3,8 +3,8 @@
 //! `Box` of three machine words and one insertion into a `slotmap`, as in a host without reflection, hooks or collection. `box_and_slotmap`
 //! runs in a single-threaded process, where an allocator takes no lock. `box_and_slotmap_in_a_host` runs next to a host with its finalizer
 //! thread. Each round creates a thousand objects, destroys them, and waits for their finalizers. Only the creation is timed. Every round
-//! reuses the memory of the previous round. `alcedo_with_a_subobject` creates a `MagicCube`: an actor with a component. Their three
-//! native classes have constructors and PostInitProperties.
+//! reuses the memory of the previous round. `alcedo_with_a_subobject` creates a `MagicCube`: an actor with a component. The three native
+//! classes of these two objects have constructors and PostInitProperties.
 
 mod support;
 

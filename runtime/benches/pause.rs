@@ -16,7 +16,7 @@
 //! The baseline `boxes` visits the boxes of a `Vec<Box<[u64; 7]>>` and replaces each by a new box with the same content, without any
 //! rollback.
 //!
-//! A million objects need minutes and some gigabytes. They are measured only if `ALCEDO_BENCH_MILLION` is set.
+//! A million objects need minutes and some gigabytes. This count is measured only if `ALCEDO_BENCH_MILLION` is set.
 
 mod support;
 

@@ -218,7 +218,7 @@ fn is_running() -> bool {
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
     // SAFETY: the call has written the whole struct.
     let now = unsafe { now.assume_init() };
-    // If a signal is pending, a repeating timer may have no remaining time. Its interval then shows that the timer still runs.
+    // If a signal is pending, a repeating timer may have no remaining time. The interval of the timer then shows that the timer still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 
@@ -411,7 +411,7 @@ fn exists(pid: i32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Returns the mapped address ranges, without the heap and the stack. Both grow at any time.
+/// Returns the mapped address ranges, without the heap and the stack. Heap and stack may grow at any time.
 fn mapped() -> Vec<std::ops::Range<usize>> {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
     let lines = maps.lines().filter(|line| !line.contains("[heap]") && !line.contains("[stack"));

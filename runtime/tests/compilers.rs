@@ -24,7 +24,7 @@ const CUBE: &str = "/Script/Game.MagicCube";
 const FRAGILE: &str = "/Script/Game.Fragile";
 const SHIELDED: &str = "/Script/Game.ShieldedSet";
 
-/// A build by another compiler. Its tag is 2; the tag of the host's own build is 1.
+/// A build by another compiler. The tag of this build is 2. The tag of the host's own build is 1.
 struct Other {
     label: &'static str,
     change: fn(BuildRequest<'_>) -> BuildRequest<'_>,

@@ -565,7 +565,7 @@ fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     let (inner, seen) = (host.downgrade(), Rc::clone(&drops));
     IN_THE_DROP.set(Some(Rc::new(move || {
         let host = inner.upgrade().expect("it is there");
-        // The plugin makes a direct call that fails, and reads its error.
+        // The plugin makes a direct call that fails, and reads the error of this call.
         let answer = query(&host, witness, "count_of", &[Value::Object(other)]);
         assert!(answer.contains("nothing to count"), "{answer}");
         seen.set(seen.get() + 1);

@@ -1,4 +1,4 @@
-//! Tests named delegates of modules as properties, elements and parameters. A delegate is bound by object and function name. Its bindings
+//! Tests named delegates of modules as properties, elements and parameters. A delegate is bound by object and function name. The bindings
 //! survive code changes of the owner and of the listener.
 
 use std::cell::{Cell, RefCell};

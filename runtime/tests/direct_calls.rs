@@ -47,7 +47,7 @@ fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
         let _owned = &set_on_drop;
         drop(to_clear.take());
-        // Creates and drops further handles of the host. None of them is its last handle.
+        // Creates and drops further handles of the host. The last handle is not among them.
         let others = [runtime.clone(), runtime.clone()];
         drop(runtime.downgrade().upgrade());
         drop(others);
@@ -91,7 +91,7 @@ fn a_batch_call_continues_after_failures_and_destroyed_objects() {
     let host = host();
     let [first, second, third] = [(); 3].map(|()| adder(&host));
     let (before, ended) = (DROPPED.get(), ENDED.get());
-    // The first object destroys itself in its first call. Its second call therefore fails.
+    // The first object destroys itself in its first call. The second call on this object therefore fails.
     assert_eq!(each(&host, END, [first, first, second]), "7 - 7 STALE");
     assert_eq!(each(&host, END_BADLY, [third, second, third]), "- - - RETURNED STALE STALE");
     assert_eq!(DROPPED.get(), before + 3, "the fields of each are dropped, once");

@@ -188,7 +188,7 @@ fn a_change_during_a_window_is_loaded_after_the_window() {
     host.deliver_build(3);
     let third = host.until("the third build", |status| ![&first.digest, &second.digest].contains(&&status.digest));
     assert_eq!(third.state, ModuleState::Checking);
-    // The second build has passed its window. It is now the last healthy build.
+    // The second build has passed its window, and is now the last healthy build.
     assert_eq!(host.runtime.take_reloads().len(), 2);
     host.until_running();
 }

@@ -146,7 +146,7 @@ fn each_observed_call_is_a_span_inside_its_callers_span() {
         assert!(counted(&host).is_empty());
     });
     let mut lines = lines.lock().expect("no panic").clone();
-    // Removes the span of the method `add_by`. Its depth is 2.
+    // Removes the span of the method `add_by`. The depth of this span is 2.
     lines.retain(|line| line.contains(":/"));
     assert_eq!(lines, ["1 call kind=uf name=uf:/Script/Game.Line:add_by", "3 call kind=ex name=ex:/host.sum"]);
 }

@@ -1,5 +1,5 @@
-//! Tests panics whose payload panics again in its drop. In any host callback, the runtime catches both panics. It completes its operation
-//! and runs the other callbacks.
+//! Tests panics whose payload panics again in its drop. In any host callback, the runtime catches both panics, completes its operation and
+//! runs the other callbacks.
 
 use crate::support;
 

@@ -95,7 +95,7 @@ struct Surface {
     lines: BTreeSet<String>,
     /// Visible items with an example, as index of the crate and id.
     examples: BTreeSet<(usize, String)>,
-    /// Modules that the walk has entered. They make the walk end if names form a cycle.
+    /// Modules that the walk has entered. The walk skips these modules, so that it ends if names form a cycle.
     walked: BTreeSet<(String, String)>,
     /// Path under which the members of a type or trait are listed: its shortest path that is not hidden. Each other path of the type has a
     /// single line.

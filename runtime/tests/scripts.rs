@@ -1,5 +1,5 @@
 //! Tests script packages in a running host. The packages are loaded together with libraries, and are called by the host, by plugins and by
-//! scripts. They are edited and reloaded while their objects are alive. Some edits break a package, and later edits repair it.
+//! scripts. Edits are reloaded while objects are alive. Some edits break a package, and later edits repair it.
 
 use crate::support;
 

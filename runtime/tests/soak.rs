@@ -1,5 +1,5 @@
-//! Contains the tests that also run in release and under AddressSanitizer: see `.ci`. They are a separate program, because compiling all
-//! tests for these runs would take minutes. Each folder has its own process: see `support/apart.rs`.
+//! Contains the tests that also run in release and under AddressSanitizer: see `.ci`. These tests are a separate program, because compiling
+//! all tests for these runs would take minutes. Each folder has its own process: see `support/apart.rs`.
 //!
 //! `cargo test -p alcedo-runtime --test soak churn::` runs the tests of one folder.
 

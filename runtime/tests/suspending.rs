@@ -134,7 +134,8 @@ fn a_reload_that_fails_leaves_the_port_to_the_old_generation() {
     }
     let _before = scene.record.take();
     scene.order("");
-    // The new generation holds the port when it ends. Its exit hook releases the port, and then the old generation acquires it.
+    // The new generation holds the port when it ends. The exit hook of the new generation releases the port. Then the old generation
+    // acquires it.
     let fault = faults::arm(Fault { step: ReloadStep::BeforeCommit, nth: 0, kind: FaultKind::Error });
     let reload = scene.reload(&[harbor(2)]);
     assert!(fault.has_fired() && !reload.is_committed());

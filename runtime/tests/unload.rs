@@ -36,7 +36,7 @@ fn patient() -> Builder {
     })
 }
 
-/// Log record, host and events of a test. The record is bound first. It is therefore dropped last.
+/// Log record, host and events of a test. The record is bound first, and is therefore dropped last.
 type Stage = (Record, Runtime, Rc<RefCell<Vec<String>>>);
 
 /// Returns a host with `lingering`, the log of this host, and the events of its Master.
@@ -504,7 +504,7 @@ fn napping(reports: bool, shutdown: Duration) -> Stage {
     (record, host, events)
 }
 
-/// Returns the expected log of a generation. Its exit hook runs once, after the last finalizer.
+/// Returns the expected log of a generation whose exit hook runs once, after the last finalizer.
 fn woken_then_exit() -> String {
     "woken\n".repeat(NAPS) + "exit\ndrop first\n"
 }

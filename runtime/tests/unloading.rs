@@ -1,5 +1,5 @@
-//! Tests values that a plugin leaves behind. They must not keep its code mapped. After each reload the old image is unmapped, its
-//! destructors have run where required, and the process has not grown.
+//! Tests values that a plugin leaves behind. The values must not keep the code of the plugin mapped. After each reload the old image is
+//! unmapped, its destructors have run where required, and the process has not grown.
 //!
 //! Memory, threads and signals belong to the process. Each test therefore runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -77,8 +77,8 @@ fn reload(host: &Runtime, library: &Path) {
     eventually(host, "one image is mapped", || mapped(host).len() == 1);
 }
 
-/// Checks *habits*, actions of the plugin `leftovers`. They must not leak memory if each generation repeats them. Then unloads the last
-/// generation.
+/// Checks *habits*, actions of the plugin `leftovers`. If each generation repeats the habits, the process must not leak memory. Then
+/// unloads the last generation.
 fn check(habits: &[&str]) {
     check_build(&support::plugin("leftovers", &[]), habits, RELOADS);
 }
@@ -392,8 +392,8 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
                 started.send(()).expect("the test waits for it");
                 std::thread::park();
             });
-            // Waits until the thread has mapped its signal stack. A later mapping could reuse the address of memory that the plugin had, to
-            // which a stale pointer may refer.
+            // Waits until the thread has mapped its signal stack. Otherwise the stack could reuse the address of unmapped plugin memory. A
+            // stale pointer may refer to this address.
             has_started.recv().expect("it starts");
             leave(&host, habit);
             leave(&host, "megabyte");

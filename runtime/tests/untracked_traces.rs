@@ -86,7 +86,7 @@ fn a_limit_remains_as_long_as_another_module_handles_its_signal() {
         leave(&first, "cpu_limit");
         let set = limits(libc::RLIMIT_CPU).rlim_cur;
         let second = host(library);
-        // The second plugin sets an equal or slightly higher limit. It has never read the original limit.
+        // The second plugin sets an equal or slightly higher limit, and has never read the original limit.
         leave(&second, "cpu_limit");
         unload(&first);
         assert!((set..before).contains(&limits(libc::RLIMIT_CPU).rlim_cur), "the second handles it");

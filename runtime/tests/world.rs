@@ -132,7 +132,7 @@ fn another_host_loads_a_saved_world() {
     }
 }
 
-/// Returns a host with a class `Key`. Its four properties have these reference kinds.
+/// Returns a host with a class `Key`. The four properties of the class have these reference kinds.
 fn keys(kinds: [(PropertyKind, &'static str); 4]) -> Runtime {
     let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
     let key =
@@ -553,7 +553,7 @@ fn done(host: &Runtime, operations: &[Operation]) {
             Operation::SpawnIn(_) => {}
         }
     }
-    // Destroys the objects that were inside a destroyed object. They have no path, and saving and loading would move them.
+    // Destroys the objects that were inside a destroyed object. Such objects have no path. Saving and loading would move them.
     while let Some(lost) = host.objects().iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }

@@ -108,7 +108,7 @@ impl Scene {
         }
     }
 
-    /// Checks that the error is typed. Its message must be a single line without host internals.
+    /// Checks that the error is typed. The message of the error must be a single line without host internals.
     fn check_refusal(&self, error: &Error, what: &dyn Fn() -> String) {
         let message = error.to_string().replace(&*self.path.display().to_string(), "");
         assert!(matches!(error, Error::World(_)), "{}: {error:?}", what());

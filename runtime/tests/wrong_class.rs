@@ -173,7 +173,7 @@ fn an_untyped_plugin_passes_no_wrong_objects_to_typed_code() {
     let take = |object| call_text("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
     assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));
-    // Calls the plugin's own function `take`. Its parameters have Rust types.
+    // Calls the plugin's own function `take`. The parameters of this function have Rust types.
     assert_eq!(call_text("take", &[Value::Object(bell)]), "/Script/Game.Bell");
 }
 

@@ -1,5 +1,5 @@
-//! A courier that fetches parcels with the plugin's own tokio runtime. The tokio runtime runs from `main` to `exit`. Its threads never
-//! access the engine. They post closures to the game thread.
+//! A courier that fetches parcels with the plugin's own tokio runtime. The tokio runtime runs from `main` to `exit`. The threads of the
+//! tokio runtime never access the engine. These threads post closures to the game thread.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Tests players and listeners. Their events are calls between objects of the plugin.
+//! Tests players and listeners. The events of a player are calls between objects of the plugin.
 
 use alcedo::test_world;
 

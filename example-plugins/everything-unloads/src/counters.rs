@@ -1,6 +1,6 @@
 //! Counts destructors and handlers in a file that the plugin shares with the host. The file lists the destructors and handlers that must
 //! run at the end of this generation, and those that have run. There is one row per generation, and one slot per thread and kind. The host
-//! reads the file after it unmaps the image. It then detects a destructor that never ran, ran twice or ran on another thread.
+//! unmaps the image, reads the file, and detects a destructor that never ran, ran twice or ran on another thread.
 //!
 //! The file consists of 64-bit words. The first word is the number of generations so far. Then follow [`ROWS`] rows, which the generations
 //! use in turn. A row contains the number of its generation, the number of missing slots, and [`SLOTS`] slots. A slot has four words: kind

@@ -2,8 +2,8 @@
 //! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. If the host guarantees a
 //! cleanup, the plugin omits this cleanup.
 //!
-//! Some destructors and handlers must run at the end of a generation. They are counted in a file that outlives the generation
-//! (`counters=PATH` in the module arguments). The host checks that each of them ran, and ran on the right thread.
+//! Some destructors and handlers must run at the end of a generation. A file that outlives the generation counts their runs
+//! (`counters=PATH` in the module arguments). The host checks that each destructor and handler ran, and ran on the right thread.
 
 #![deny(unsafe_code)]
 
@@ -139,7 +139,7 @@ impl Sink {
 }
 
 impl Drop for Sink {
-    // Creates thread-locals of this module on the finalizer thread. They must be destroyed on that thread.
+    // Creates thread-locals of this module on the finalizer thread. The end of that thread must destroy these thread-locals.
     fn drop(&mut self) {
         locals::touch();
         let _out = std::io::stdout().flush();

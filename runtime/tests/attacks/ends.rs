@@ -1,5 +1,5 @@
-//! Tests the order of destruction. Values left behind by a module are dropped while the values that they use still exist. This order
-//! applies to every kind of end. A drop that cannot access a value receives an error.
+//! Tests the order of destruction. Values left behind by a module are dropped while the values that they use still exist. The order is the
+//! same for every way in which a generation ends. A drop that cannot access a value receives an error.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

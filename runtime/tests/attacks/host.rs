@@ -14,7 +14,7 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use super::verbs::{Tools, Touch, VERBS};
 use super::{assert_works, attacker, host, query, spawn, support};
 
-/// Callback of the log subscriber. Its argument is the target of the log line.
+/// Callback of the log subscriber. The argument is the target of the log line.
 type OnEvent = Rc<dyn Fn(&str)>;
 
 /// Slot from which the log subscriber reads the host after its construction.

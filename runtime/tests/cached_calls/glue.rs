@@ -221,7 +221,7 @@ fn a_new_host_uses_no_cache_of_an_ended_host() {
     for build in [1, 2, 1] {
         let host = support::host(&libraries(build));
         let pony = horse(&host, PONY);
-        // In another host, the handle has the same number each time.
+        // Each iteration creates another host, and the handle has the same number in each of these hosts.
         assert_eq!(*last.get_or_insert(pony.handle()), pony.handle());
         assert_eq!(answers_of(&host, pony), of_build(build as i32, 7));
         drop(host.clone().shutdown());

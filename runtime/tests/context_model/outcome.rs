@@ -1,4 +1,4 @@
-//! Defines the outcomes of steps and reports. The model predicts them, and `drive.rs` reads them from the host.
+//! Defines the outcomes of steps and reports. The model predicts the outcomes, and `drive.rs` reads them from the host.
 
 use crate::program::{Lib, Op};
 
@@ -45,7 +45,7 @@ pub(crate) enum Outcome {
 /// Expected report about the end of a leaving generation.
 pub(crate) enum UnloadOutcome {
     Ends,
-    /// The generation is held. Its report lists at least the holders in `Named`.
+    /// The generation is held. The report of the generation lists at least the holders in `Named`.
     Held(Named),
     /// The design does not define the outcome.
     Open,

@@ -357,7 +357,7 @@ fn endless_recursion_of_a_slim_and_the_host_is_refused_inside_and_outside_of_sco
     let answer = call(&in_scope);
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 1);
-    // A new thread is in no scope. Its call therefore enters the gate of the context.
+    // A new thread is in no scope. A call of this thread therefore enters the gate of the context.
     let answer = thread::scope(|scope| scope.spawn(|| call(&in_scope)).join().expect("it does not panic"));
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 2);

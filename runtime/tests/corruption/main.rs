@@ -116,7 +116,7 @@ fn a_file_cut_anywhere_is_refused() {
             drop(file);
             scene.is_refused(&format!("cut to {length} of {whole} bytes"), expected);
         };
-        // A truncated seal is not recognized. Its bytes then count as surplus bytes of the library.
+        // A truncated seal is not recognized. The bytes of the seal then count as surplus bytes of the library.
         for length in [whole - 1, whole - 8, body + 16, body + 1] {
             cut(length, "the file does not end with the section headers");
         }

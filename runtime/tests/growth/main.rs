@@ -290,7 +290,7 @@ fn constructions_and_destructions_leave_nothing() {
     );
 }
 
-/// The host forgets ended modules early. Their tickets and handles must still return results.
+/// The host forgets ended modules early. Tickets and handles of these modules must still return results.
 #[test]
 fn tickets_and_handles_of_forgotten_modules_still_answer() {
     let host = host(&[cube(1)]);

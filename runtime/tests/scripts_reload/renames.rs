@@ -1,4 +1,4 @@
-//! Tests values of variables, fields, entries and map keys. Their names change, merge and return with `Was`.
+//! Tests values of variables, fields, entries and map keys whose names change, merge and return with `Was`.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, Value};
 
@@ -82,7 +82,7 @@ fn names_merged_once_do_not_resolve_to_each_other() {
             (both, own),
         ]);
     }
-    // The list redirects `B` to `C`. It also replaces the redirect from `A` to `B` by a redirect from `A` to `C`.
+    // The list redirects `B` to `C`, and replaces the redirect from `A` to `B` by a redirect from `A` to `C`.
     check_builds(&[
         ("var int A;", &[("A", 7)]),
         ("var int B<Was=A>;", &[("B", 7)]),

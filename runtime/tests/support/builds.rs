@@ -25,7 +25,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {name}"))
 }
 
-/// Returns the folder of test builds. It is next to the folder of the host's builds, so that `cargo clean` removes both.
+/// Returns the folder of test builds. This folder is next to that of the host's builds, so that `cargo clean` removes both.
 pub(crate) fn test_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).to_owned()
 }

@@ -28,7 +28,7 @@ pub struct Velocity {
     pub y: f32,
 }
 
-/// Handles of the properties of [`Behavior`]. They are valid for all derived classes, before and after a reload.
+/// Handles of the properties of [`Behavior`]. The handles are valid for all derived classes, before and after a reload.
 pub(crate) struct Mirror {
     x: TypedProperty<f32>,
     y: TypedProperty<f32>,

@@ -1,4 +1,4 @@
-//! Compiles the C part into the plugin. Its `pthread_create` is then the module's hook. The host can therefore track the thread.
+//! Compiles the C part into the plugin. The C part then calls the module's hook of `pthread_create`, so the host tracks the thread.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/metronome.c");

@@ -1,5 +1,5 @@
 //! Runs protocols of the runtime under thousands of schedules: leases, the call gate, the ticket of an unload, the watch of a Slim. The
-//! files of these protocols are compiled here unchanged. They use `crate::sync`, which is a module of this crate: a scheduler chooses the
+//! files of these protocols are compiled here unchanged. In this crate, `crate::sync` contains primitives that let a scheduler choose the
 //! running thread at every step. The test prints a schedule that breaks an invariant or deadlocks.
 //!
 //! Weaker memory orders run as sequentially consistent: no check here can prove that an order suffices. The mode word of

@@ -1,4 +1,4 @@
-//! Test plugin that starts timers, signal handlers, signal stacks and requests. It leaves them active.
+//! Test plugin that starts timers, signal handlers, signal stacks and requests, and leaves them active.
 
 #![deny(unsafe_code)]
 

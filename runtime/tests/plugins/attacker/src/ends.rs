@@ -1,4 +1,4 @@
-//! Values that access host memory when they are dropped late. They are in closures, thread-locals, statics, exit hooks, plugin parts.
+//! Values that access host memory when they are dropped late: values in closures, thread-locals, statics, exit hooks, plugin parts.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -177,7 +177,7 @@ impl Drop for Fails {
     }
 }
 
-/// Object whose plugin part uses its values when it is finalized. Its methods open the values that they keep.
+/// Object whose plugin part uses its values when it is finalized. The methods of the object open the values that they keep.
 #[uclass(package = "Game", base = Object)]
 pub struct Hoarder {
     kept: Option<Probe>,

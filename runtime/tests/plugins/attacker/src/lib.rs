@@ -1,5 +1,5 @@
 //! Attacks by a plugin author who may only write safe code. Each file contains the plugin side of one kind of attack.
-//! `runtime/tests/attacks` contains the host side. It expects a typed error and a host that continues.
+//! `runtime/tests/attacks` contains the host side. Each host-side test expects a typed error and a host that continues.
 
 #![forbid(unsafe_code)]
 

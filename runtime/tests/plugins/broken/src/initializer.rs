@@ -1,4 +1,4 @@
-//! Initializer that runs when the file is mapped. Its switches select a fault, or a file that proves that it ran.
+//! Initializer that runs when the file is mapped. The switches select a fault, or a file that proves that the initializer ran.
 #![expect(unsafe_code, reason = "an initializer needs a linker section, and one of its faults is a crash")]
 
 extern "C" fn misbehave() {

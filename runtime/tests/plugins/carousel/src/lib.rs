@@ -1,5 +1,5 @@
-//! Actors that are called in batches each frame. Tests measure the cost of calling many objects. They also check the remaining calls after
-//! one actor panics, destroys another, spawns a third or calls back.
+//! Actors that are called in batches each frame. Tests measure the cost of calling many objects. Other tests check the remaining calls
+//! after one actor panics, destroys another, spawns a third or calls back.
 
 #![forbid(unsafe_code)]
 

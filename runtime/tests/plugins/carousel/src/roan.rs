@@ -1,4 +1,4 @@
-//! Actor that reports each of its ticks to the host. It then runs the action that `deed` selects.
+//! Actor that reports each of its ticks to the host, and then runs the action that `deed` selects.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
@@ -13,7 +13,7 @@ pub struct Roan {
     /// Action in a tick: 1 panics, 2 destroys `other`, 3 spawns another roan, 4 calls `receive_tick` of `other`.
     #[uproperty]
     deed: i32,
-    /// Roan to destroy or tick. It may be this actor itself.
+    /// Roan to destroy or tick. This field may refer to the actor itself.
     #[uproperty]
     other: Obj<Roan>,
 

@@ -177,7 +177,7 @@ pub(crate) enum Verb {
     Plain,
     /// Copies std values in and out.
     Std,
-    /// Calls a function that returns an owned value. Its arguments are a property and an owned value.
+    /// Calls a function that returns an owned value. The arguments are a property and an owned value.
     Call,
     /// Creates an owned value in the plugin part of a thing.
     Keep,

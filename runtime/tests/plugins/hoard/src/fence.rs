@@ -1,4 +1,4 @@
-//! Values whose type is unknown at compile time. They are passed by number.
+//! Values whose type is unknown at compile time. Host and plugin pass these values by number.
 
 use alcedo_plugin_api::ObjectView;
 use alcedo_plugin_api::prelude::*;

@@ -1,5 +1,5 @@
-//! Module that sets its own panic hooks, as color-eyre and human-panic do. It takes, keeps and drops hooks, and panics. Tests check which
-//! hook runs for each panic.
+//! Module that sets its own panic hooks, as color-eyre and human-panic do. The module takes, keeps and drops hooks, and panics. Tests check
+//! which hook runs for each panic.
 
 // An initializer needs the unsafe attribute for a linker section.
 #![deny(unsafe_code)]

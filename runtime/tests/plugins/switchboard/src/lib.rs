@@ -70,7 +70,7 @@ impl Line {
     /// Calls the function `name` with `caller` as its argument. Returns the result or the error.
     #[ufunction(blueprint_callable)]
     fn query(&mut self, this: This<Self>, name: String, caller: String) -> String {
-        // The callee is unknown. It may call this line.
+        // The callee is unknown. The callee may call this line.
         format_result(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
     }
 

@@ -34,7 +34,7 @@ pub(crate) fn variable() {
     unsafe { function(c"staying_variable").cast::<Callback>().write(traces_called_back) };
 }
 
-/// Leaves an entry in the library's table. Its code is in the library, and its data is in this module.
+/// Leaves an entry in the library's table. The code of the entry is in the library, and its data is in this module.
 pub(crate) fn data() {
     keep_data((&raw mut *Box::leak(Box::new([7u64; 16]))).cast());
 }

@@ -4,7 +4,7 @@ use crate::lease::Leases;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, thread};
 
-/// Number of open calls that a thread has. The next call uses a free slot. If no slot is free, it takes a lease.
+/// Number of open calls that a thread has. The next call uses a free slot. If no slot is free, the next call takes a lease.
 const OPEN: [usize; 2] = [0, 16];
 
 const CALLING: Calling = Calling { function: 0, from: None };

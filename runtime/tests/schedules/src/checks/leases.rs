@@ -3,7 +3,7 @@ use crate::lease::{LeaseKind, Leases};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Arc, thread};
 
-/// Checks sealed leases that have no holder. They must never get a holder again, neither by a new lease nor by a copy.
+/// Checks sealed leases that have no holder. These leases must never get a holder again, neither by a new lease nor by a copy.
 pub fn sealed_and_empty_leases_stay_empty() {
     explore(|| {
         let (leases, is_gone) = (Leases::new("m"), Arc::new(AtomicBool::new(false)));
