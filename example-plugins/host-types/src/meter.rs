@@ -1,4 +1,4 @@
-//! Declares a class of a host or of a plugin. Either of them includes this file.
+//! A class that a host or a plugin can declare. The host or the plugin includes this file to declare the class.
 
 use std::collections::HashMap;
 

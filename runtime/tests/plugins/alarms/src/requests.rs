@@ -55,13 +55,13 @@ fn begin_read(event: Event) {
     *WAITING.lock().expect("the lock is not poisoned") = Some(pair[1]);
 }
 
-/// Reads from a pipe without a writer. The read never completes.
+/// Requests a read from a pipe, with a signal on completion. This module never writes to the pipe.
 pub(crate) fn read() {
     count_on(libc::SIGUSR1);
     begin_read(Event::signal(libc::SIGUSR1));
 }
 
-/// Reads from a pipe. A function is called when the read completes.
+/// Requests a read from a pipe, with a function call on completion.
 pub(crate) fn read_call() {
     begin_read(Event::call(on_event));
 }

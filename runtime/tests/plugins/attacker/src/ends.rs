@@ -201,7 +201,7 @@ impl Hoarder {
         arm("a method");
     }
 
-    /// Starts timers that panic. With `in_turn`, they panic when they fire; otherwise when the destruction of this object drops them.
+    /// Starts timers that panic. With `in_turn`, a timer panics when it fires. Otherwise it panics when the end of this object drops it.
     #[ufunction(blueprint_callable)]
     fn leave_failures(&self, this: This<Self>, in_turn: bool) {
         for _ in 0..2 {

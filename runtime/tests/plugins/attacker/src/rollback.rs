@@ -57,7 +57,7 @@ pub struct Greedy {
     /// Reference by id.
     #[uproperty]
     known: LazyObject<Actor>,
-    /// Listeners of which the host calls each.
+    /// Listeners that this delegate calls.
     #[uproperty]
     calls: MulticastDelegate<fn()>,
     /// Counter that is stored in the plugin part only.

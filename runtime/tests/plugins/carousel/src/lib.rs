@@ -126,7 +126,7 @@ impl Horse {
         zcall("ex:/host.query", (number,)).unwrap_or(-1)
     }
 
-    /// Calls `ex:/host.query` and then fails. If the number is zero, it returns an error; otherwise it panics.
+    /// Calls `ex:/host.query` and then fails. Returns an error if the number is zero, and panics otherwise.
     #[zmethod]
     fn query_and_fail(number: i32) -> Result<i32, String> {
         let reply: i32 = zcall("ex:/host.query", (number,)).unwrap_or(-1);

@@ -1,4 +1,4 @@
-//! Class, which is allowed in the Master load context only. A Slim rejects a module that contains a class.
+//! A class is allowed in the Master load context only. A Slim rejects a module that contains a class.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;

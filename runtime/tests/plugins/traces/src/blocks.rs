@@ -66,7 +66,7 @@ pub(crate) fn leave() {
     assert_eq!(unsafe { libc::putenv(copy) }, 0);
 }
 
-/// Makes further allocations, and returns the number of passed blocks that are unchanged.
+/// Returns, as text, the number of passed blocks whose first byte is still `FILLED`.
 pub(crate) fn check() -> String {
     // SAFETY: the function takes a byte and returns the number of blocks that start with the byte.
     let count =
