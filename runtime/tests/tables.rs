@@ -30,11 +30,11 @@ const STAYING: &str = r#"
     callback staying_variable;
     static volatile long looked[1024];
     static void look_at(void *data) { looked[0] += *(long *)data; }
-    // Maps memory, like a library that has its own allocator.
+    // Maps memory like a library with its own allocator.
     static struct entry *elsewhere(const char *how) {
         if (!strcmp(how, "mapping")) {
             char *mapped = mmap(0, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            // The variable refers to one page. That page refers to the entry in another page.
+            // The variable refers to one page, which refers to the entry in another.
             struct entry *first = (struct entry *)(mapped + 4096 * 3 + 40), *entry = (struct entry *)(mapped + 4096 * 9 + 72);
             first->next = entry;
             staying_table = first;
@@ -52,7 +52,7 @@ const STAYING: &str = r#"
             }
             return *from = calloc(1, 24);
         }
-        // Creates more blocks than the limit of a search.
+        // Exceeds the limit of a search.
         void **many = calloc(100, sizeof *many);
         for (int at = 0; at < 100; at++) many[at] = calloc(1, 1 << 20);
         staying_table = (struct entry *)many;
@@ -65,11 +65,11 @@ const STAYING: &str = r#"
             return;
         }
         struct entry *entry = malloc(sizeof *entry);
-        // A block may be longer than requested. Its last bytes may then contain stale addresses.
+        // A block may be longer than requested, with stale words in the rest.
         memset(entry, 0, malloc_usable_size(entry));
         *entry = (struct entry){ staying_table, call, data };
         staying_table = entry;
-        // Makes further registrations, so that the entry is far from the beginning.
+        // Further registrations follow, so the entry is far from the beginning.
         for (int others = call == look_at && data == (void *)looked ? 0 : 100; others; others--)
             staying_keep(look_at, (void *)looked);
     }
