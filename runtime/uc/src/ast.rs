@@ -32,9 +32,9 @@ impl Ident {
 pub struct File {
     /// Class declared in the file.
     pub class: Option<ClassHead>,
-    /// Declarations before and after the class header, in order.
+    /// Declarations before and after the class header, in source order.
     pub items: Vec<Item>,
-    /// True if some text of the file could not be parsed. Missing declarations may be in that text.
+    /// True if some text of the file could not be parsed. The tree may lack the declarations in that text.
     pub is_partial: bool,
 }
 
@@ -156,7 +156,7 @@ pub struct Struct {
     pub base: Option<Vec<Ident>>,
     /// Fields and nested types.
     pub items: Vec<Item>,
-    /// True if some text of the struct could not be parsed.
+    /// True if some text of the struct could not be parsed. The tree may lack the declarations in that text.
     pub is_partial: bool,
     /// Comment before the declaration.
     pub doc: String,
@@ -275,7 +275,7 @@ pub enum TypeKind {
 pub struct Stmt {
     /// Kind of statement.
     pub kind: StmtKind,
-    /// Span of an expression, `return` or `assert`. For all other statements, span of the first token.
+    /// Complete span of an expression, `return` or `assert`. For all other statements, only the span of the first token.
     pub span: Span,
 }
 
@@ -431,7 +431,7 @@ pub enum Prefix {
     Down,
 }
 
-/// Declares the operators between two operands: name, source text, kind of token, precedence number, and operation of the checked tree.
+/// Declares the binary operators. Each line has a name, source text, token kind, precedence number, and operation of the checked tree.
 macro_rules! infix {
     ($($(#[$doc:meta])* $name:ident $sign:literal $token:ident $binding:literal [$($op:ident)?];)*) => {
         /// An operator between its operands.
@@ -450,12 +450,12 @@ macro_rules! infix {
                 match self { $(Self::$name => $binding,)* }
             }
 
-            /// Returns the operation. A compound assignment has the operation of its operator. Returns `None` for `&&` and `||`.
+            /// Returns the operation of the checked tree. `+=` has the operation of `+`. Returns `None` for `&&` and `||`.
             pub(crate) fn op(self) -> Option<Op> {
                 match self { $(Self::$name => None$(.or(Some(Op::$op)))?,)* }
             }
 
-            /// Returns the operator of a token. The text distinguishes operators that are words.
+            /// Returns the operator of a token. Operators that are words (`Dot`, `Cross`) share a token kind. The text distinguishes them.
             pub(crate) fn of_token(kind: Kind, text: &str) -> Option<Self> {
                 match kind {
                     $(Kind::$token if text.eq_ignore_ascii_case($sign) => Some(Self::$name),)*
@@ -584,7 +584,7 @@ pub struct DefaultObject {
     pub class: Option<Ident>,
     /// Name after `Name=`.
     pub name: Option<Ident>,
-    /// Other keywords of the first line with their values, such as `Archetype=`.
+    /// Remaining keywords of the first line with their values, such as `Archetype=`.
     pub others: Vec<(Ident, DefaultValue)>,
     /// Lines of the block.
     pub lines: Vec<DefaultLine>,
@@ -632,7 +632,7 @@ pub(crate) enum DataType<'a> {
     Enum(&'a Enum),
 }
 
-/// Calls `visit` for all structs and enums of declarations, including inline types. The types in a struct precede the struct.
+/// Calls `visit` for each struct and enum in the declarations, including inline types. Visits the types in a struct before the struct.
 pub(crate) fn each_type<'a>(items: &'a [Item], visit: &mut impl FnMut(DataType<'a>)) {
     for item in items {
         match item {
@@ -658,7 +658,7 @@ fn each_in_type<'a>(ty: &'a TypeRef, visit: &mut impl FnMut(DataType<'a>)) {
     }
 }
 
-/// Returns the metadata between `<` and `>` as pairs of a lower-case key and its value.
+/// Returns the metadata between `<` and `>` as pairs of key and value. The keys are in lower case.
 pub(crate) fn meta_in(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
     let parts = text.unwrap_or_default().split('|').map(str::trim).filter(|part| !part.is_empty());
     parts.map(|part| {

@@ -1,5 +1,5 @@
-//! Repeats builds without cargo. Cargo runs the first build. Later builds repeat cargo's compiler calls, as long as only the plugins' own
-//! sources change. `record.rs` decides which builds need cargo, `recorder.rs` stores the records.
+//! Repeats builds without cargo. Cargo runs the first build. Later builds repeat cargo's compiler calls while only the plugins' own sources
+//! change. `record.rs` decides which builds need cargo. `recorder.rs` stores the records.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,11 +14,11 @@ use crate::report::BuildOutcome;
 use crate::request::BuildRequest;
 use crate::running::{Cargo, Progress, RunningBuild};
 
-/// Builds the same requests repeatedly. A build after a change of a plugin's own sources is fast.
+/// Builds requests repeatedly. A repeated build is fast if only a plugin's own sources have changed.
 ///
 /// Cargo runs the first build, and each build after a change outside the plugins' own sources: a manifest, the lock file, a configuration,
-/// the toolchain, the environment, a source of a dependency, or an input of a build script. [`BuildOutcome::method`] states if cargo ran,
-/// and why. A build without cargo has the same libraries, warnings and errors. The records are kept only in memory.
+/// the toolchain, the environment, a source of a dependency, or an input of a build script. [`BuildOutcome::method`] contains the reason if
+/// cargo ran. A build without cargo has the same libraries, warnings and errors. The records are kept only in memory.
 ///
 /// # Examples
 /// ```no_run
@@ -96,8 +96,8 @@ impl Builder {
         cargo.spawn(reason)
     }
 
-    /// Returns the compiler calls of the next build, or the reason why cargo must build instead. Records the current stamps of all known
-    /// inputs in `recorder`.
+    /// Returns the compiler calls of the next build. Returns the reason as an error if cargo must build instead. Records the current stamps
+    /// of all known inputs in `recorder`.
     fn plan(&self, recorder: &mut Recorder, request: &BuildRequest<'_>) -> Result<Direct, CargoReason> {
         let all = self.records.lock();
         let known = all.get(&recorder.key).ok_or(CargoReason::NotRecorded)?;

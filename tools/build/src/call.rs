@@ -1,12 +1,12 @@
-//! Parses the compiler calls that cargo prints. With `-vv` cargo prints each call with its variables and arguments, quoted for a shell. A
-//! wrapper program could also record the calls, but would change the environment of build scripts.
+//! Parses the compiler calls that cargo prints. With `-vv`, cargo prints each call with its variables and arguments, quoted for a shell. A
+//! wrapper program could also record the calls, but it would change the environment of build scripts.
 
 use std::path::{Path, PathBuf};
 
 /// Call of the compiler for one crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CompilerCall {
-    /// Environment variables that cargo sets; all others are inherited.
+    /// Environment variables that cargo sets. All other variables are inherited.
     pub(crate) envs: Vec<(String, String)>,
     pub(crate) program: String,
     pub(crate) args: Vec<String>,
@@ -38,7 +38,7 @@ pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
 }
 
 /// Returns `true` for lines that cargo prints only with `-vv`: fresh and dirty units, and the output of build scripts. These lines may be
-/// dropped, since cargo repeats the output of a failed build script in its error.
+/// dropped. Cargo repeats the output of a failed build script in its error.
 fn is_verbose(line: &str) -> bool {
     let status = line.trim_start().trim_start_matches("\x1b[1m").trim_start_matches("\x1b[92m").trim_start();
     let of_script = |line: &str| {
@@ -115,8 +115,8 @@ impl CompilerCall {
         self.values("--crate-type").any(|kinds| kinds.split(',').any(|kind| kind == "cdylib"))
     }
 
-    /// Returns the working directory of the call. `root` is the full path of the crate's root source. The call names this source relative
-    /// to the working directory.
+    /// Returns the working directory of the call. `root` is the full path of the crate's root source. The call contains the path of this
+    /// source relative to the working directory.
     pub(crate) fn folder(&self, root: &Path) -> Option<PathBuf> {
         let source = Path::new(self.args.iter().find(|arg| arg.ends_with(".rs") && !arg.starts_with('-'))?);
         if source.is_absolute() {
@@ -126,8 +126,8 @@ impl CompilerCall {
         root.ancestors().nth(depth).map(Path::to_owned)
     }
 
-    /// Returns the programs and libraries that the call names: the compiler and its wrapper, and the crates that it links or loads for
-    /// macros.
+    /// Returns the programs and the libraries whose paths the call contains. The programs are the compiler and its wrapper. The libraries
+    /// are the crates of the flag `--extern`.
     pub(crate) fn tools(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let is_path = |word: &&str| Path::new(word).is_absolute();
         let wrapped = self.args.first().map(String::as_str).filter(|word| !word.starts_with('-'));

@@ -1,9 +1,9 @@
 //! Environment of the cargo process that builds plugins.
 //!
 //! This process is often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment. Inherited variables
-//! would rerun build scripts unnecessarily, make linkers find the host's libraries, and name a jobserver that is not available. Variables
-//! that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes the changes;
-//! `request.rs` applies them to the command.
+//! would rerun build scripts unnecessarily. They would also make linkers find the host's libraries, and specify a jobserver that is not
+//! available. Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes
+//! the changes. `request.rs` applies them to the command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -15,8 +15,8 @@ pub(crate) enum Change {
     Set(OsString, OsString),
 }
 
-/// Returns the changes for a nested cargo. `other_toolchain` is `true` if a toolchain other than the running one was
-/// requested; the user's relative paths are resolved against `cwd`, because the nested cargo runs in another folder.
+/// Returns the changes for a nested cargo. `other_toolchain` is `true` if the request specifies a toolchain that differs from the running
+/// toolchain. Relative paths of the user are resolved against `cwd`, because the nested cargo runs in another folder.
 pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd: &Path) -> Vec<Change> {
     let under_cargo = vars.iter().any(|(name, _)| name == "CARGO_MANIFEST_DIR");
     vars.iter()

@@ -2,8 +2,8 @@
 //!
 //! The copy has a workspace root with everything that a package inherits: shared keys, profiles, patches, the lock file. Paths that leave
 //! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, since
-//! cargo compares modification times. The name of the library contains a digest of the folder: cargo regards the package and all its copies
-//! as equal, so in a shared target folder it would use the library of one copy for another.
+//! cargo compares modification times. The name of the library contains a digest of the folder. Without this digest, cargo would regard the
+//! package and all its copies as equal. In a shared target folder, it would then use the library of one copy for another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -19,11 +19,11 @@ use crate::find::{metadata, same};
 use crate::request::BuildRequest;
 use crate::variants::lock;
 
-/// The author's lock file at the time when the lock file of the copy was last replaced.
+/// Version of the author's lock file that was last copied to the lock file of the copy.
 const LOCK_SOURCE: &str = ".Cargo.lock.source";
 
-/// Copy of a package that other code may edit and build, also in the target folder of the package itself: the library `spinner` is renamed,
-/// for example to `spinner_1a2b3c4d`. The value holds a lock until it is dropped.
+/// Copy of a package that callers may edit and build, even in the target folder of the original package. The library `spinner` is renamed,
+/// for example to `spinner_1a2b3c4d`. This value holds a lock until it is dropped.
 ///
 /// # Examples
 /// ```no_run
@@ -135,8 +135,8 @@ fn root_manifest(mut manifest: Table, dir: &Path, member: &Path) -> String {
     manifest.to_string()
 }
 
-/// Returns the manifest of the package in `dir`, with `ending` added to the name of its library. The folder may also be the root of the
-/// package's workspace.
+/// Returns the manifest of the copied package. `dir` is the folder of the author's package. `ending` is added to the name of its library.
+/// `is_root` is true if the package is also the root of its workspace.
 fn package_manifest(mut manifest: Table, dir: &Path, ending: &str, is_root: bool) -> String {
     make_absolute(&mut manifest, dir, leaves);
     if let Some(Value::Table(package)) = manifest.get_mut("package") {
@@ -164,8 +164,8 @@ fn package_manifest(mut manifest: Table, dir: &Path, ending: &str, is_root: bool
     manifest.to_string()
 }
 
-/// Renames the build script by a copy of its file, with `ending` in its name. Otherwise cargo would use the compiled script, and its
-/// output, of one copy for another.
+/// Copies the build script to a file with `ending` in its name, and renames the script in the manifest. Without a unique name, cargo would
+/// use the compiled script of one copy, and its output, for another copy.
 fn rename_script(manifest: &mut Table, from: &Path, ending: &str, edits: &mut BTreeMap<PathBuf, String>) {
     let Some(Value::Table(package)) = manifest.get_mut("package") else { return };
     let script = match package.get("build") {
@@ -219,7 +219,7 @@ fn leaves(path: &Path) -> bool {
     })
 }
 
-/// Copies changed files, and deletes files that neither the source nor the edits have. `dir` may be inside the source.
+/// Copies changed files. Deletes files of the copy that are in neither the source nor the edits. `dir` may be inside the source.
 fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>, dir: &Path) -> Result<(), BuildError> {
     let sources = files(from, Some(dir));
     for file in sources.iter().filter(|file| !edits.contains_key(*file)) {
@@ -300,7 +300,7 @@ fn copy_lock(workspace: &Path, dir: &Path) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Writes a file if its content differs, and returns `true` if it did.
+/// Writes a file if its content differs. Returns `true` if the file was written.
 fn write(path: &Path, content: &[u8]) -> Result<bool, BuildError> {
     if fs::read(path).is_ok_and(|old| old == content) {
         return Ok(false);

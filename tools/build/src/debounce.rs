@@ -10,8 +10,7 @@ use crate::record::CONFIGURATION_FILES;
 
 /// Collects changes until a burst of saves is over and a build can start.
 ///
-/// Call [`take`](Debounce::take) when the build *starts*: changes noted later, even during that build, belong to the next
-/// build, so a second save is never lost.
+/// Call [`take`](Debounce::take) when the build *starts*. Changes during the build then belong to the next build, so no save is lost.
 ///
 /// # Examples
 /// ```
@@ -70,18 +69,18 @@ struct Pending {
 impl Default for Debounce {
     /// Creates a debounce with a quiet window of 10 ms, at most 200 ms.
     ///
-    /// Each edit waits for the full quiet window before its build, so the window covers one save only: an editor's write, sync and rename,
-    /// or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split: its second part
-    /// cancels the build of its first part. [`build_canceled`](Self::build_canceled) then doubles the window, so that a burst starts few
-    /// builds.
+    /// Each edit waits for the full quiet window before its build. The window therefore covers one save only: an editor's write, sync and
+    /// rename, or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split. Its
+    /// second part cancels the build of its first part. [`build_canceled`](Self::build_canceled) then doubles the window, so that a burst
+    /// starts few builds.
     fn default() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
 }
 
 impl Debounce {
-    /// Creates a debounce that settles after `quiet` without an event, or `longest` after the first event: continuous writes delay a build,
-    /// but do not prevent it.
+    /// Creates a debounce that settles after `quiet` without an event. It also settles `longest` after the first event, so continuous
+    /// writes delay a build but do not prevent it.
     pub fn new(quiet: Duration, longest: Duration) -> Self {
         Self { quiet, longest, canceled: 0, pending: None }
     }
@@ -144,13 +143,13 @@ impl Debounce {
         }
     }
 
-    /// Removes and returns all pending changes, settled or not.
+    /// Removes and returns all pending changes, even if the burst is not over.
     pub fn take(&mut self) -> Vec<PathBuf> {
         self.pending.take().map(|pending| pending.paths.into_iter().collect()).unwrap_or_default()
     }
 }
 
-/// Returns `true` if a change of this file can change a library. Cargo.lock does not count, because cargo itself writes it.
+/// Returns `true` if a change of this file can change a library. Excludes Cargo.lock, because cargo itself writes this file.
 pub(crate) fn is_source(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     // Temporary files of editors (`.#x.rs`, `._x.rs`) are hidden; `x.rs~`, `#x.rs#`, `.x.rs.swp` and vim's probe `4913`
@@ -160,7 +159,7 @@ pub(crate) fn is_source(path: &Path) -> bool {
     !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)
 }
 
-/// Returns `true` for a lock, toolchain or configuration file of cargo. Cargo itself writes the lock file.
+/// Returns `true` for a lock, toolchain or configuration file of cargo. Includes Cargo.lock, although cargo itself writes this file.
 pub(crate) fn is_cargo_file(path: &Path) -> bool {
     ["Cargo.lock"].iter().chain(&CONFIGURATION_FILES).any(|name| path.ends_with(name)) && !is_made_by_tools(path)
 }
@@ -176,8 +175,8 @@ pub(crate) fn is_source_folder(path: &Path) -> bool {
     name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)
 }
 
-/// Returns `true` for paths in a folder of git or a target folder of cargo. A source folder may have the name `target` too, so cargo's
-/// folder is recognized by its content.
+/// Returns `true` for paths in a folder of git or in a target folder of cargo. A source folder may also have the name `target`. The target
+/// folder of cargo is therefore recognized by its content.
 pub(crate) fn is_made_by_tools(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().filter_map(OsStr::to_str).collect();
     let of_cargo =

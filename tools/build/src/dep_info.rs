@@ -1,4 +1,4 @@
-//! Reads and writes dependency files of cargo and rustc, which contain `make` rules with the sources of an output, and comments.
+//! Reads and writes dependency files of cargo and rustc. These files contain comments, and `make` rules with the sources of an output.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::{fs, io};
 use crate::report::Artifact;
 use crate::stamp::Stamps;
 
-/// Parses the contents of a dependency file, where spaces in names are escaped. The result may contain a source twice.
+/// Parses the contents of a dependency file. Spaces in names are escaped there. The result may contain a source twice.
 pub(crate) fn sources(list: &str) -> Vec<PathBuf> {
     let rules = list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
     let names =
@@ -20,7 +20,7 @@ pub(crate) fn read(list: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(sources(&fs::read_to_string(list)?))
 }
 
-/// Returns the sources of a library in cargo's folders. Without a dependency file, the result is empty.
+/// Returns the sources of a library in cargo's folders. Returns an empty list if no dependency file exists.
 pub(crate) fn of_library(library: &Path) -> Vec<PathBuf> {
     let name = library.file_stem().unwrap_or_default().to_string_lossy();
     let names = [name.strip_prefix("lib").unwrap_or(&name), &name];

@@ -1,6 +1,6 @@
 //! Builds without cargo, by repeating cargo's compiler calls. The output is written to a separate folder, so other files in cargo's folders
 //! do not change. A later run of cargo therefore detects the newer sources and builds again, even if an older file was restored with its
-//! time. Only the finished library replaces cargo's library.
+//! modification time. Only the finished library replaces cargo's library.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
@@ -51,8 +51,8 @@ pub(crate) struct StartedDirect {
 }
 
 impl Direct {
-    /// Starts all compilers in parallel, since usually only one plugin has changed. After an error, compilers that have started keep
-    /// running.
+    /// Starts all compilers in parallel. Usually only one plugin has changed. If a compiler fails to start, the compilers that have started
+    /// keep running.
     pub(crate) fn start(mut self, progress: &Progress) -> Result<StartedDirect, BuildError> {
         tracing::debug!(command = %self.command_line, "building without cargo");
         let started = Instant::now();
@@ -92,8 +92,8 @@ fn folder(record: &Record) -> PathBuf {
 }
 
 impl StartedDirect {
-    /// Waits for the compilers, and installs their libraries. Returns `None` if cargo must build instead; the target folder is then still
-    /// locked.
+    /// Waits for the compilers, and installs their libraries. Returns `None` if cargo must build instead. In this case, the target folder
+    /// remains locked.
     pub(crate) fn conclude(self, progress: &Progress) -> Result<Option<BuildOutcome>, BuildError> {
         let Self { direct, started, compilers } = self;
         let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;
@@ -127,7 +127,7 @@ impl StartedDirect {
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
             if !recorder.note_direct(&progress.processes, &called, || install(&output, &called.record.library))? {
-                // If the build was not canceled, another build of the request has removed the record.
+                // A record is missing because the build was canceled, or because another build of the request has removed the record.
                 return if progress.processes.is_canceled() { Err(canceled()) } else { Ok(None) };
             }
             if is_built {

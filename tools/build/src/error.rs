@@ -26,7 +26,8 @@ pub enum BuildError {
         rendered: String,
         /// The command that reproduces the errors in a shell.
         command: String,
-        /// Files that the compiler has read or has not found, as far as known. A change of one of these files may correct the errors.
+        /// Files that the compiler has read or has not found. The list may be incomplete. A change of one of these files may correct the
+        /// errors.
         inputs: Vec<PathBuf>,
     },
     /// The cargo program could not be started.
@@ -97,7 +98,7 @@ pub enum BuildError {
         /// The canceled command.
         command: String,
     },
-    /// A copy of a library was requested with a switch that its code does not read.
+    /// A copy of a library was requested with a switch that the library does not contain.
     #[error(
         "{} has no switch `{name}`, but {}: correct the name, or read the switch in its code by `fixture::on!(\"{name}\")`",
         library.display(), if known.is_empty() { "none".into() } else { known.join(", ") }

@@ -1,5 +1,5 @@
-//! Finds plugins and their sources. Cargo is called once per folder, without resolving dependencies: this needs no
-//! network and takes a few milliseconds.
+//! Finds plugins and their sources. Cargo is called once per folder, without resolving dependencies. This call needs no network and takes a
+//! few milliseconds.
 
 use crate::error::BuildError;
 use crate::processes::not_run;
@@ -25,12 +25,13 @@ pub struct SourceCrate {
     pub name: String,
     /// Path of `Cargo.toml`.
     pub manifest: PathBuf,
-    /// Folders whose changes require a build: the crate's sources and those of path dependencies in its workspace.
+    /// Folders that contain the sources of the crate, and of its path dependencies in the same workspace. A change in these folders
+    /// requires a build.
     pub source_dirs: Vec<PathBuf>,
 }
 
 impl SourceCrate {
-    /// Describes a package of a workspace. The sources of its programs count for a host only.
+    /// Describes a package of a workspace. Includes the sources of its programs only for a host.
     pub(crate) fn new(package: &Package, members: &[&Package], is_host: bool) -> Self {
         let programs = package.targets.iter().filter(|target| is_host && target.is_bin());
         let programs = programs.filter_map(|target| target.src_path.parent().map(PathBuf::from));
@@ -48,7 +49,7 @@ impl SourceCrate {
     }
 }
 
-/// Plugins of one folder, which one cargo process builds.
+/// Plugins of one folder. One cargo process builds them together.
 ///
 /// # Examples
 /// ```no_run
@@ -70,12 +71,12 @@ pub struct PluginFolder {
     /// The plugin in the folder. For a workspace root, the plugins among `default-members`, or all plugins if no default member is a
     /// plugin.
     pub plugins: Vec<SourceCrate>,
-    /// Other plugins of the workspace, which are built only if their own folders are named.
+    /// Remaining plugins of the workspace. They are built only if their own folders are specified.
     pub left_out: Vec<SourceCrate>,
 }
 
 impl PluginFolder {
-    /// Finds the plugins of `dir`: a plugin crate, the root of a workspace, or the manifest of one of these.
+    /// Finds the plugins of `dir`. The path may denote a plugin crate, the root of a workspace, or the manifest of one of these.
     ///
     /// # Errors
     /// [`BuildError::NoPlugins`] for a folder without plugins; [`BuildError::Metadata`] for a manifest that cargo cannot read.
@@ -158,8 +159,8 @@ fn source_dirs(package: &Package, members: &[&Package]) -> BTreeSet<PathBuf> {
     dirs
 }
 
-/// Returns the source folder of a cargo target. Returns `None` for a `build.rs` next to the manifest: this folder also contains `target`,
-/// so it is watched without recursion.
+/// Returns the source folder of a cargo target. Returns `None` for a `build.rs` next to the manifest. The folder of the manifest also
+/// contains `target`, so it is watched without recursion.
 fn source_dir(package: &Package, target: &Target) -> Option<PathBuf> {
     let dir = target.src_path.parent()?;
     let library = target.is_lib() || target.is_rlib() || target.is_cdylib() || target.is_proc_macro();

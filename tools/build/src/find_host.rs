@@ -10,8 +10,8 @@ use crate::find::{SourceCrate, metadata};
 use crate::request::BuildRequest;
 
 /// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working directory.
-/// Without `named`, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or `[workspace.metadata.alcedo]`. The value is a path
-/// relative to that manifest, or a package name. Returns `None` if neither table sets a host.
+/// Without `named`, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or from `[workspace.metadata.alcedo]`. This host is a
+/// path relative to its manifest, or a package name. Returns `None` if neither table specifies a host.
 ///
 /// # Errors
 /// If the named host does not exist, or a manifest cannot be read.
@@ -67,7 +67,7 @@ fn describe(path: &Path) -> Result<Metadata, BuildError> {
     metadata(&BuildRequest::new(&manifest))
 }
 
-/// Returns the host that a manifest names, and the folder of this manifest.
+/// Returns the host that the metadata specifies, and the folder of the manifest with this metadata.
 fn host_of(described: &Metadata) -> Option<(String, PathBuf)> {
     let host = |metadata: &Value| metadata.get("alcedo")?.get("host")?.as_str().map(str::to_owned);
     let of_package = |package: &Package| {

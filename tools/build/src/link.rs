@@ -1,6 +1,7 @@
 //! Links faster in builds without cargo. The compiler calls this program as its linker. The program reads the linker's arguments from the
 //! output of `cc -###`, and replaces itself by the linker. Archives of the standard library and of dependencies are replaced by copies
-//! without debug information. Reading this debug information takes most of a link's time, and plugin authors do not step through this code.
+//! without debug information. Reading this debug information would take most of a link's time. Plugin authors do not step through this
+//! code.
 //!
 //! Each library still contains its own copy of the standard library, with its own heap, thread-locals and statics.
 
@@ -19,10 +20,10 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::call::words;
 use crate::record::Record;
 
-/// Environment variable that makes the program run as a linker. The value is the folder of the output, which also contains the files
-/// `NOTE`, `WHOLE` and `MISSING`.
+/// Environment variable that makes the program run as a linker. Its value is the path of the output folder. That folder also contains the
+/// files `NOTE`, `WHOLE` and `MISSING`.
 const FOLDER: &str = "ALCEDO_LINK_FOLDER";
-/// File with the start of a link, in microseconds since 1970, and the reason for a slow link.
+/// File with the start time of a link, in microseconds since 1970. The file also contains the reason if the link is slow.
 const NOTE: &str = "link";
 /// File that lists the archives to link unchanged.
 const WHOLE: &str = "link-whole";
@@ -86,7 +87,7 @@ impl Linking {
     }
 }
 
-/// Links by replacing this process with the linker. Returns only if this fails, or on systems without `exec`.
+/// Links by replacing this process with the linker. Returns only if this replacement fails, or on systems without `exec`.
 fn link(folder: &Path, args: Vec<OsString>) -> Result<(), ()> {
     let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     let args = with_copies(folder, args);
@@ -134,8 +135,8 @@ fn with_copies(folder: &Path, mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// Returns the program that copies archives without debug information. The compiler adds the folder of the toolchain's `rust-objcopy` to
-/// PATH.
+/// Returns the path of `rust-objcopy`, which copies archives without debug information. The compiler adds the folder of this program to
+/// PATH. Returns `objcopy` if PATH does not contain `rust-objcopy`.
 fn objcopy() -> PathBuf {
     in_path().map(|folder| folder.join("rust-objcopy")).find(|path| path.is_file()).unwrap_or_else(|| "objcopy".into())
 }
@@ -157,7 +158,7 @@ fn copy_path(folder: &Path, archive: &Path) -> Option<PathBuf> {
     Some(folder.with_file_name(COPIES).join(name))
 }
 
-/// Returns the linker that `cc` would call, and its arguments; or the reason why `cc` itself must link.
+/// Returns the linker that `cc` would call, and its arguments. Returns the reason as an error if `cc` itself must link.
 fn linker_call(args: &[OsString]) -> Result<(PathBuf, Vec<OsString>), String> {
     if args.iter().any(|arg| arg.as_encoded_bytes().starts_with(b"@")) {
         return Err("the arguments are in a file".into());
@@ -178,7 +179,7 @@ fn linker_words(output: &str) -> Option<Vec<String>> {
 }
 
 /// Returns the linker's name and arguments from a call of `collect2` or of a linker. Removes the arguments for the link-time optimizer of
-/// `cc`. Fails for linkers that may not accept all remaining arguments.
+/// `cc`. Fails for a linker that may reject the remaining arguments.
 fn split_words(words: Vec<String>) -> Result<(String, Vec<String>), String> {
     let mut words = words.into_iter();
     let program = words.next().unwrap_or_default();
@@ -220,7 +221,7 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
     Some((linker, flags))
 }
 
-/// Copies, in the background, the archives that the links in these output folders listed as missing. The next link uses the copies.
+/// Copies archives in the background. The links in these output folders have listed the archives as missing. The next link uses the copies.
 pub(crate) fn prepare(folders: Vec<PathBuf>) {
     let lacks = |folder: &PathBuf| folder.join(MISSING).is_file();
     let folders: Vec<_> = folders.into_iter().filter(lacks).collect();
@@ -266,7 +267,7 @@ fn copy(folder: &Path, archive: &Path, objcopy: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the copies of other versions of an archive.
+/// Removes the copies of earlier versions of an archive.
 fn remove_older(copy: &Path) {
     let name = |path: &Path| Some(path.file_name()?.to_str()?.rsplit_once('-')?.0.to_owned());
     for entry in copy.parent().and_then(|dir| fs::read_dir(dir).ok()).into_iter().flatten().flatten() {

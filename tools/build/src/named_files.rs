@@ -1,12 +1,12 @@
-//! Finds the files that the errors of a compiler name. If a failed build read a file for the first time, no list of sources contains the
+//! Finds the files that the errors of a compiler name. If a failed build reads a file for the first time, no list of sources contains this
 //! file.
 
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 
-/// Returns the files that an error names: its primary locations, and a file that cannot be read, for example of `include!`. The names are
-/// relative to the working directory of the compiler.
+/// Returns the files that an error names: the files of its primary locations, and a file that the compiler could not read, for example for
+/// `include!`. The paths are relative to the working directory of the compiler.
 pub(crate) fn named_files(diagnostic: &Diagnostic) -> Vec<PathBuf> {
     if !is_error(diagnostic) {
         return Vec::new();

@@ -1,5 +1,5 @@
 //! Checks if a built library is up to date. A note next to the library records the request, the environment, the compiler, and digests of
-//! files. These files are the sources that cargo lists, the manifests and the lock file. Unknown inputs count as changed.
+//! files. These files are the sources that cargo lists, the manifests and the lock file. An unknown input counts as changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
     let variables = environment(&cargo);
     let mut text = format!("{}\n", request.command_line());
     for (name, value) in variables.iter().filter(|(name, _)| name.to_str().is_some_and(decides)) {
-        // A wrapper program of the compiler is compared by its content.
+        // A wrapper program of the compiler is identified by its content.
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }
@@ -81,7 +81,7 @@ fn compiler(cargo: &Command) -> String {
     cache.entry(key).or_insert_with(query).clone()
 }
 
-/// Returns the library that a note records, if the request and all recorded files are unchanged.
+/// Returns the library that a note records. Returns `None` if the request or a recorded file has changed.
 pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
     let text = fs::read_to_string(note).ok()?;
     let mut lines = text.strip_prefix(inputs)?.lines();

@@ -1,4 +1,4 @@
-//! Processes of a build, which another thread may kill: the dev loop cancels a build as soon as the sources change again.
+//! Processes of a build. Another thread may kill them: the dev loop cancels a build as soon as the sources change again.
 
 use std::fs::File;
 use std::io;
@@ -16,19 +16,19 @@ pub(crate) struct Processes(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     children: Vec<Child>,
-    /// Locked files. A cancellation unlocks them, since the next build may start before the thread of this build has ended.
+    /// Locked files. A cancellation unlocks them. The next build may start before the thread of this build ends.
     locks: Vec<File>,
     is_canceled: bool,
     /// Set if a process was killed.
     is_killed: bool,
 }
 
-/// Polling interval for a process that has closed its output, and so ends very soon.
+/// Polling interval for a process that has closed its output. Such a process usually ends very soon.
 const POLL: Duration = Duration::from_micros(200);
 
 impl Processes {
-    /// Starts a process with a piped error stream. The process leads a new process group, so that cargo's compilers can be killed with
-    /// cargo. `command_line` names the build in errors.
+    /// Starts a process with a piped error stream. The process forms a new process group, so that cargo's compilers can be killed together
+    /// with cargo. `command_line` identifies the build in errors.
     pub(crate) fn start(
         &self,
         command: &mut Command,
@@ -117,7 +117,7 @@ fn own_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 
-/// Kills the process group: a compiler that outlives its cargo would overwrite the library of the next build.
+/// Kills the process group. A compiler that outlives its cargo would overwrite the library of the next build.
 fn kill(child: &mut Child) {
     #[cfg(unix)]
     if rustix::process::kill_process_group(rustix::process::Pid::from_child(child), rustix::process::Signal::KILL)
@@ -149,7 +149,7 @@ mod tests {
         let other = File::open(file.path()).unwrap();
         assert!(other.try_lock().is_err());
         processes.cancel();
-        // A process that another test forks holds a copy of the descriptor until `exec`.
+        // A process that another test forks holds a copy of the descriptor before `exec`.
         let end = Instant::now() + Duration::from_secs(10);
         while other.try_lock().is_err() {
             assert!(Instant::now() < end, "the canceled build holds its lock");

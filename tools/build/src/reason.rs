@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Reason why cargo runs a build, and not only the compiler.
+/// Reason why cargo runs a build instead of the compiler alone.
 ///
 /// # Examples
 /// ```
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CargoReason {
-    /// No compiler call is recorded: this is the first build, or cargo has compiled nothing so far.
+    /// No compiler call is recorded. This is the first build, or cargo has compiled nothing so far.
     #[error("no compiler call is recorded yet")]
     NotRecorded,
     /// An input that only cargo handles has changed: a manifest, the lock file, a configuration, the toolchain, a source of a

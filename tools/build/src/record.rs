@@ -62,14 +62,14 @@ pub(crate) struct Inputs {
     pub(crate) own: Stamps,
     /// Digest of the contents of `own`. `None` if a file of `own` changed during the build.
     pub(crate) contents: Option<u128>,
-    /// Files on which cargo's decisions depend. Some may not exist.
+    /// Files that affect cargo's decisions. Some may not exist.
     pub(crate) foreign: Stamps,
-    /// Stamp of the library after the last build; unknown if that build failed.
+    /// Stamp of the library after the last build. Unknown if that build failed.
     pub(crate) library: Stamp,
 }
 
 impl Inputs {
-    /// Returns the inputs of a later build: the files of this build, with the stamps that `stamp` returns.
+    /// Returns the inputs of a later build. They consist of the files of this build, with the stamps that `stamp` returns for them.
     pub(crate) fn seen(
         &self,
         environment: BTreeMap<OsString, OsString>,
@@ -83,7 +83,7 @@ impl Inputs {
     }
 }
 
-/// Decides how to build a plugin, from the inputs of the last build and the current inputs `seen`.
+/// Decides how to build a plugin. Compares the inputs `last` of the last build with the current inputs `seen`.
 pub(crate) fn plan(last: &Inputs, seen: &Inputs) -> Plan {
     if let Some(name) = changed_variable(&last.environment, &seen.environment) {
         return Plan::Cargo(CargoReason::Variable(name.display().to_string()));
@@ -112,8 +112,8 @@ fn changed_variable<'a>(
     names.into_iter().find(|name| last.get(*name) != seen.get(*name))
 }
 
-/// Returns files, other than sources and libraries, whose change may affect cargo's decisions: manifests and build scripts of `sources`,
-/// and the configuration, lock file and toolchain of a cargo that runs in `dir`. The files need not exist.
+/// Returns further files whose change may affect cargo's decisions: manifests and build scripts of `sources`, and the configuration, lock
+/// file and toolchain of a cargo that runs in `dir`. Sources and libraries are not included. The files need not exist.
 pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let ancestors = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
     let mut folders: Vec<_> = sources.iter().flat_map(|source| ancestors(source)).collect();

@@ -20,7 +20,7 @@ use crate::stamp::{self, Stamp, Stamps};
 
 const LOCK_FILE: &str = "Cargo.lock";
 
-/// The working directory and the arguments of cargo, which name plugins, features, profile and target folder.
+/// Working directory and arguments of cargo. The arguments contain the plugins, features, profile and target folder.
 pub(crate) type Key = Vec<OsString>;
 
 /// The last builds of a request's plugins.
@@ -45,7 +45,7 @@ impl Records {
 pub(crate) struct Called {
     pub(crate) record: Record,
     pub(crate) is_built: bool,
-    /// Path of the dependency file, which exists if `is_built` is `true`.
+    /// Path of the dependency file. The file exists if `is_built` is `true`.
     pub(crate) dep_file: PathBuf,
     pub(crate) diagnostics: Diagnostics,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Recorder {
     /// Working directory of cargo.
     dir: PathBuf,
     start: SystemTime,
-    /// Stamps of the known files, taken right before the build.
+    /// Stamps of the known files, read right before the build.
     pub(crate) before: Stamps,
 }
 
@@ -82,12 +82,12 @@ impl Recorder {
         }
     }
 
-    /// Returns the stamp that is already recorded for this build, or the current stamp of the file.
+    /// Returns the stamp of a file for this build. Uses the recorded stamp if this build has one, otherwise the current stamp.
     pub(crate) fn see(&self, path: &Path) -> Stamp {
         self.before.get(path).cloned().unwrap_or_else(|| Stamp::of(path))
     }
 
-    /// Returns the stamp of the version of a source that the finished build has read. A missing source has an unknown stamp.
+    /// Returns the stamp of the source version that the finished build has read. A missing source has an unknown stamp.
     fn source(&self, path: &Path) -> Stamp {
         match self.file(path) {
             Stamp::Missing => Stamp::Unknown,
@@ -95,7 +95,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the stamp of the version of a file that the build has read.
+    /// Returns the stamp of the file version that the build has read.
     fn file(&self, path: &Path) -> Stamp {
         match self.before.get(path) {
             // Cargo has created the lock file, so the build has read no earlier version.
@@ -210,8 +210,8 @@ impl Recorder {
         (!sources.is_empty()).then_some(sources)
     }
 
-    /// Records the result of a compiler call, after `install` has installed its library. Returns `false` without a change if the build was
-    /// canceled or has no record.
+    /// Calls `install` after a successful compiler call, and records the result of the call. Returns `false` without a change if the build
+    /// was canceled, or if the plugin has no record.
     pub(crate) fn note_direct(
         &self,
         processes: &Processes,
@@ -235,7 +235,8 @@ impl Recorder {
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.contents = stamp::contents(&own);
                 record.inputs.own = own;
-                // If the sources are unknown, the library counts as unknown, since the recorded sources belong to an older library.
+                // This stamp is set only if the sources are known. Otherwise, the recorded sources belong to an older library, so the
+                // library counts as unknown.
                 record.inputs.library = Stamp::of(&record.library);
             }
             known.diagnostics.replace(&result.record.package.id, result.diagnostics.clone());

@@ -1,4 +1,4 @@
-//! Converts cargo's messages to libraries, diagnostics and a result, by pure functions; `running.rs` reads the pipe.
+//! Converts cargo's messages to libraries, diagnostics and a result, by pure functions. `running.rs` reads the pipe.
 
 use crate::error::BuildError;
 use crate::named_files::{full_path, is_error, named_files};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub struct Artifact {
     /// Package name.
     pub package: String,
-    /// Path of the library or program in cargo's target folder; the next build overwrites it.
+    /// Path of the library or program in cargo's target folder. The next build overwrites this file.
     pub path: PathBuf,
     /// `true` if the file was up to date and nothing was compiled.
     pub fresh: bool,
@@ -44,11 +44,11 @@ pub struct Artifact {
 /// ```
 #[derive(Debug, Clone)]
 pub struct BuildOutcome {
-    /// Libraries, in the order in which cargo finished them; never empty.
+    /// Libraries in the order in which cargo finished them. Never empty.
     pub artifacts: Vec<Artifact>,
     /// Warnings as the compiler rendered them, without duplicates.
     pub warnings: String,
-    /// Milliseconds of cargo, or of the compiler in a build without cargo.
+    /// Duration in milliseconds of cargo, or of the compiler in a build without cargo.
     pub millis: f64,
     /// Method of the build: by cargo, with the reason, or by the compiler alone, with its times.
     pub method: BuildMethod,
@@ -100,14 +100,14 @@ impl BuildOutcome {
 pub enum BuildMethod {
     /// Cargo ran, for this reason.
     Cargo(CargoReason),
-    /// The recorded compiler calls of the plugins whose own sources changed.
+    /// Only the recorded compiler calls ran, for the plugins whose own sources had changed.
     Direct {
         /// Milliseconds of the slowest call, including its link.
         compile: f64,
-        /// Milliseconds of the link in this call. `None` without a linker from [`Builder::linker`](crate::Builder::linker), and if nothing
-        /// was compiled.
+        /// Milliseconds of the link in this call. `None` if no [`Builder::linker`](crate::Builder::linker) is set, or if nothing was
+        /// compiled.
         link: Option<f64>,
-        /// Reason why the link ran through `cc`; `None` for a fast link.
+        /// Reason why the link ran through `cc`. `None` for a fast link.
         slow_link: Option<String>,
     },
 }
@@ -161,7 +161,7 @@ pub(crate) struct Diagnostics {
     pub(crate) errors_elsewhere: bool,
 }
 
-/// State of cargo after its end.
+/// Exit status and error stream of cargo.
 #[derive(Debug)]
 pub(crate) struct Ending {
     pub(crate) success: bool,
@@ -275,19 +275,20 @@ fn is_elsewhere(diagnostic: &Diagnostic) -> bool {
         || diagnostic.code.as_ref().is_some_and(|code| LIBRARIES.contains(&code.code.as_str()))
 }
 
-/// Returns `true` for packages from local folders, not from a registry.
+/// Returns `true` for packages from local folders. Packages of a registry are not local.
 fn is_local(package: &PackageId) -> bool {
     package.repr.contains("path+file:")
 }
 
-/// Returns `true` for a message that only counts other messages; cargo hides these as well.
+/// Returns `true` for a message that only counts other messages. Cargo also hides these messages.
 fn is_summary(message: &str) -> bool {
     message.starts_with("aborting due to ")
         || message.ends_with(" warning emitted")
         || message.ends_with(" warnings emitted")
 }
 
-/// Returns `true` for a requested artifact, which cargo places in the profile's folder; cdylibs of dependencies stay in a subfolder.
+/// Returns `true` for a requested artifact. Cargo places such artifacts in the profile's folder, and cdylibs of dependencies in a
+/// subfolder.
 fn is_root_library(file: &Path) -> bool {
     let folder = file.parent().and_then(Path::file_name);
     file.extension().is_some_and(|extension| extension == DLL_EXTENSION)

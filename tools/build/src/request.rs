@@ -1,4 +1,4 @@
-//! Build requests and their cargo commands. A request is plain data; only the conversion to a command reads the environment.
+//! Build requests and their cargo commands. A request only stores its options. The conversion to a command reads the environment.
 
 use crate::cargo_env::{self, Change};
 use std::env;
@@ -33,7 +33,7 @@ pub struct BuildRequest<'a> {
 }
 
 impl<'a> BuildRequest<'a> {
-    /// Creates a debug build of the crate or workspace at `manifest` (its `Cargo.toml`), as the user would build it there.
+    /// Creates a debug build of the crate or workspace with the manifest `manifest` (its `Cargo.toml`), as the user would build it there.
     pub fn new(manifest: &'a Path) -> Self {
         Self {
             manifest,
@@ -49,13 +49,13 @@ impl<'a> BuildRequest<'a> {
         }
     }
 
-    /// Selects a member of the workspace. Only members that are selected by calls of this method are built.
+    /// Selects a member of the workspace. Repeated calls select more members. If no member is selected, cargo builds the default members.
     pub fn package(mut self, name: &'a str) -> Self {
         self.packages.push(name);
         self
     }
 
-    /// Builds programs instead of libraries, for hosts; the artifacts list the program.
+    /// Builds programs for hosts instead of libraries. The artifacts then contain the programs.
     pub fn programs(mut self) -> Self {
         self.programs = true;
         self
@@ -79,13 +79,13 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Builds into this folder instead of cargo's default: CARGO_TARGET_DIR, then the workspace's configuration.
+    /// Builds into this folder instead of cargo's default. The default is CARGO_TARGET_DIR, then the workspace's configuration.
     pub fn target_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.target_dir = Some(dir.into());
         self
     }
 
-    /// Runs cargo in this folder instead of the manifest's folder: cargo searches its configuration from the working directory upward.
+    /// Runs cargo in this folder instead of the manifest's folder. Cargo searches its configuration from the working directory upward.
     pub fn run_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
@@ -127,8 +127,8 @@ impl<'a> BuildRequest<'a> {
         self.target_dir.as_deref().map(full)
     }
 
-    /// Returns cargo without a subcommand, in the environment and folder of the user: cargo searches its configuration
-    /// from the working directory upward, not from the manifest.
+    /// Returns cargo without a subcommand, in the environment and folder of the user. Cargo searches its configuration from the working
+    /// directory upward, not from the manifest.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = match (&self.toolchain, env::var_os("CARGO")) {
             (Some(toolchain), _) => {

@@ -1,4 +1,4 @@
-//! Running builds: start, output, end and cancellation. This file runs cargo; `direct.rs` runs recorded compiler calls.
+//! Running builds: start, output, end and cancellation. This file runs cargo. `direct.rs` runs recorded compiler calls.
 
 use crate::call::{self, CompilerCall};
 use crate::dep_info;
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// Build in progress. Dropping it cancels the build, so that cargo's lock is released.
+/// Build in progress. Dropping this value cancels the build, so that cargo's lock is released.
 ///
 /// # Examples
 /// ```no_run
@@ -83,7 +83,8 @@ impl RunningBuild {
         Self { worker: Some(worker), progress, finished }
     }
 
-    /// Returns a channel that disconnects at the end of the build, for `select!` together with source changes. It carries no messages.
+    /// Returns a channel that disconnects at the end of the build, for `select!` together with source changes. The channel carries no
+    /// messages.
     pub fn finished(&self) -> &Receiver<()> {
         &self.finished
     }
@@ -93,7 +94,7 @@ impl RunningBuild {
         self.progress.compiled.load(Ordering::Relaxed)
     }
 
-    /// Waits for the end of the build and returns its result. The libraries have seals, so that a host detects later bit flips.
+    /// Waits for the end of the build and returns its result. Each library has a seal, so that a host detects later bit flips.
     pub fn wait(mut self) -> Result<BuildOutcome, BuildError> {
         let worker = self.worker.take().expect("`wait` consumes the build, so its thread is joined once");
         joined(worker)
@@ -204,7 +205,7 @@ impl StartedCargo {
     }
 }
 
-/// Returns the sources in the dependency file of a call. A failed call has this file if the compiler has read all sources.
+/// Returns the sources in the dependency file of a call. After a failed call, this file exists if the compiler has read all sources.
 fn listed_sources(call: &CompilerCall) -> Vec<PathBuf> {
     let list = call.value("--out-dir").and_then(|dir| dep_file(call, Path::new(dir)));
     let sources = list.and_then(|list| dep_info::read(&list).ok()).unwrap_or_default();

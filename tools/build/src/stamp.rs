@@ -46,8 +46,8 @@ impl Stamp {
         }
     }
 
-    /// Returns the stamp of a file that builds do not write. Returns `Unknown` if the file was written or replaced after `start`, when
-    /// the build may have read either version.
+    /// Returns the stamp of a file that builds do not write. Returns `Unknown` if the file was written or replaced after `start`. The build
+    /// may then have read either version.
     pub(crate) fn before(path: &Path, start: SystemTime) -> Self {
         match Self::of(path) {
             Self::File(version) if !version.is_before(start) => Self::Unknown,
@@ -55,7 +55,7 @@ impl Stamp {
         }
     }
 
-    /// Returns `true` if the file has not been written between both stamps.
+    /// Returns `true` if both stamps are known and equal.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self == other && *self != Self::Unknown
     }
@@ -73,7 +73,7 @@ impl Version {
         Self { modified: metadata.modified().ok(), changed, length: metadata.len() }
     }
 
-    /// Returns `true` if the file was neither written nor replaced since `start`, also not by an older file.
+    /// Returns `true` if the file is unchanged since `start`. A replacement by an older file counts as a change.
     fn is_before(&self, start: SystemTime) -> bool {
         // Times of files come from a clock that advances with the ticks of the kernel.
         let limit = start.checked_sub(CLOCK_TICK).unwrap_or(start);
@@ -84,7 +84,7 @@ impl Version {
     }
 }
 
-/// Returns the digest of the contents of files. Returns `None` if a file cannot be read, or no longer has its stamp.
+/// Returns the digest of the contents of files. Returns `None` if a file cannot be read, or if its stamp has changed.
 pub(crate) fn contents(stamps: &Stamps) -> Option<u128> {
     let mut digest = Xxh3::new();
     for (path, stamp) in stamps {

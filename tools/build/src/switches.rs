@@ -1,5 +1,6 @@
 //! Copies of a library that differ only in bytes that its code reads at run time: named switches, and a tag. The crate `fixture` of the
-//! test plugins defines switches and tag as text in a separate section. Each copy has a different build id, like a separate build.
+//! test plugins stores switches and tag as text in a separate section. Each copy has a different build id, as if it had been built
+//! separately.
 
 use std::ops::Range;
 use std::path::Path;
@@ -17,7 +18,7 @@ const SECTION: &str = ".alcedo.switches";
 /// Prefix of a switch's name. The name is followed by `=0`.
 const SWITCH: &str = "alcedo-switch:";
 
-/// Prefix of the tag: eight bytes in little-endian order.
+/// Prefix of the tag. The tag follows as eight bytes in little-endian order.
 const TAG: &str = "alcedo-tag:";
 
 /// Differences between a copy and the original library.
@@ -37,7 +38,7 @@ pub struct Switches<'a> {
     pub tag: Option<u64>,
 }
 
-/// Returns the bytes of a library with these switches, without a seal.
+/// Returns the bytes of a library with these switches. The bytes contain no seal.
 pub(crate) fn switched(library: &Path, switches: &Switches<'_>) -> Result<Vec<u8>, BuildError> {
     let image = ImageFile::read(library).map_err(|error| failed("read", library)(std::io::Error::other(error)))?;
     let mut bytes = image.bytes().to_vec();
@@ -95,7 +96,7 @@ fn known(section: &[u8]) -> Vec<String> {
     names
 }
 
-/// Replaces the build id in a manifest, and updates the checksum after it.
+/// Replaces the build id in a manifest, and updates the checksum at the end of the manifest.
 fn renumber(section: &mut [u8], switches: &Switches<'_>) {
     let Ok(manifest) = Manifest::read(section) else { return };
     let old = manifest.build_id.to_le_bytes();

@@ -1,5 +1,5 @@
 //! Folder of prebuilt libraries. Tests and the stress binary load several builds of one plugin from this folder. Cargo has one path for a
-//! plugin's library, regardless of features. Each build is therefore copied under a label. For the same reason, cargo would recompile all
+//! plugin's library, regardless of features. Each build is therefore copied to a folder with its label. Cargo would also recompile all
 //! builds except the most recent build. A copy is therefore reused while its inputs are unchanged.
 //!
 //! Variants that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`]. Variants that
@@ -47,16 +47,16 @@ pub struct Member {
 }
 
 impl Variants {
-    /// Creates a store in `dir`; the folder is created on first use.
+    /// Creates a store in `dir`. The first build creates this folder.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
 
-    /// Builds `request`, unless its inputs are unchanged, and copies each library to `dir/label`. Returns the copy of
-    /// the requested package, or of the first library if no package was named.
+    /// Builds `request` if its inputs have changed, and copies each library to `dir/label`. Returns the copy of the requested package.
+    /// Returns the copy of the first library if no package was selected.
     ///
-    /// Builds by other threads and processes with the same target folder wait for each other, to avoid copying each other's library. This
-    /// function does not write a copy that is up to date. Such a copy may therefore stay loaded and watched.
+    /// Builds by other threads and processes with the same target folder wait for each other, to avoid copying each other's library. A copy
+    /// that is up to date is not written again. Such a copy may therefore stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
@@ -78,8 +78,8 @@ impl Variants {
         Ok(copy)
     }
 
-    /// Builds the packages with changed inputs in one build, and copies each library to its path. Returns the copies in
-    /// the order of `members`. `request` must not name a package.
+    /// Builds all packages with changed inputs in one cargo build, and copies each library to its path. Returns the copies in the order of
+    /// `members`. `request` must not select a package.
     ///
     /// # Errors
     ///
@@ -106,7 +106,8 @@ impl Variants {
         Ok(members.iter().map(|member| self.dir.join(&member.label).join(&member.file)).collect())
     }
 
-    /// Copies a library with other switches to `dir/label`, sealed, and returns the copy. A copy that is up to date is not touched.
+    /// Copies a library to `dir/label` with the specified switches, and seals the copy. Returns the path of the copy. A copy that is up to
+    /// date is not touched.
     ///
     /// # Errors
     ///
@@ -128,14 +129,14 @@ impl Variants {
         self.dir.join(label).join("made-of")
     }
 
-    /// Returns the copy of this label, if its inputs are unchanged.
+    /// Returns the copy of this label. Returns `None` if its inputs have changed.
     fn unchanged(&self, label: &str, inputs: &str) -> Option<PathBuf> {
-        // A copy with an invalid seal is outdated; a copy without a seal is sealed.
+        // Seals a copy that has no seal. A copy with an invalid seal is outdated.
         let is_sealed = |library: &PathBuf| alcedo_sys::seal_file(library).is_ok();
         origin::unchanged(&self.note(label), inputs).filter(is_sealed)
     }
 
-    /// Returns the folder of a label and deletes its note, before the copy changes.
+    /// Deletes the note of a label before its copy changes. Returns the folder of the label.
     fn renew(&self, label: &str) -> Result<PathBuf, BuildError> {
         let folder = self.dir.join(label);
         let _ = fs::remove_file(self.note(label));
@@ -147,7 +148,8 @@ impl Variants {
 /// Lock file in the target folder, which the builds share. The folder of the copies contains no lock file.
 const LOCK: &str = ".alcedo-variants.lock";
 
-/// Locks a file in a folder against other threads and processes. Closing the file releases the lock, also at the end of the process.
+/// Locks a file in a folder against other threads and processes. The lock is released when the file is closed, or at the end of the
+/// process.
 pub(crate) fn lock(folder: &Path, name: &str) -> Result<File, BuildError> {
     fs::create_dir_all(folder).map_err(failed("create", folder))?;
     let path = folder.join(name);

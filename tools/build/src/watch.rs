@@ -1,5 +1,5 @@
-//! Reports changes of sources. `debounce.rs` determines the source files, and the end of a burst of changes. Cargo determines the crates to
-//! compile.
+//! Reports changes of sources. `debounce.rs` selects the source files, and determines the end of a burst of changes. Cargo determines the
+//! crates to compile.
 
 use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 pub struct SourceEvent {
     /// Time of the event, on the clock of [`SourceWatch::now`].
     pub at: Duration,
-    /// Path of the file, which may be deleted. Path of a folder if the whole folder appeared, or if the system dropped events.
+    /// Path of the changed file. The file may have been deleted. If a whole folder appeared, or if the system dropped events, path of the
+    /// folder.
     pub path: PathBuf,
 }
 
@@ -29,7 +30,7 @@ const CONFIGURATION: &str = ".cargo";
 /// Event of the system and its time.
 type Raw = (Duration, notify::Result<Event>);
 
-/// Watch on source folders, which ends on drop.
+/// Watch on source folders. Dropping this value ends the watch.
 ///
 /// # Examples
 /// ```no_run
@@ -58,9 +59,9 @@ pub struct SourceWatch {
 }
 
 impl SourceWatch {
-    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion: such a folder contains manifests and
+    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion. Such a folder contains manifests and
     /// build scripts, but also `target`, which is large and changes in every build. Also watches cargo's configuration, toolchain and lock
-    /// files in these folders, and such files in parent folders if they exist.
+    /// files in these folders, and existing files of these kinds in parent folders.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -91,7 +92,7 @@ impl SourceWatch {
         Ok(watch)
     }
 
-    /// Watches more files, with any name. [`Artifact::inputs`](crate::Artifact::inputs) returns such files: included files, and sources
+    /// Watches more files, with any name, such as the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and sources
     /// outside the watched folders. A file may be missing. Files that tools write are skipped, since each build would cause another build.
     ///
     /// # Examples
@@ -140,7 +141,7 @@ fn add_flat(watcher: &mut FolderWatch, folder: &Path) {
     }
 }
 
-/// Returns the path without links. A missing file keeps its name.
+/// Returns the path with all links resolved. For a missing file, resolves only the path of its folder.
 fn real_path(file: PathBuf) -> PathBuf {
     let missing = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
     file.canonicalize().ok().or_else(missing).unwrap_or(file)
@@ -160,7 +161,7 @@ fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     (deep, flat)
 }
 
-/// Forwards relevant events until the watch is dropped, which closes `raw`.
+/// Forwards relevant events to `sender`. Returns when the watch is dropped and `raw` is therefore closed.
 fn listen(
     raw: &Receiver<Raw>,
     watcher: &Weak<Mutex<FolderWatch>>,
@@ -208,7 +209,7 @@ fn listen(
     }
 }
 
-/// Updates the watches. Returns the folders whose files may all have changed: recreated folders, or all folders if the system dropped
+/// Updates the watches. Returns the folders in which all files may have changed: recreated folders, or all folders if the system dropped
 /// events.
 fn arrived(watcher: &Weak<Mutex<FolderWatch>>, event: Option<&Event>) -> BTreeSet<PathBuf> {
     let Some(watcher) = watcher.upgrade() else { return BTreeSet::new() };
@@ -223,17 +224,17 @@ fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
 
-/// Returns `true` for watched paths; siblings of a recursively watched folder are not sources.
+/// Returns `true` for paths in watched folders. A sibling of a recursively watched folder is watched only if its parent folder is.
 fn is_watched(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
     deep.iter().any(|dir| path.starts_with(dir)) || path.parent().is_some_and(|dir| flat.iter().any(|flat| flat == dir))
 }
 
-/// Returns `true` for source folders in recursively watched folders. New folders elsewhere are often target folders.
+/// Returns `true` for source folders in recursively watched folders. New folders in other locations are often target folders.
 fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
     is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir))
 }
 
-/// Returns `true` for a new or moved folder, whose files produce no events.
+/// Returns `true` for a new or moved folder. The system reports no events for the files in such a folder.
 fn is_arrival(kind: EventKind) -> bool {
     matches!(kind, EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_)))
 }

@@ -12,7 +12,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GlueError {
-    /// A type of another package, whose glue was not provided.
+    /// A type belongs to another package, and the glue of that package is not specified.
     #[error(
         "`{member}` names {path}, which is not among the types that are written here: say where the glue of package `{package}` is, with \
          `--package {package}=some_crate`"
@@ -44,7 +44,7 @@ pub enum GlueError {
         /// The name.
         name: String,
     },
-    /// A type whose name would shadow a name that the generated source uses.
+    /// A type has the name of an item that the generated source uses. The type would shadow this item.
     #[error(
         "{path} would be `{name}` in the source, which is written with another type of that name: rename it, or leave it out, with \
          `--only` for other packages"

@@ -89,7 +89,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
         doc(into, INDENT, &property.doc);
         let _ = writeln!(into, "{INDENT}{line}");
     }
-    // Skips overrides, which are called through the base class that declares the function.
+    // Skips overrides. Callers use the base class that declares the function.
     for function in found.functions.iter().filter(|function| function.overrides.is_empty()) {
         let typed = typed(names, function);
         let (into, line) = match typed {
@@ -140,8 +140,8 @@ fn extends(names: &HostNames<'_>, found: &DeclaredClass) -> Vec<String> {
     chain
 }
 
-/// Returns the signature of a function in Rust types, with a mark at each `out` parameter. Returns `None` if a type has no Rust type, or if
-/// the function has more than `MOST_PARAMS` parameters.
+/// Returns the signature of a function in Rust types, with `out` after the name of each `out` parameter. Returns `None` if a type has no
+/// Rust type, or if the function has more than `MOST_PARAMS` parameters.
 fn typed(names: &HostNames<'_>, function: &DeclaredFunction) -> Option<String> {
     if function.params.len() > MOST_PARAMS {
         return None;

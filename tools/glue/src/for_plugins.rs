@@ -1,4 +1,4 @@
-//! Generates the source for plugins from declarations. The output is sorted by path, and does not depend on the machine or the time.
+//! Generates the source for plugins from declarations. The output is sorted by path. It is identical on every machine.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::text::{doc, head, identifier, is_name, member, own_name, parts};
 use crate::types::Names;
 use crate::{Glue, Origin};
 
-/// Returns the part of a header that names the selected packages, or an empty string if all packages are selected.
+/// Returns the text that lists the selected packages in a header. Returns an empty string if all packages are selected.
 pub(crate) fn packages(glue: &Glue) -> String {
     let packages: Vec<_> = glue.only.iter().map(|package| format!("`{package}`")).collect();
     if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) }
@@ -55,7 +55,7 @@ fn is_written_with(name: &str) -> bool {
     ["Box", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)
 }
 
-/// Returns the paths of the written types by name. Fails if two types have the same name.
+/// Returns the paths of the types in this source, by name. Fails if two types have the same name.
 pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
@@ -141,10 +141,10 @@ fn check_names(declared: &Declared) -> Result<(), GlueError> {
     })
 }
 
-/// Specifiers of events, named after their flags.
+/// Specifiers of events, spelled like their flags in reflection.
 const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
-/// Sorts classes so that bases come first, for readability.
+/// Sorts classes for readability: each class follows its base.
 pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
     let mut sorted: Vec<&DeclaredClass> = Vec::new();
     while !left.is_empty() {
@@ -161,7 +161,8 @@ pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> 
     sorted
 }
 
-/// Writes an enum. With `imported`, a plugin compares the enum with the host's when it is loaded.
+/// Writes an enum. `imported` is empty or the specifier `imported`. With this specifier, the host compares the enum with its own when the
+/// plugin is loaded.
 pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &str) {
     let (package, name) = parts(&found.path);
     doc(text, "", &found.doc);
@@ -195,7 +196,7 @@ fn delegate(text: &mut String, names: &Names<'_>, found: &DeclaredDelegate) -> R
     Ok(())
 }
 
-/// Writes a delegate of a package, or of a class, with these parameters and this result.
+/// Writes a delegate of a package or of a class, with these parameters and this result.
 pub(crate) fn delegate_type(
     text: &mut String,
     found: &DeclaredDelegate,
@@ -246,7 +247,8 @@ fn structure(
     Ok(())
 }
 
-/// Returns `true` if a struct is passed by value, since it consists only of numbers, names and references.
+/// Returns `true` if a struct is passed by value. Such a struct has no base. Its fields are numbers, `bool`s, names, enums, object
+/// references or such structs.
 fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut Vec<&'a str>) -> bool {
     if within.contains(&found.path.as_str()) {
         return false;
@@ -299,7 +301,7 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
         }
         let _ = writeln!(text, "}}");
     }
-    // Skips overrides, which are called through the base class that declares the function.
+    // Skips overrides. Callers use the base class that declares the function.
     let own: Vec<_> = found.functions.iter().filter(|function| function.overrides.is_empty()).collect();
     if own.is_empty() {
         return Ok(());

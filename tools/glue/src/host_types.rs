@@ -1,4 +1,5 @@
-//! Maps types of modules to Rust types in a host. Unlike in a plugin, a type without a Rust type is allowed and is passed as a `Value`.
+//! Maps types of modules to Rust types in a host. If no Rust type exists, the value is passed as a `Value`. In a plugin, such a type is an
+//! error.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,9 +23,9 @@ pub(crate) enum Form {
 
 /// Rust names of types in a host.
 pub(crate) struct HostNames<'a> {
-    /// Paths of the written types, by name.
+    /// Paths of the types in this source, by name.
     pub(crate) own: &'a BTreeMap<&'a str, &'a str>,
-    /// Rust paths of other packages.
+    /// Rust paths of the glue of other packages, by package name.
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
     /// The declarations.
     pub(crate) declared: &'a Declared,
@@ -35,8 +36,8 @@ pub(crate) struct HostNames<'a> {
 }
 
 impl<'a> HostNames<'a> {
-    /// Collects the names from declarations. A struct gets a Rust type only after all its field types have one. Recursive structs therefore
-    /// get no Rust type.
+    /// Collects the names from declarations. A struct has a Rust type only if all its fields have Rust types. Recursive structs therefore
+    /// have no Rust type.
     pub(crate) fn new(
         own: &'a BTreeMap<&'a str, &'a str>,
         elsewhere: &'a BTreeMap<String, String>,
@@ -72,7 +73,7 @@ impl<'a> HostNames<'a> {
         Some(format!("{module}::{}", identifier(name)))
     }
 
-    /// Returns the Rust class for `Obj`, which is `Object` for a class without a Rust type.
+    /// Returns the Rust class for `Obj`. A class without a Rust type is represented by `Object`.
     pub(crate) fn class(&self, path: &str) -> String {
         let is_own_interface = self.declared.interfaces.iter().any(|found| found.path == path);
         self.path(path).filter(|_| !is_own_interface).unwrap_or_else(|| match self.own.contains_key("Object") {
@@ -118,7 +119,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// Returns the Rust type for results and out parameters.
+    /// Returns the Rust type for a result or an `out` parameter.
     pub(crate) fn result(&self, text: &str) -> Option<String> {
         self.native(&text.parse().ok()?)
     }
@@ -145,7 +146,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// Returns parameters and result of a named single delegate. The signature of a multicast delegate is written with its property.
+    /// Returns the parameters and the result of a single delegate. Returns `None` for other delegates, and for types without a Rust type.
     pub(crate) fn delegate(&self, found: &DeclaredDelegate) -> Option<(Vec<String>, Option<String>)> {
         let owner = found.path.split_once(':').map_or(Some(&*found.path), |(class, _)| self.path(class).map(|_| class));
         let is_own = self.own.get(own_name(&found.path)) == Some(&&*found.path);
@@ -170,7 +171,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// Returns the Rust type for keys, which must be comparable and hashable.
+    /// Returns the Rust type for a key. Excludes types that are not comparable and hashable.
     fn key(&self, ty: &TypeText) -> Option<String> {
         let is_key = match ty {
             TypeText::Plain(kind) => ![PropertyKind::F32, PropertyKind::F64, PropertyKind::TEXT].contains(kind),
@@ -180,12 +181,12 @@ impl<'a> HostNames<'a> {
         self.property(ty).filter(|_| is_key)
     }
 
-    /// Returns the fields of a struct with their Rust types, fields of the base first. Returns `None` if a field has no Rust type, or if
-    /// the struct has no fields.
+    /// Returns the fields of a struct with their Rust types. Fields of the base are first. Returns `None` if a field has no Rust type, or
+    /// if the struct has no fields.
     pub(crate) fn fields(&self, found: &'a DeclaredStruct) -> Option<Vec<(&'a DeclaredProperty, String)>> {
         let mut fields = match &*found.base {
             "" => Vec::new(),
-            // Bases are sorted before derived structs, so the base is already known.
+            // Returns `None` if the base is not in `structs` yet. A later round of `new` then tries the derived struct again.
             base => self.fields(self.structure(base).filter(|base| self.structs.contains(&*base.path))?)?,
         };
         for field in &found.fields {
@@ -202,7 +203,7 @@ impl<'a> HostNames<'a> {
         self.declared.classes.iter().any(|found| found.path == path)
     }
 
-    /// Returns `true` if a struct can be a `plain_struct!`: numbers, names, and known plain structs.
+    /// Returns `true` if a struct can be a `plain_struct!`: all fields are numbers, names or known plain structs.
     fn is_plain(&self, found: &DeclaredStruct) -> bool {
         let is_plain_type = |ty: &str| match ty.parse() {
             Ok(TypeText::Plain(kind)) => kind.is_number() || kind == PropertyKind::NAME,

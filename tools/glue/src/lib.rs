@@ -1,5 +1,5 @@
-//! Generates glue: Rust source through which plugins use types of a host or another module, and hosts use types of modules. The command
-//! `alcedo glue` uses this crate; a `build.rs` can call it directly:
+//! Generates glue: Rust source with the types of a host or a module. Plugins use glue for types of the host or of other modules. Hosts use
+//! glue for types of modules. The command `alcedo glue` uses this crate. A `build.rs` can also call this crate directly:
 //!
 //! ```no_run
 //! # fn host_builder() -> alcedo_runtime::Builder { alcedo_runtime::Runtime::builder() }
@@ -41,7 +41,7 @@ pub use error::GlueError;
 pub use rewrite::{describes, rewritten};
 pub use text::is_keyword;
 
-/// Owner of the declared types.
+/// Host or module that declares the types.
 ///
 /// # Examples
 /// ```
@@ -98,7 +98,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Options for generating glue. The default writes all types, and refers to no other glue.
+/// Options for generating glue. By default, the source contains all declared types, and refers to no other glue.
 ///
 /// # Examples
 /// ```
@@ -121,7 +121,7 @@ pub struct Glue {
 }
 
 impl Glue {
-    /// Adds the Rust path of another package's glue.
+    /// Sets the Rust path under which the generated source finds the glue of another package.
     ///
     /// # Examples
     /// ```
@@ -138,8 +138,8 @@ impl Glue {
         self
     }
 
-    /// Writes only the types of this package and of packages from other calls. Type names in one source must be unique, so packages with
-    /// equal type names need separate sources.
+    /// Limits the source to the types of this package. Repeated calls add more packages. Type names in one source must be unique. Packages
+    /// with equal type names therefore need separate sources.
     ///
     /// # Examples
     /// ```
@@ -161,16 +161,16 @@ impl Glue {
         self
     }
 
-    /// Returns the source through which plugins use the declared types.
+    /// Returns the source with the declared types for plugins.
     ///
     /// # Errors
-    /// If the declarations use types of a package whose glue is unknown, types without a Rust type, or two types of the same name.
+    /// If a type belongs to a package whose glue is unknown, if a type has no Rust type, or if two types have the same name.
     pub fn for_plugins(&self, origin: &Origin, declared: &Declared) -> Result<String, GlueError> {
         for_plugins::source(self, origin, declared)
     }
 
-    /// Returns the source through which a host uses the types of modules: see [`alcedo_runtime::host`]. Members without a Rust type are
-    /// accessed with values.
+    /// Returns the source with the types of modules for a host: see [`alcedo_runtime::host`]. A member without a Rust type is accessed
+    /// through a `Value`.
     ///
     /// # Errors
     /// If two types have the same name, or a requested package has no declarations.
@@ -193,7 +193,7 @@ impl Glue {
         for_host::source(self, origin, declared)
     }
 
-    /// Returns `true` if the type at this path is written.
+    /// Returns `true` if the source contains the type at this path.
     fn writes(&self, path: &str) -> bool {
         self.only.is_empty() || self.only.contains(text::parts(path).0)
     }
@@ -231,7 +231,7 @@ impl FromStr for Elsewhere {
     }
 }
 
-/// Writes a source to a file. Does not write a file with equal contents, to avoid unnecessary builds.
+/// Writes a source to a file. If the file already has this content, leaves the file untouched, to avoid unnecessary builds.
 ///
 /// # Errors
 /// If the file cannot be written.

@@ -1,5 +1,5 @@
-//! Rewrites a source whose types have changed. Reads the origin and the packages from the header of the source, and the glue of other
-//! packages from its content.
+//! Rewrites existing glue after a change of the declared types. The header of the existing source specifies the origin and the packages.
+//! The body of that source contains the Rust paths of other packages.
 
 use alcedo_runtime::Declared;
 
@@ -29,7 +29,7 @@ pub fn describes(source: &str, origin: &Origin) -> bool {
     header(source, origin).is_some()
 }
 
-/// Returns the up-to-date replacement for `source`, from [`Glue::for_plugins`] or [`Glue::for_host`] according to its header. Returns
+/// Returns the up-to-date replacement for `source`. The header of `source` selects [`Glue::for_plugins`] or [`Glue::for_host`]. Returns
 /// `None` if [`describes`] rejects the header.
 ///
 /// # Errors
@@ -55,7 +55,8 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
     let Some(Header { packages, is_for_host }) = header(source, origin) else { return Ok(None) };
     let mut glue = packages.into_iter().fold(Glue::default(), Glue::only);
     if is_for_host {
-        // Types of unknown packages are written as `Value`.
+        // Glue for hosts reports no error for a package without known glue, but writes `Value`. These packages are therefore searched
+        // first.
         let other: Vec<_> =
             named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)).collect();
         for path in other {
@@ -76,9 +77,9 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
     }
 }
 
-/// First line of a source.
+/// Parsed first line of a glue source.
 struct Header<'a> {
-    /// Selected packages; empty if all packages are written.
+    /// Selected packages. Empty if the source contains all packages.
     packages: Vec<&'a str>,
     is_for_host: bool,
 }
@@ -86,7 +87,7 @@ struct Header<'a> {
 /// Parses the header of glue for the types of `origin`. Returns `None` for any other header.
 fn header<'a>(source: &'a str, origin: &Origin) -> Option<Header<'a>> {
     let line = source.lines().next()?;
-    // Older versions wrote the second prefix.
+    // Older versions of `alcedo glue` wrote the second prefix.
     let head = line.strip_prefix("// Declarations of ").or_else(|| line.strip_prefix("// What "))?;
     let for_plugins =
         [" for plugins, written by `alcedo glue`.", ", for plugins that use it. Written by `alcedo glue`:"];
@@ -109,7 +110,7 @@ fn header<'a>(source: &'a str, origin: &Origin) -> Option<Header<'a>> {
     is_whole.then_some(Header { packages, is_for_host })
 }
 
-/// Returns the paths of types in bases, properties, parameters and results of declarations.
+/// Returns the paths of all types that the declarations use in bases, properties, parameters and results.
 fn named_types(declared: &Declared) -> impl Iterator<Item = &str> {
     let Declared { classes, delegates, structs, .. } = declared;
     let functions = classes.iter().flat_map(|class| &class.functions);

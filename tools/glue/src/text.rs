@@ -1,4 +1,4 @@
-//! Common parts of all sources: names, paths, comments and function heads.
+//! Helpers for both kinds of glue: names, paths, comments and function heads.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ pub(crate) fn parts(path: &str) -> (&str, &str) {
     path.strip_prefix("/Script/").unwrap_or(path).split_once('.').unwrap_or(("", path))
 }
 
-/// Returns the name of a type in a source; for a delegate of a class, the part after the class.
+/// Returns the name of a type in a source. For a delegate of a class, returns the name without the class.
 pub(crate) fn own_name(path: &str) -> &str {
     let (_package, name) = parts(path);
     name.split_once(':').map_or(name, |(_class, name)| name)
@@ -21,7 +21,7 @@ pub(crate) fn member(path: &str, name: &str) -> String {
     format!("{}.{name}", path.strip_prefix("/Script/").unwrap_or(path))
 }
 
-/// Writes a doc comment. Writes an empty line before the doc comment of a type.
+/// Writes a doc comment. An empty `indent` denotes a type: an empty line then precedes its comment.
 pub(crate) fn doc(text: &mut String, indent: &str, doc: &str) {
     if indent.is_empty() {
         text.push('\n');
@@ -46,7 +46,7 @@ pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) 
     lines + &format!("{indent}){behind}")
 }
 
-/// Returns `true` if a string is a valid Rust identifier or a keyword.
+/// Returns `true` if a string consists of ASCII letters, digits and `_` like a Rust identifier. Also accepts keywords.
 pub(crate) fn is_word(text: &str) -> bool {
     let is_start = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     text.starts_with(is_start) && text.chars().all(|letter| is_start(letter) || letter.is_ascii_digit())
@@ -77,7 +77,7 @@ pub fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
 }
 
-/// Returns the name, as a raw identifier for keywords.
+/// Returns the name as Rust source. A keyword becomes a raw identifier.
 pub(crate) fn identifier(name: &str) -> String {
     if is_keyword(name) { format!("r#{name}") } else { name.to_owned() }
 }

@@ -10,20 +10,20 @@ use crate::text::{identifier, is_name, own_name, parts};
 
 /// Rust names of the types in this source, in the plugin API, and in other glue.
 pub(crate) struct Names<'a> {
-    /// Paths of the written types, by name.
+    /// Paths of the types in this source, by name.
     pub(crate) own: BTreeMap<&'a str, &'a str>,
-    /// Rust paths of other packages.
+    /// Rust paths of the glue of other packages, by package name.
     pub(crate) elsewhere: &'a BTreeMap<String, String>,
 }
 
 impl Names<'_> {
-    /// Returns the Rust type of `member`.
+    /// Returns the Rust type of `member`. `text` is the type in signature syntax.
     pub(crate) fn of(&self, member: &str, text: &str) -> Result<String, GlueError> {
         let unknown = || GlueError::Unknown { member: member.to_owned(), text: text.to_owned() };
         self.rust(member, &text.parse().map_err(|_| unknown())?)?.ok_or_else(unknown)
     }
 
-    /// Returns the Rust type, or `None` if the type has no Rust type.
+    /// Returns the Rust type. Returns `None` if the type has no Rust type.
     fn rust(&self, member: &str, ty: &TypeText) -> Result<Option<String>, GlueError> {
         let all = |types: &[TypeText]| {
             let types = types.iter().map(|ty| self.rust(member, ty)).collect::<Result<Option<Vec<_>>, _>>();
@@ -55,7 +55,7 @@ impl Names<'_> {
             return Ok(identifier(name));
         }
         if path == "/Script/Core.Object" {
-            // A type named `Object` in this source shadows that of the prelude.
+            // A type named `Object` in this source shadows `Object` of the prelude.
             let prefix = if self.own.contains_key(name) { "alcedo_plugin_api::" } else { "" };
             return Ok(format!("{prefix}{name}"));
         }

@@ -18,7 +18,7 @@ pub struct Stmt {
 pub enum StmtKind {
     /// Evaluates an expression and drops its value.
     Expr(Expr),
-    /// `place = value`. Both have one type. The place is resolved first, then the value is evaluated and stored.
+    /// `place = value`. Both sides have one type. The place is resolved first, then the value is evaluated and stored.
     Assign(Expr, Expr),
     /// `array.Length = n`. The operands are the array and an `int`. Negative lengths count as zero.
     SetLength(Expr, Expr),
@@ -66,7 +66,7 @@ pub enum StmtKind {
         value: Expr,
         /// Operand type of the comparison. The comparison is [`Op::Eq`](super::Op::Eq) on the type of the value.
         compare: Operand,
-        /// Arms in order. `default` is tried last at any position.
+        /// Arms in source order. The `default` arm is tried last, regardless of its position.
         arms: Vec<Arm>,
     },
     /// `break` of the nearest loop or `switch`.
@@ -106,7 +106,7 @@ pub struct Expr {
 /// Kinds of expressions.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
-    /// A constant. A struct constant has all its fields here. Array constants do not occur.
+    /// A constant. A struct constant contains all fields of its struct. Array constants do not occur.
     Const(Const),
     /// `vect(…)` or `rot(…)`: the three components of a [`Triple`](super::Triple).
     Triple([f64; 3]),
@@ -118,8 +118,8 @@ pub enum ExprKind {
     SelfClass,
     /// Class of an object: `x.Class`. The class of `None` is `None`.
     ClassOf(Box<Expr>),
-    /// Property of an object. This expression is a place. If the object is `None`, reads return the zero value and writes do nothing. Both
-    /// are logged with the script call stack.
+    /// Property of an object. This expression is a place. If the object is `None`, reads return the zero value and writes do nothing. Each
+    /// access through `None` is logged with the script call stack.
     Property {
         /// The object. `None` means `self`.
         object: Option<Box<Expr>>,
@@ -275,7 +275,8 @@ pub enum Callee {
         /// Path of the interface function.
         path: Path,
     },
-    /// Calls the bound function of a delegate. An unbound delegate runs `fallback`. Without a fallback, the result is the zero value.
+    /// Calls the bound function of a delegate. If the delegate is unbound, calls `fallback`. Without a fallback, the result is the zero
+    /// value.
     Delegate {
         /// The delegate.
         delegate: Box<Expr>,
@@ -319,7 +320,7 @@ impl Expr {
         matches!(self.root().kind, ExprKind::Local(_) | ExprKind::Property { .. })
     }
 
-    /// Returns the value that the expression is a field or element of. Returns the expression itself if it is neither.
+    /// Returns the expression below all field and element accesses: `a` for `a.b[1].c`. Returns other expressions unchanged.
     pub fn root(&self) -> &Self {
         match &self.kind {
             ExprKind::Field { base, .. } | ExprKind::Index(base, _) => base.root(),

@@ -1,5 +1,5 @@
 //! Checked tree of a package. Names are resolved, types are known, conversions are explicit, and operators are typed. The bytecode compiler
-//! uses only this tree. Its only lookups by name resolve paths in reflection.
+//! uses only this tree. The compiler looks up names only to resolve paths in reflection.
 //!
 //! Invariants of every tree that [`check`](crate::check) returns:
 //!
@@ -7,8 +7,8 @@
 //!   `find_function(name)` find them.
 //! - Types of this package and of reflection are named by path. [`Type::type_text`] returns a description of a type. After the package is
 //!   declared, [`PropertyType::resolve`](alcedo_reflect::property::PropertyType::resolve) resolves this description.
-//! - Types of expressions are exact: an [`ExprKind::Convert`] or [`ExprKind::Cast`] wraps a value of a different type. Both operands of a
-//!   [`Binary`] have the type of the operation.
+//! - Types of expressions are exact. If a value has a different type, an [`ExprKind::Convert`] or [`ExprKind::Cast`] wraps the value. Both
+//!   operands of a [`Binary`] have the type of the operation.
 //! - Assignment targets and `out` arguments are places: [`Expr::is_place`] returns true for them.
 
 mod code;
@@ -41,8 +41,8 @@ pub struct Package {
     pub interfaces: Vec<Interface>,
     /// Classes. Each class follows its base.
     pub classes: Vec<Class>,
-    /// Earlier names of types and enum entries: current path, earlier names separated by commas. [`Property::meta`] contains the earlier
-    /// names of properties.
+    /// Earlier names of types and enum entries. Each pair has the current path, and the earlier names separated by commas.
+    /// [`Property::meta`] contains the earlier names of properties.
     pub earlier_names: Vec<(String, String)>,
 }
 
@@ -169,8 +169,8 @@ pub struct Class {
     pub functions: Vec<Function>,
     /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,
-    /// Lines of `defaultproperties` in order, for own and inherited properties. The lines apply to the class default object, after the copy
-    /// of the base class's values.
+    /// Lines of `defaultproperties` in order, for own and inherited properties. The class default object first receives the values of the
+    /// base class. Then the lines are applied.
     pub defaults: Vec<Default>,
     /// Comment before the declaration.
     pub doc: String,
@@ -299,7 +299,7 @@ pub struct Subobject {
     pub name: String,
     /// Path of its class.
     pub class: Path,
-    /// True if a base class creates the subobject. The entry then only changes its defaults.
+    /// True if a base class creates the subobject. This entry then only changes the defaults of that subobject.
     pub inherited: bool,
     /// Initial values of its properties.
     pub defaults: Vec<Default>,
@@ -320,8 +320,8 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Type of the result.
     pub result: Option<Type>,
-    /// Path of the first declaration of the overridden function in the class chain, counted from the root: `/Script/Package.Class:name`.
-    /// The declaring class may be native, a plugin class, or a script class.
+    /// Path of the overridden function in the most basic class that declares the function: `/Script/Package.Class:name`. This class may be
+    /// native, a plugin class, or a script class.
     pub overrides: Option<Path>,
     /// Locals after the parameters. The first local is [`LocalId`] `params.len()`. Names of compiler-generated locals are in `<>`.
     pub locals: Vec<Local>,
@@ -369,8 +369,8 @@ pub struct Param {
     pub out: bool,
     /// `optional`: the caller can omit the argument.
     pub optional: bool,
-    /// Default of an optional parameter. The called function evaluates the defaults in order, before its body. Without a default, the value
-    /// is zero.
+    /// Default of an optional parameter. The called function evaluates the defaults in order, before its body. An omitted argument without
+    /// a default is the zero value.
     pub default: Option<Expr>,
     /// `coerce`: an argument of a different type is converted to the type of the parameter instead of rejected.
     pub coerce: bool,

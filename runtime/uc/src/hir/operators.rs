@@ -18,7 +18,7 @@ pub enum Intrinsic {
     ArrayInsert,
     /// `array.InsertItem(int at, T)` → `int`: inserts an element. Returns its index.
     ArrayInsertItem,
-    /// `array.Remove(int at, int n)`: removes `n` elements. A range outside the array is a script error without effect.
+    /// `array.Remove(int at, int n)`: removes `n` elements. A range outside the array raises a script error and removes no element.
     ArrayRemove,
     /// `array.RemoveItem(T)` → `int`: removes all equal elements. Returns the number of removed elements.
     ArrayRemoveItem,
@@ -129,7 +129,7 @@ pub enum Operand {
     Triple(Triple),
     /// A triple and a number. The number has the component kind of the triple. If the components are integers, the number is an `f64`.
     TripleScalar(Triple),
-    /// A number and a triple. The kind of the number is specified at [`Self::TripleScalar`].
+    /// A number and a triple. [`Self::TripleScalar`] specifies the kind of the number.
     ScalarTriple(Triple),
     /// A vector and a rotator. `>>` rotates the vector, and `<<` applies the inverse rotation.
     Turned(Triple, Triple),
@@ -232,8 +232,8 @@ pub enum Conversion {
     TripleToBool(Triple),
     /// Converts a class to an object, in hosts whose classes are objects. The handle is unchanged.
     ClassToObject,
-    /// Converts without an operation at run time. Converts an object to a base class, a class to `class<Base>`, a delegate to another
-    /// delegate type with an equal signature, or `none` to any of these types.
+    /// Changes the static type without an operation at run time. Converts an object to a base class, a class to `class<Base>`, a delegate
+    /// to another delegate type with an equal signature, or `none` to any of these types.
     Up,
     /// Converts a struct to its base struct. Keeps only the fields of the base.
     StructUp(Path),
