@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
         };
         drop(written);
         let at = (work.file, made.ast.name.span);
-        // The effect of bodies with errors is unknown, so they are not checked for a missing `return`.
+        // A body with errors is incomplete, so a missing `return` in this body is not reported.
         let (start, end) = (made.ast.span.start, made.ast.end.end);
         let syntax_errors =
             self.syntax_errors.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));

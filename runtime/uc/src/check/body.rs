@@ -1,4 +1,4 @@
-//! Context for the check of a body or a single value: class, locals, enclosing statements.
+//! Context for the check of a function body or a single value: class, locals, enclosing statements.
 
 use super::Checker;
 use super::symbols::{At, get_caseless};
@@ -28,9 +28,9 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) result: Option<Type>,
     pub(super) result_unknown: bool,
     pub(super) locals: HashMap<String, LocalSym>,
-    /// Constants of the function, by name in lower case. `None` for a constant without a valid value.
+    /// Constants of the function by name in lower case. `None` for a constant whose definition has an error.
     pub(super) consts: HashMap<String, Option<Expr>>,
-    /// Names of `const` parameters by local index.
+    /// Names of `const` parameters by the index of the local.
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,
@@ -83,7 +83,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.checker.report(diagnostic)
     }
 
-    /// Reports an error, and returns the failure.
+    /// Reports an error, and returns it as the failure.
     pub(super) fn refuse<T>(&self, id: &'static str, span: Span, message: impl Into<String>) -> super::Found<T> {
         Err(self.report(self.error(id, span, message)))
     }

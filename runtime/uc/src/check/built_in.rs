@@ -61,7 +61,8 @@ impl Body<'_, '_> {
         };
         match &*lower(&name.text, &mut [0; 64]) {
             "nameof" => Some(only().and_then(|of| self.name_of(of, span))),
-            // The variable may be declared later and have no symbol yet. Its declaration in the syntax tree is read instead.
+            // The variable may be declared later and have no symbol yet. The length is therefore read from the declaration in the syntax
+            // tree.
             "arraycount" if self.only_constants => Some(only().and_then(|of| self.declared_length(of, span))),
             "arraycount" => Some(only().and_then(|of| {
                 let found = self.value(of, None)?;
@@ -95,7 +96,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Evaluates `ArrayCount(X)` as a compile-time constant. Reads the length from the declaration of the variable.
+    /// Evaluates `ArrayCount(X)` as a compile-time constant. Reads the length from the declaration of the variable `X`.
     fn declared_length(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
         let refused = || self.error("uc-no-array", of.span, "a variable of a fixed length is missing here");
         let ast::ExprKind::Ident(name) = &of.kind else { return Err(self.report(refused())) };
@@ -176,7 +177,7 @@ impl Body<'_, '_> {
         self.class_of(of).map(|(_, path)| path)
     }
 
-    /// Reports a function of Unreal that the language does not support.
+    /// Reports a function of Unreal that the language does not support. Returns `None` for all remaining names.
     pub(super) fn outside_function(&self, class: &str, name: &Ident) -> Option<Reported> {
         const STATES: &[&str] =
             &["gotostate", "isinstate", "getstatename", "pushstate", "popstate", "dumpstatestack", "ischildstate"];

@@ -28,7 +28,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks the call of a value. The value must be a delegate.
+    /// Checks the call of a value that is not a function name. The value must be a delegate.
     fn value_call(&self, found: Expr, at: Span, args: &Args, span: Span) -> Found<Expr> {
         if matches!(found.ty, Type::Delegate(..)) {
             return self.delegate_value_call(found, args, span);
@@ -106,7 +106,7 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-function", name.span, message).similar(near)))
     }
 
-    /// Checks `DynamicLoadObject(path, class'Class')`. The result is a class instead of an object.
+    /// Checks `DynamicLoadObject(path, class'Class')`. This call returns a class instead of an object.
     fn loaded_class(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let [path, Some(ast::Expr { kind: ast::ExprKind::Object(word, of), .. }), rest @ ..] = args else {
             return None;
@@ -120,7 +120,8 @@ impl Body<'_, '_> {
         Some(self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span))
     }
 
-    /// Returns true if the only argument does not match the function of this name. The call is then probably a cast.
+    /// Returns true if the only argument does not match the function of this name. The author then probably meant a cast to a type of this
+    /// name.
     fn is_cast_instead(&self, found: &FuncSym, args: &Args) -> bool {
         let [Some(arg)] = args else { return false };
         let required = found.params.iter().filter(|param| !param.optional).count();
@@ -134,20 +135,20 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports errors inside arguments of an unknown callee.
+    /// Reports errors inside the arguments of an unknown function.
     fn check_untyped_arguments(&self, args: &Args) {
         for arg in args.iter().flatten() {
             self.check_untyped(arg);
         }
     }
 
-    /// Reports errors inside a value whose expected type is unknown. Accepts a function name: the value may be bound to a delegate.
+    /// Reports errors inside a value whose expected type is unknown. Accepts a function name, because the value may be bound to a delegate.
     pub(super) fn check_untyped(&self, value: &ast::Expr) {
         let is_function = match &value.kind {
             ast::ExprKind::Ident(name) => {
                 !self.is_value_name(&name.text) && self.checker.find_function(&self.class, &name.text).is_some()
             }
-            // Only paths are evaluated. The arguments of a call would be checked twice.
+            // Only paths are evaluated here. A call would be checked twice, and its messages would be repeated.
             ast::ExprKind::Member(of, name) if is_path(of) => matches!(
                 self.value_quietly(of),
                 Ok(Expr { ty: Type::Object(class), .. }) if self.checker.find_function(&class, &name.text).is_some()
@@ -317,7 +318,7 @@ impl Body<'_, '_> {
             self.needs_object(name.span, format_args!("`{}`", found.name))?;
             Callee::Final { object: None, path }
         };
-        // `super` may call a base function that scripts cannot call in other ways.
+        // `super` may call a base function that scripts cannot call by its name.
         let open = FuncSym { callable: true, ..(*found).clone() };
         self.make_call(&open, callee, name, args, span)
     }
@@ -339,12 +340,12 @@ impl Body<'_, '_> {
         self.make_call(&found.func, callee, name, args, span)
     }
 
-    /// Checks the call of a delegate value's bound function.
+    /// Checks the call of the function that is bound to a delegate value.
     pub(super) fn delegate_value_call(&self, delegate: Expr, args: &Args, span: Span) -> Found<Expr> {
         let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Reported) };
         let num_of = |path: &str| self.checker.enumeration(path).map_or(Num::U8, |found| found.num);
         let name = path.as_deref().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or("the delegate").to_owned();
-        // The optional parameters are stated only in the declaration of the delegate.
+        // Only the declaration of the delegate specifies the optional parameters.
         let declared = path.as_deref().and_then(|path| self.checker.delegate_of_path(path));
         let path = path.unwrap_or_else(|| "".into());
         let mut func = func_of_signature(&name, path, &signature, &num_of, &self.class);
@@ -388,7 +389,8 @@ impl Body<'_, '_> {
         })
     }
 
-    /// Returns the class of an argument before the conversion to the parameter type. The class is the class literal or the declared class.
+    /// Returns the class of an argument before the conversion to the parameter type. For a class literal, returns this class. For other
+    /// values, returns the class of their declared type.
     fn unconverted_class(&self, kind: &ExprKind, ty: &Type) -> Option<Path> {
         match (kind, ty) {
             (ExprKind::Const(Const::Class(path)), _) => Some(path.clone()),

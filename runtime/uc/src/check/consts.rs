@@ -1,4 +1,4 @@
-//! Constants: compile-time values. A constant may refer to other constants.
+//! Constants: compile-time values. The definition of a constant may use other constants.
 
 use super::body::Body;
 use super::declare::Work;
@@ -11,7 +11,7 @@ use crate::hir::{self, Expr, ExprKind, Type};
 use crate::parse::MAX_DEPTH;
 use crate::token::{Kind, Tokens};
 
-/// Values of a constant. Each expected type has one value.
+/// Values of one constant. Each pair has the expected type of a use, and the value for this type.
 pub(super) type ConstValues = Vec<(Option<Type>, Expr)>;
 
 impl Body<'_, '_> {
@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
         consts
     }
 
-    /// Returns the value of a constant. Converts the value to the expected type if possible.
+    /// Returns the value of the constant `name`. Converts the value to the expected type if possible.
     pub(super) fn const_named(&self, class: &str, name: &Ident, file: usize, expected: Option<&Type>) -> Found<Expr> {
         let Some(found) = self.find_const(class, &name.text) else { return Err(Reported) };
         if self.invalid_consts.borrow().contains(&found.at) {
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-const-circle", at, message))
     }
 
-    /// Reports a chain of constants that exceeds the maximum depth. Each chain is reported once. Reports a cycle as a cycle.
+    /// Reports a chain of constants that exceeds the maximum depth, once for each chain. If the chain is a cycle, reports the cycle.
     fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Reported {
         if self.depth_reported.replace(true) {
             return Reported;
@@ -98,7 +98,8 @@ impl<'a> Checker<'a> {
         self.report(error.hint("declare them in the other order, each behind those that it is made of"))
     }
 
-    /// Returns the locations of all constants that a constant's definition uses. Returns `None` if the constant itself is not among them.
+    /// Returns the locations of all constants that the definition of `found` uses, directly or indirectly. Returns `None` if these do not
+    /// include `found` itself.
     fn find_cycle(&self, class: &str, found: &ConstSym) -> Option<HashSet<At>> {
         let (mut seen, mut is_cycle) = (HashSet::default(), false);
         let mut open = vec![(found.file, found.value.span)];

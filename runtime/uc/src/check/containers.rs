@@ -16,7 +16,7 @@ use crate::token::lower;
 type Args = [Option<ast::Expr>];
 
 impl Body<'_, '_> {
-    /// Checks calls such as `array.AddItem(x)`.
+    /// Checks calls of built-in container operations such as `array.AddItem(x)`.
     pub(super) fn container_call(
         &self,
         base: Expr,
@@ -197,9 +197,10 @@ impl Body<'_, '_> {
         Ok((found, place, convert, index))
     }
 
-    /// Returns the name of the iterator function of a `foreach`. Returns `None` if the `foreach` iterates over an array.
+    /// Returns the name of the iterator function that a `foreach` calls. Returns `None` if the `foreach` iterates over an array.
     fn iterator_function(&self, callee: &ast::Expr, args: &[Option<ast::Expr>]) -> Option<String> {
-        // Decides for incompletely known classes. An iteration over an array has no class argument and at most two arguments.
+        // Guesses from the arguments if the class is incompletely known. An iteration over an array has no class argument and at most two
+        // arguments.
         let by_args = |name: &Ident| {
             let first = args.first().and_then(Option::as_ref);
             let class =
@@ -212,7 +213,7 @@ impl Body<'_, '_> {
                 if let Some(found) = found.or_else(|| self.checker.find_library_function(&name.text)) {
                     return Some(found.name.clone());
                 }
-                // An unknown name is a function, unless an unknown base class may declare a variable of that name.
+                // An unknown name is a function. It may be a variable only if an unknown base class may declare this variable.
                 if self.checker.is_broken(&self.class) { by_args(name) } else { Some(name.text.clone()) }
             }
             ast::ExprKind::Member(of, name) => {

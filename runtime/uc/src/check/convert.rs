@@ -109,7 +109,8 @@ impl Checker<'_> {
     }
 }
 
-/// Returns true if a reference of this kind refers to values of the type, an object or a class.
+/// Returns true if a reference of this kind can refer to a value of this type. Soft class references refer to classes, all other kinds to
+/// objects.
 fn is_named_by(ty: &Type, kind: PropertyKind) -> bool {
     matches!(ty, Type::Class(_)) == (kind == PropertyKind::SOFT_CLASS)
 }
@@ -118,7 +119,7 @@ pub(super) fn is_text(ty: &Type) -> bool {
     matches!(ty, Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText)
 }
 
-/// Applies a conversion. Evaluates the conversion of a number constant.
+/// Applies a conversion. For a number constant, evaluates the conversion immediately.
 pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
     let Coercion::By(conversion) = coercion else { return value };
     let line = value.line;
@@ -134,7 +135,7 @@ pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
             Some(num_const(*number as f64, Some(*number), *num))
         }
         (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
-        // An optional that contains `none` differs from an unset optional. This conversion is therefore not evaluated here.
+        // An optional that contains `none` differs from an unset optional. The conversion therefore remains for run time.
         (ExprKind::Const(Const::None), Conversion::ToOptional) => None,
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
@@ -145,7 +146,7 @@ pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
     }
 }
 
-/// Returns the object of a reference. Other values are returned unchanged.
+/// Converts a weak, soft or lazy reference to its object. Returns other values unchanged.
 pub(super) fn referenced(value: Expr) -> Expr {
     match value.ty.clone() {
         Type::Reference(kind, class) if kind != PropertyKind::SOFT_CLASS => {

@@ -1,4 +1,4 @@
-//! Declares the types of the package: enums, and classes in order of inheritance. Members are declared later.
+//! Declares the types of the package. Declares enums first, then classes in order of inheritance. Members are declared later.
 
 use std::rc::Rc;
 
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
             is_free
         });
         self.bases(&mut works);
-        // Cycles were reported and broken before.
+        // Inheritance cycles were reported and removed before.
         let (works, _) = in_order(works, |work| &work.path, |work| work.base.as_slice());
         for work in &works {
             let skeleton = self.skeleton(work);
@@ -91,7 +91,7 @@ impl<'a> Checker<'a> {
         self.type_names.borrow_mut().entry(name.to_ascii_lowercase()).or_default().insert(0, what);
     }
 
-    /// Returns the classes and interfaces of the files. Also returns the locations of their names.
+    /// Returns the classes and the interfaces of the files, and the locations of their names.
     fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>, HashMap<String, At>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
         let mut declared: HashMap<String, At> = HashMap::default();
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
         (works, interfaces, declared)
     }
 
-    /// Returns true if the host or a plugin declares a type with this path in reflection.
+    /// Returns true if the host or a plugin has declared a type with this path in reflection.
     fn is_of_host(&self, path: &str) -> bool {
         use alcedo_reflect::origin::Origin;
         let kept = |origin: Origin| origin != Origin::Script;
@@ -155,7 +155,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns true if the name is unique among the types of the package. Otherwise, reports the duplicate.
+    /// Returns true if no type of the package has this name yet. Otherwise, reports the duplicate.
     fn is_free(&self, what: &str, name: &Ident, file: usize, declared: &mut HashMap<String, At>) -> bool {
         let at = (file, name.span);
         if let Some(other) = declared.get(&name.text.to_ascii_lowercase()) {
@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the name of a class. The name of a class in another package is qualified with the package.
+    /// Returns the name of a class for messages. If the class belongs to another package, the name includes the package.
     pub(super) fn in_package<'p>(&self, path: &'p str) -> &'p str {
         let short = path.strip_prefix("/Script/").unwrap_or(path);
         match short.split_once('.') {
@@ -334,7 +334,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns true for macros that may expand to declarations.
+/// Returns true for a macro that may expand to declarations.
 fn may_declare(item: &Item) -> bool {
     const DIRECTIVES: &[&str] = &["define", "undefine", "if", "else", "endif"];
     match item {
@@ -345,8 +345,8 @@ fn may_declare(item: &Item) -> bool {
     }
 }
 
-/// Sorts classes or interfaces so that bases precede the types that extend them. Also returns the types that extend themselves, directly or
-/// indirectly, and the types that extend those.
+/// Sorts classes or interfaces so that bases precede the types that extend them. Also returns a second list. It contains the types that
+/// extend themselves, directly or indirectly, and the types derived from these.
 pub(super) fn in_order<T>(
     mut open: Vec<T>,
     path: impl Fn(&T) -> &Path,
@@ -365,7 +365,7 @@ pub(super) fn in_order<T>(
     }
 }
 
-/// Returns a path with its earlier names. `<Was=Old>` after the name declares them.
+/// Returns a path with its earlier names. The metadata `<Was=Old>` after the type name declares the earlier names.
 fn earlier_names(path: &str, meta: Option<&str>) -> Option<(String, String)> {
     ast::meta_in(meta).find(|(key, _)| key == "was").map(|(_, names)| (path.to_owned(), names))
 }

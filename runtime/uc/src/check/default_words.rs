@@ -1,4 +1,4 @@
-//! Resolves identifiers in defaults to enum entries, names, constants, objects or functions. Also resolves defaults of structs.
+//! Resolves identifiers in defaults to enum entries, names, constants, objects or functions. Also resolves the defaults of structs.
 
 use super::body::{Body, as_const};
 use super::convert::is_text;
@@ -99,7 +99,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        // A single identifier may be a constant, or an enum entry used as a number.
+        // A single identifier may be a constant. It may also be an enum entry that is used as a number.
         if let ([name], Type::Num(_) | Type::Text | Type::Bool | Type::Struct(_)) = (names, ty) {
             let is_known =
                 self.find_const(place.of, &name.text).is_some() || !self.enums.borrow().called(&name.text).is_empty();

@@ -11,7 +11,7 @@ use crate::hash::HashMap;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
-/// Maximum number of array elements that the defaults of a package create implicitly, without an entry in the source.
+/// Maximum number of array elements that the defaults of a package may create without an entry in the source.
 pub(super) const MAX_UNWRITTEN: u64 = 1 << 22;
 
 /// Context of defaults: the class and its known subobjects.
@@ -19,7 +19,7 @@ pub(super) struct Place<'p> {
     pub(super) file: usize,
     /// Class whose properties are set.
     pub(super) class: &'p str,
-    /// Class that contains the block.
+    /// Class whose `defaultproperties` contain the line.
     pub(super) of: &'p str,
     /// Subobjects declared so far in the block, with their classes.
     pub(super) objects: &'p [(String, Path)],
@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
         (subobjects, defaults)
     }
 
-    /// Returns true for the name and the archetype. Exported files list both for every object.
+    /// Returns true for the lines `Name=` and `ObjectArchetype=`. Exported files contain both lines for every object.
     pub(super) fn is_export_only(&self, line: &DefaultLine, class: &str) -> bool {
         matches!(line, DefaultLine::Set(name, None, _, _)
             if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
@@ -309,7 +309,7 @@ impl<'a> Checker<'a> {
         found.into_iter().collect()
     }
 
-    /// Counts array elements that the source does not list. Reports the first excess over the limit of the package.
+    /// Adds to the number of array elements that the source does not list. Reports the first excess over the limit of the package.
     fn count_unwritten(&self, values: u64, at: At) -> Found<()> {
         let left = self.unwritten.get();
         self.unwritten.set(left.saturating_sub(values));
@@ -341,7 +341,7 @@ impl<'a> Checker<'a> {
         let _ = self.count_unwritten(grown.flatten().fold(0, u64::saturating_add), at);
     }
 
-    /// Extends an array to a length.
+    /// Extends an array to a length with values that the source does not list.
     fn fill(&self, row: &mut Vec<Const>, len: usize, of: &Type, at: At) -> Found<()> {
         let missing = len.saturating_sub(row.len());
         self.count_unwritten(self.values_in(of).saturating_mul(missing as u64), at)?;
@@ -399,7 +399,7 @@ impl<'a> Checker<'a> {
         reported.map_or(Ok(Const::Struct(made)), Err)
     }
 
-    /// Returns a copy of the default of an array. The copied elements count against the limit of unlisted elements.
+    /// Returns a copy of the default of an array. The copied elements count against the limit of elements that the source does not list.
     fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
         let Some(default) = default else { return Ok(None) };
         if let Const::Array(row) = &**default {
@@ -408,7 +408,7 @@ impl<'a> Checker<'a> {
         Ok(Some((**default).clone()))
     }
 
-    /// Sets a further element in an array value of a struct. Returns the array.
+    /// Sets one more element in an array value of a struct. Returns the array.
     pub(super) fn row_with(
         &self,
         index: &DefaultIndex,

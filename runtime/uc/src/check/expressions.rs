@@ -12,8 +12,8 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// Checks an expression that must have a value. The expected type affects only the type of number literals, and the enum for entry
-    /// names.
+    /// Checks an expression that must have a value. The expected type affects only two results: the type of number literals, and the enum
+    /// in which an entry name is resolved.
     pub(super) fn value(&self, value: &ast::Expr, expected: Option<&Type>) -> Found<Expr> {
         let found = self.expr(value, expected)?;
         if found.ty == Type::Nothing {
@@ -228,8 +228,8 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)))
     }
 
-    /// Resolves the name of a function that is not called. The result is a delegate of the expected type. A static function is bound to the
-    /// class in `object`.
+    /// Resolves the name of a function that is used as a value. The result is a delegate of the expected type. `object` contains the class
+    /// if the function is static.
     pub(super) fn function_value(
         &self,
         object: Option<Expr>,
@@ -259,7 +259,8 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: ty.clone(), line: self.line(span) })
     }
 
-    /// Returns the class default object of a class, or of an object's class. Delegates bind static functions to this default object.
+    /// Returns the class default object of a class. If `of` is an object, uses the class of this object. Delegates bind static functions to
+    /// the class default object.
     fn default_object(&self, of: Option<Expr>, span: Span) -> Expr {
         let of = of.unwrap_or_else(|| self.self_class(span));
         let line = of.line;
@@ -340,8 +341,8 @@ impl Body<'_, '_> {
         let hint = first.as_ref().ok().map(|first| first.ty.clone());
         let second = self.value(other, expected.or(hint.as_ref()));
         let (condition, first, second) = (condition?, first?, second?);
-        // Uses the expected type if both arms convert to this type. Otherwise, uses the type of an arm if the opposite arm converts to this
-        // type.
+        // If both arms convert to the expected type, the result has this type. Otherwise, the result has the type of one arm, if the
+        // opposite arm converts to this type.
         let to = match expected {
             // Two numbers have the wider of their types. The expected type is ignored.
             Some(expected)
@@ -369,7 +370,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// Returns a constant that every class has.
+/// Returns the value of a constant that exists in every class.
 fn built_in(name: &str) -> Option<Const> {
     Some(match &*lower(name, &mut [0; 64]) {
         "index_none" => Const::Int(-1),

@@ -94,7 +94,7 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Resolves the type of a result. Returns `Err` for an unknown type; its error is already reported.
+    /// Resolves the type of a result. Fails for an unknown type, and reports the error.
     fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
         match result {
             None => Ok(None),
@@ -228,7 +228,7 @@ impl<'a> Checker<'a> {
             let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
-        // A `coerce` function returns an object of the class that is its first argument.
+        // A `coerce` function with a class as its first argument returns an object of this class.
         let is_coerced = found.modifiers.iter().any(|modifier| modifier.name.is("coerce"));
         let by_class = matches!(symbol.params.first(), Some(ParamSym { ty: Some(Type::Class(_)), .. }));
         symbol.result_by = (is_coerced && by_class && matches!(symbol.result, Some(Type::Object(_)))).then_some(0);
@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-override", at, message).hint(hint);
             self.report(error.other(overridden.at, "what it would override"));
         };
-        // Reflection allows only one function per name in a class chain.
+        // Reflection allows only one function of each name in a chain of base classes.
         if overridden.access == Access::Private {
             refuse("that function is private".to_owned(), "use another name");
             return;

@@ -21,7 +21,7 @@ const MAX_LINES: usize = 12;
 
 /// Merges repeated messages. The input is sorted by file and offset.
 pub(super) fn gathered(messages: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    // A file with `` `if `` contains both branches of a condition. It may therefore declare a name twice.
+    // A file with `` `if `` contains both branches of a condition. The two branches may declare one name twice.
     let chosen: HashSet<usize> = messages
         .iter()
         .filter(|message| message.id == "uc-macro" && message.message.to_ascii_lowercase().contains("`` `if ``"))

@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-interface", (work.file, at), message);
             self.report(error.hint("functions, structs and enums do"));
         }
-        // The copies of inherited functions have paths in this interface.
+        // Copies of inherited functions have paths in the interface that inherits them.
         let own = |found: &Rc<FuncSym>| {
             let path: Path = format!("{}:{}", work.path, found.name).into();
             let owner = work.path.clone();
@@ -211,13 +211,14 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Returns the name of an interface function that the class must implement. The name has the spelling of the interface.
+    /// Returns the name of a function that the class must implement, in the spelling of the interface. Returns `None` if no interface of
+    /// the class has this function.
     pub(super) fn interface_spelling(&self, class: &str, name: &str) -> Option<String> {
         let class = self.class(class)?;
         class.interfaces.iter().find_map(|path| Some(self.find_interface_function(path, name)?.name.clone()))
     }
 
-    /// Checks that the class has every function of the interfaces.
+    /// Checks that the class has every function of its interfaces.
     pub(super) fn check_interfaces(&self, work: &Work<'a>, interfaces: &[Path]) {
         if self.is_broken(&work.path) {
             return;
@@ -239,8 +240,8 @@ impl<'a> Checker<'a> {
                     Some(found) if found.signature().is_some_and(|found| found != signature) => {
                         format!("`{function}` has another signature than `{function}` of `{name}`")
                     }
-                    // Reflection compares names case-sensitively. Functions that the class itself declares already have the spelling of the
-                    // interface.
+                    // Reflection compares names case-sensitively. Functions of the class itself already have the spelling of the interface.
+                    // Inherited functions may differ.
                     Some(found) if found.name != *function => {
                         format!("`{class}` has `{}`, which `{name}` spells `{function}`", found.name)
                     }

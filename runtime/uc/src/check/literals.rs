@@ -6,7 +6,7 @@ use crate::ast::{self, Ident, Prefix};
 use crate::hir::{Const, Expr, ExprKind, Num, Type};
 use crate::source::Span;
 
-/// Returns the kind of an expression without signs and parentheses around it.
+/// Removes the signs and parentheses around an expression. Returns the kind of the remaining expression.
 fn unsigned(value: &ast::Expr) -> &ast::ExprKind {
     match &value.kind {
         ast::ExprKind::Prefix(Prefix::Minus | Prefix::Plus, of) | ast::ExprKind::Paren(of) => unsigned(of),
@@ -29,8 +29,8 @@ impl Body<'_, '_> {
         Expr { kind: ExprKind::Const(value), ty, line: self.line(span) }
     }
 
-    /// Determines the type of an integer literal. Tries the expected kind, `int`, `i64` and `u64`, and uses the first type whose range
-    /// includes the value.
+    /// Determines the type of an integer literal. Tries the expected type, `int`, `i64` and `u64` in this order. Uses the first type whose
+    /// range includes the value.
     pub(super) fn whole(
         &self,
         text: &str,
@@ -61,7 +61,7 @@ impl Body<'_, '_> {
         if i32::try_from(value).is_ok() {
             return Ok(self.const_expr(Const::Int(value), Type::INT, span));
         }
-        // Hexadecimal literals state the bit pattern of an `int`.
+        // A hexadecimal literal specifies the bit pattern of an `int`.
         if is_hex && !negative && u32::try_from(value).is_ok() {
             return Ok(self.const_expr(Const::Int(i128::from(value as u32 as i32)), Type::INT, span));
         }

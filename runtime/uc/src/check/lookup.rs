@@ -54,7 +54,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Resolves the last name as a type. A preceding name is the package of the type.
+    /// Resolves the last name of `names` as a type. A name before it is the package of the type.
     pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<Type>> {
         let last = names.last()?;
         let table = self.type_names.borrow();
@@ -65,7 +65,7 @@ impl Checker<'_> {
         };
         let in_package = |found: &&Type, package: &str| package_of(found).eq_ignore_ascii_case(package);
         if let [.., qualifier, _] = names {
-            // Prefers `Package.Type`. In `Class.Type`, the class is ignored, and the code below resolves only the type name.
+            // Prefers `Package.Type`. If the qualifier is a class, the code below ignores it and resolves only the type name.
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
                 return Some(Ok(exact.clone()));
             }
@@ -109,13 +109,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports an unknown type name, once for each file.
+    /// Reports an unknown type name. Reports each name once for each file.
     pub(super) fn unknown_type(&self, what: &str, names: &[Ident], file: usize) -> super::Reported {
         let Some(last) = names.last() else { return super::Reported };
         if !self.is_first(file, last.text.to_ascii_lowercase()) {
             return super::Reported;
         }
-        // Skips files whose class declaration could not be parsed. The error of these files is already reported.
+        // A file may have this name although its class declaration could not be parsed. Its syntax error is already reported.
         let is_unparsed = |(file, source): (&crate::ast::File, &crate::source::Source)| {
             file.class.is_none() && source.stem().eq_ignore_ascii_case(&last.text)
         };
@@ -146,7 +146,7 @@ impl Checker<'_> {
         self.report(error.similar(near.map(declared)))
     }
 
-    /// Reports a member that a class lacks. Skips the report if a class of the chain is unknown.
+    /// Reports that a class has no member of this name. Reports no error if a class of the chain is unknown.
     pub(super) fn no_member<T: Clone>(
         &self,
         id: &'static str,
@@ -166,12 +166,12 @@ impl Checker<'_> {
         self.report(Diagnostic::error(id, (file, name.span), message).similar(near))
     }
 
-    /// Reports a variable that a class lacks. Skips the report if a class of the chain is unknown.
+    /// Reports that a class has no variable of this name. Reports no error if a class of the chain is unknown.
     pub(super) fn no_variable(&self, class: &str, name: &Ident, file: usize) -> super::Reported {
         self.no_member("uc-unknown-member", "variable", class, name, file, |class| &class.props)
     }
 
-    /// Returns the description of the module with errors that declares the name, if any.
+    /// Returns the description of a module with errors if this module declares the name.
     pub(super) fn refused(&self, name: &str) -> Option<&String> {
         self.options.refused.get(&name.to_ascii_lowercase())
     }
@@ -206,7 +206,8 @@ impl Checker<'_> {
         self.enums.borrow().by_path.get(path).cloned()
     }
 
-    /// Returns the known classes from the class to the root. The chain is finite: inheritance cycles were broken before.
+    /// Returns the known classes of the chain, from the class to the root. The chain is finite, because inheritance cycles were removed
+    /// before.
     pub(super) fn chain(&self, path: &str) -> Vec<Rc<ClassSym>> {
         self.lineage(path).collect()
     }
@@ -215,7 +216,7 @@ impl Checker<'_> {
         std::iter::successors(self.class(path), |class| self.class(class.base.as_ref()?))
     }
 
-    /// Returns true if an unknown base class may declare a missing member of the class.
+    /// Returns true if the class has an unknown base. Members that seem to be missing may then exist in this base.
     pub(super) fn is_broken(&self, path: &str) -> bool {
         let is_class = self.class(path).is_some();
         self.lineage(path).any(|class| class.broken) || (!is_class && !self.interfaces.borrow().contains_key(path))
@@ -234,7 +235,7 @@ impl Checker<'_> {
         self.lineage(path).any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }
 
-    /// Finds a member in the chain by name. If no name matches exactly, compares the names without `_`.
+    /// Finds a member in the chain of base classes. If no name matches exactly, compares the names without `_`.
     fn member<T: Clone>(&self, class: &str, name: &str, of: impl Fn(&ClassSym) -> &Named<T>) -> Option<T> {
         let exact = self.lineage(class).find_map(|class| of(&class).exact(name).cloned());
         exact.or_else(|| {
@@ -252,7 +253,7 @@ impl Checker<'_> {
         })
     }
 
-    /// Finds a property, or the property that holds the bound function of a delegate.
+    /// Finds a property by name. For the name of a delegate, returns the property that holds its bound function.
     pub(super) fn find_variable(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
         let delegate = || self.find_delegate(class, name).map(|found| found.prop.clone());
         self.find_property(class, name).or_else(delegate)
@@ -290,7 +291,8 @@ impl Checker<'_> {
         libraries.filter_map(|path| self.find_function(path, name)).find(|found| found.is_static)
     }
 
-    /// Returns the components of a vector or rotator: a struct named `Vector` or `Rotator` with three numbers of one kind.
+    /// Returns the number type of a vector or rotator: a struct named `Vector` or `Rotator` with three numbers of one type. The flag is
+    /// true for a vector.
     pub(super) fn triple(&self, ty: &Type) -> Option<(Triple, bool)> {
         let Type::Struct(path) = ty else { return None };
         let is_vector = match &*lower(path.rsplit('.').next().unwrap_or(""), &mut [0; 64]) {
@@ -311,7 +313,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Resolves a name to a vector or rotator struct.
+    /// Resolves a name to a vector or rotator struct, as [`Self::triple`] does.
     pub(super) fn triple_named(&self, name: &str, at: At) -> Option<(Triple, bool)> {
         let ident = Ident { text: name.to_owned(), span: at.1 };
         match self.type_named(&[ident], at.0)? {
@@ -320,7 +322,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if the type refers to an incompletely known class. Callers must not report type errors for such types.
+    /// Returns true if the type refers to an incompletely known class. Callers must report no type errors for such a type.
     pub(super) fn is_unsure(&self, ty: &Type) -> bool {
         match ty {
             Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),
@@ -328,7 +330,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the root class of the chain. If a class of the chain is unknown, returns the class `Object`.
+    /// Returns the root class of the chain. If a class of the chain is unknown, returns the path of the class `Object`.
     pub(super) fn root_of(&self, class: &str) -> Path {
         let last = self.lineage(class).last();
         if last.as_ref().is_none_or(|last| last.broken)
@@ -339,7 +341,8 @@ impl Checker<'_> {
         last.map_or_else(|| class.into(), |last| last.path.clone())
     }
 
-    /// Returns the most similar name, for a hint. The number of searches is limited, to bound the time for sources with many errors.
+    /// Returns the most similar name for a hint. The number of searches is limited, because sources with many errors would otherwise take
+    /// too long.
     pub(super) fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
         let left = self.hints.get().checked_sub(1)?;
         self.hints.set(left);
@@ -355,7 +358,7 @@ impl Checker<'_> {
     }
 }
 
-/// Returns the name with the smallest edit distance. The distance must be at most a third of the length.
+/// Returns the name with the smallest edit distance to `name`. The distance must be at most a third of the length of `name`.
 fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let name = name.to_ascii_lowercase();
     let most = name.chars().count().min(24) / 3;

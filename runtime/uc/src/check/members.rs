@@ -16,7 +16,7 @@ use crate::hash::HashSet;
 use crate::hir::{self, Access, Path, Type, delegate_body, delegate_property};
 use crate::parse::VAR_SPECIFIERS;
 
-/// Members of a class of the package. Their bodies and defaults are not checked yet.
+/// Declared members of a class of the package. Function bodies and defaults are still unchecked.
 pub(super) struct Members<'a> {
     pub(super) properties: Vec<hir::Property>,
     pub(super) functions: Vec<FuncWork<'a>>,
@@ -44,10 +44,10 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        // Delegates with delegate parameters are declared last.
+        // Delegates that take delegates as parameters are declared last.
         open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
         for (work, found) in open {
-            // A delegate of a base class is not declared again. The body in this class overrides the inherited body.
+            // A class does not declare a delegate of its base class again. Only the body in this class overrides the inherited body.
             let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
             if overridden.is_some() {
                 continue;
@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
         }
         let signature: Option<SignatureText> = func.signature().filter(|signature| {
-            // The description of a delegate type includes the descriptions of its delegate parameters.
+            // The description of a delegate type contains the descriptions of its delegate parameters.
             let fits = count_nodes(signature) <= MAX_TYPE_NODES;
             if !fits {
                 let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MAX_TYPE_NODES} words");
@@ -112,7 +112,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn declare_members(&self, work: &Work<'a>) -> Members<'a> {
         let mut properties = Vec::new();
-        // Properties that hold the bound function of a delegate are first.
+        // Properties that hold the bound functions of delegates are first.
         if let Some(class) = self.class(&work.path) {
             let mut delegates: Vec<_> = class.delegates.iter().map(|(_, delegate)| delegate).collect();
             delegates.sort_by_key(|delegate| delegate.prop.at.map(|(_, span)| span));
@@ -189,7 +189,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the variables of a declaration with their types. The type is `None` if its error is already reported.
+    /// Returns the variables of a declaration with their types. If the type has an error, this error is reported, and the type is `None`.
     fn typed_names<'v>(
         &self,
         found: &'v ast::Var,
@@ -281,7 +281,7 @@ impl<'a> Checker<'a> {
                             self.report(Diagnostic::error("uc-declared-twice", at, message));
                             continue;
                         }
-                        // `Nothing` replaces an unknown type. Its error is already reported.
+                        // `Nothing` replaces an unknown type. The error of this type is already reported.
                         fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &specifiers, &var.doc, at));
                     }
                 }
@@ -294,7 +294,7 @@ impl<'a> Checker<'a> {
         fields
     }
 
-    /// Reports an access specifier that contradicts the first access specifier.
+    /// Reports an access specifier that contradicts an earlier access specifier.
     pub(super) fn one_access<'m>(&self, specifiers: impl Iterator<Item = &'m Modifier>, file: usize, id: &'static str) {
         let is_access = |word: &ast::Ident| ["private", "protected", "public"].iter().any(|known| word.is(known));
         let mut found = specifiers.map(|modifier| &modifier.name).filter(|word| is_access(word));

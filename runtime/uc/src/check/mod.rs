@@ -64,10 +64,10 @@ const MAX_MESSAGES: usize = 10_000;
 pub struct Options {
     /// Paths of host libraries: classes whose static functions can be called without the class name.
     pub libraries: Vec<String>,
-    /// If true, flags of reflection are ignored: scripts can use every property and function, and extend every class.
+    /// If true, access flags of reflection are ignored. Scripts can then use every property and function, and extend every class.
     pub ignore_flags: bool,
-    /// Types and enum entries that a module with errors declares, by name in lower case. The value describes the module, such as "the
-    /// package `Tale`". Messages name the module instead of an unknown type.
+    /// Types and enum entries that a module with errors declares, by name in lower case. Each entry describes the module, such as "the
+    /// package `Tale`". Messages then name the module instead of reporting an unknown type.
     pub refused: std::collections::HashMap<String, String>,
 }
 
@@ -123,10 +123,10 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
 }
 
 /// Checks the files of a package against the types that are registered now. Ignores types that an earlier version of the package declared,
-/// because the new types replace them. Must be called on the game thread, like all of reflection.
+/// because the new types replace them. Like all of reflection, this function must be called on the game thread.
 ///
 /// # Errors
-/// If any message is an error, returns all messages, including warnings, ordered by file and offset.
+/// Returns all messages if at least one of them is an error. The messages include the warnings, and are ordered by file and offset.
 pub fn check_parsed(
     package: &str,
     sources: &[Source],
@@ -143,7 +143,7 @@ pub fn check_parsed(
     Ok(Checked { package: checked, warnings: messages })
 }
 
-/// Ids of messages about unsupported or partly ignored constructs. These messages do not depend on known types.
+/// Ids of messages about unsupported or partly ignored constructs. The check for these constructs uses no type information.
 const OUTSIDE: &[&str] = &[
     "uc-cpptext",
     "uc-delegate-out",
@@ -169,8 +169,8 @@ const OUTSIDE: &[&str] = &[
     "uc-within",
 ];
 
-/// Returns messages that need no information about types: the syntax messages, and the unsupported constructs in the files of a package.
-/// The messages are ordered by file and offset.
+/// Returns the messages that need no type information. These are the syntax messages, and the messages about unsupported constructs. They
+/// are ordered by file and offset.
 pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnostic> {
     let Parsed { files, mut messages } = parsed;
     let world = alcedo_reflect::World::new();
@@ -190,7 +190,7 @@ fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
     gathered::gathered(messages)
 }
 
-/// Failure whose error is already reported.
+/// Marks a failure. Its error is already reported.
 #[derive(Debug)]
 pub(crate) struct Reported;
 
@@ -208,23 +208,23 @@ pub(crate) struct Checker<'a> {
     syntax_errors: HashMap<usize, Vec<u32>>,
     /// Reported unknown names by file.
     reported: RefCell<HashSet<(usize, String)>>,
-    /// Classes (as types of objects), structs, enums and interfaces by name in lower case. In each list, types of this package are first.
+    /// Classes (as object types), structs, enums and interfaces by name in lower case. In each list, types of this package are first.
     type_names: RefCell<HashMap<String, Vec<hir::Type>>>,
     classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
     enums: RefCell<Enums>,
     interfaces: RefCell<HashMap<hir::Path, Rc<InterfaceSym>>>,
-    /// Signs of operators that classes of the package declare. Such operators are unsupported.
+    /// Symbols of the operators that classes of the package declare. The language does not support such operators.
     own_operators: RefCell<HashSet<String>>,
     /// Constants under evaluation, to detect cycles.
     open_consts: RefCell<Vec<At>>,
-    /// Constants without a value whose error is already reported.
+    /// Constants whose definition has an error. The error is already reported.
     invalid_consts: RefCell<HashSet<At>>,
-    /// Values of constants. The key is the location of the constant and the class of the use. Each expected type has one value.
+    /// Values of constants. The key is the location of the constant, and the class that uses the constant.
     const_values: RefCell<HashMap<(At, String), consts::ConstValues>>,
-    /// True after the nesting limit of constants was reported.
+    /// True after the excess over the nesting limit of constants was reported.
     depth_reported: Cell<bool>,
-    /// Remaining number of similar-name searches.
+    /// Remaining number of searches for similar names.
     hints: Cell<u32>,
     /// Number of fields of all structs so far, including inherited fields.
     fields: Cell<usize>,
@@ -234,9 +234,9 @@ pub(crate) struct Checker<'a> {
     first_error: Cell<usize>,
     /// Number of messages beyond [`MAX_MESSAGES`]. These messages are not stored.
     unlisted: Cell<u64>,
-    /// Limits on totals that are exceeded. Each limit is reported once.
+    /// Exceeded limits on the totals of a package. Each limit is reported once.
     passed: RefCell<HashSet<&'static str>>,
-    /// Remaining number of array elements that defaults may create implicitly, without an entry in the source.
+    /// Remaining number of array elements that defaults may create without an entry in the source.
     unwritten: Cell<u64>,
 }
 
@@ -285,7 +285,7 @@ impl<'a> Checker<'a> {
         checker
     }
 
-    /// Records the name as reported for the file. Returns true for the first report of this name.
+    /// Records that the name is reported for the file. Returns true for the first report of this name in this file.
     fn is_first(&self, file: usize, name: String) -> bool {
         self.reported.borrow_mut().insert((file, name))
     }
@@ -304,7 +304,7 @@ impl<'a> Checker<'a> {
         Reported
     }
 
-    /// Reports an error, and returns the failure.
+    /// Reports an error, and returns it as the failure.
     fn refuse<T>(&self, id: &'static str, at: At, message: impl Into<String>) -> Found<T> {
         Err(self.report(Diagnostic::error(id, at, message)))
     }
@@ -317,7 +317,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns all messages in order. A final message states the number of unlisted messages.
+    /// Returns all messages in order. If messages were not stored, a final message states their number.
     fn into_messages(self) -> Vec<Diagnostic> {
         let (sources, unlisted) = (self.sources, self.unlisted.get());
         let mut messages = in_order(self.messages.into_inner(), sources);

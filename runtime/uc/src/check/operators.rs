@@ -1,4 +1,4 @@
-//! Operators: types of operands and results.
+//! Operators: selects the operand types and the result type.
 
 use super::body::Body;
 use super::convert::{Coercion, converted, is_text};
@@ -16,7 +16,7 @@ pub(super) struct Operation {
     pub(super) result: Type,
 }
 
-/// Returns the common kind of two numbers. Returns `None` for `u64` with a signed kind.
+/// Returns the number type to which two numbers are promoted. Returns `None` for `u64` with a signed type.
 pub(super) fn promoted(one: Num, other: Num) -> Option<Num> {
     use Num as N;
     if one == N::F64 || other == N::F64 {
@@ -43,7 +43,7 @@ fn number_of(ty: &Type) -> Option<Num> {
 }
 
 impl Body<'_, '_> {
-    /// Resolves an operator on two types. Excludes string conversions, `&&` and `||`.
+    /// Resolves an operator for two operand types. Does not handle string conversions, `&&` and `||`.
     pub(super) fn operation(&self, op: Infix, left: &Type, right: &Type) -> Option<Operation> {
         let simple = op.op()?;
         let make = |on: Operand, left: Type, right: Type, result: Type| {
@@ -146,7 +146,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Returns the operand kind of a comparison, and the required types of its left and right side.
+    /// Returns the operand kind of a comparison, and the required types of its left and right operand.
     fn equality(&self, left: &Type, right: &Type) -> Option<(Operand, Type, Type)> {
         let both = |on, ty: &Type| Some((on, ty.clone(), ty.clone()));
         if number_of(left).is_some() && number_of(right).is_some() {
@@ -227,7 +227,7 @@ impl Body<'_, '_> {
         }
         let (left, right) = self.operands(op, one, other, expected)?;
         let line = self.line(span);
-        // A delegate is compared with `none`.
+        // A comparison of a delegate with `none` checks if the delegate is bound.
         if matches!(op, Infix::Eq | Infix::Ne) {
             let bound = match (&left.ty, &right.ty) {
                 (Type::Delegate(..), Type::None) => Some(left.clone()),
@@ -261,7 +261,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks both operands. A number literal has the number kind of the opposite operand. An entry name is resolved in the enum of the
+    /// Checks both operands. A number literal adopts the number type of the opposite operand. An entry name is resolved in the enum of the
     /// opposite operand.
     fn operands(&self, op: Infix, one: &ast::Expr, other: &ast::Expr, expected: Option<&Type>) -> Found<(Expr, Expr)> {
         let shifts = matches!(op, Infix::Shl | Infix::Shr | Infix::Ushr);
@@ -275,7 +275,7 @@ impl Body<'_, '_> {
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
-        // In `ENTRY == value`, the value determines the enum of the entry.
+        // In `ENTRY == value`, the right operand determines the enum of the entry. It is therefore checked first.
         let is_entry = is_name(one) && !is_name(other) && matches!(op, Infix::Eq | Infix::Ne);
         if !is_number(other) && (is_entry || is_number(one) && !shifts) {
             let right = self.value(other, None);
@@ -301,7 +301,7 @@ impl Body<'_, '_> {
     }
 
     fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Reported {
-        // A class may declare this operator. Such a declaration is unsupported and already reported.
+        // A class may declare this operator. That unsupported declaration is already reported.
         let is_declared = self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(op.sign()));
         if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
             return Reported;
@@ -432,7 +432,7 @@ impl Body<'_, '_> {
                 make(Unary::BitNot(num), found, ty)
             }
             _ => {
-                // Unsigned kinds are converted to wider signed kinds.
+                // An unsigned type is converted to a wider signed type.
                 let num = match num {
                     Num::U32 => Num::I64,
                     Num::U64 => return Err(refused(self)),

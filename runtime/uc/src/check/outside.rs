@@ -1,4 +1,4 @@
-//! Reports unsupported constructs and ineffective specifiers, with their locations.
+//! Reports unsupported constructs, and specifiers without effect, with their locations.
 
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};

@@ -1,4 +1,4 @@
-//! Member access (properties, fields, elements, defaults, `Class`, `Length`), and checks that a place is writable.
+//! Checks member access: properties, fields, elements, defaults, `Class`, `Length`. Also checks that a place is writable.
 
 use super::body::Body;
 use super::convert::referenced;
@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// Checks an expression without messages. Used to find its type before its context is known.
+    /// Checks an expression without reporting messages. Callers use the type of the expression before its context is known.
     pub(super) fn value_quietly(&self, value: &ast::Expr) -> Found<Expr> {
         let (messages, reported) = (self.checker.messages.borrow().len(), self.checker.reported.borrow().clone());
         let found = self.value(value, None);
@@ -64,8 +64,8 @@ impl Body<'_, '_> {
             || self.checker.find_const(&self.class, name).is_some()
     }
 
-    /// Returns true for variables of an enum type. Enum values have no members: `name.x` therefore refers to an enum with the name of the
-    /// variable.
+    /// Returns true for variables of an enum type. Enum values have no members. In `name.x`, `name` is therefore an enum with the name of
+    /// the variable.
     fn is_enum_value(&self, name: &str) -> bool {
         let local = get_caseless(&self.locals, name).map(|local| local.ty.clone());
         let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
@@ -136,7 +136,8 @@ impl Body<'_, '_> {
         Err(self.checker.no_variable(class, name, self.file))
     }
 
-    /// Resolves `Outer` and `Name` of an object through functions of the host library. Returns `None` without such a library.
+    /// Resolves the properties `Outer` and `Name` of an object through functions of the host library. Returns `None` if no such library
+    /// exists.
     pub(super) fn object_word(&self, object: Expr, class: &Path, name: &Ident) -> Option<Found<Expr>> {
         let function = match &*lower(&name.text, &mut [0; 64]) {
             "outer" => "outer_of",
@@ -153,7 +154,7 @@ impl Body<'_, '_> {
         };
         let callee = Callee::Static { class: None, path: found.path.clone() };
         let call = Expr { kind: ExprKind::Call(Box::new(Call { callee, args, wildcards: Vec::new() })), ty, line };
-        // Casts to the class that the specifier `within` names.
+        // The result is cast to the class that the specifier `within` names.
         let within = self.checker.chain(class).iter().find_map(|class| class.within.clone());
         Some(Ok(match within.filter(|_| name.is("outer")) {
             Some(of) => {
@@ -163,7 +164,7 @@ impl Body<'_, '_> {
         }))
     }
 
-    /// Builds a property access. Reports a property without read access.
+    /// Builds a property access. Reports an error if scripts cannot read the property.
     pub(super) fn property(&self, object: Option<Expr>, found: &PropSym, at: At) -> Found<Expr> {
         self.check_access(found.read, (&found.name, &found.owner, found.at), at)?;
         if !found.readable {
@@ -185,7 +186,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports an error if code of this class has no access to a member.
+    /// Reports an error if code of this class has no access to the member.
     pub(super) fn check_access(
         &self,
         access: Access,
@@ -209,7 +210,7 @@ impl Body<'_, '_> {
         Expr { kind: ExprKind::SelfClass, ty: Type::Class(self.class.clone()), line: self.line(span) }
     }
 
-    /// Resolves the class of an expression before `.default` or `.static`.
+    /// Resolves the class that an expression before `.default` or `.static` denotes.
     pub(super) fn class_of(&self, of: &ast::Expr) -> Found<(Expr, Path)> {
         let base = self.value(of, None)?;
         match base.ty.clone() {
@@ -268,7 +269,7 @@ impl Body<'_, '_> {
         matches!(&place.root().kind, ExprKind::Local(id) if self.const_params.contains_key(&id.0))
     }
 
-    /// Checks that the expression is writable. Otherwise, reports the reason.
+    /// Checks that the expression is a writable place. Otherwise, reports the reason.
     pub(super) fn check_place(&self, place: &Expr, span: Span) -> Found<()> {
         match &place.root().kind {
             ExprKind::Local(id) => {

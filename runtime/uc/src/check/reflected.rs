@@ -1,4 +1,4 @@
-//! Symbols of reflected types: the members that scripts may use, of classes, structs and interfaces, with their access.
+//! Builds symbols of reflected classes, structs and interfaces. The symbols contain the members that scripts may use, with their access.
 
 use std::rc::Rc;
 
@@ -116,7 +116,7 @@ pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, fr
     }
 }
 
-/// Returns the index of the parameter named in the metadata `determines_output_type`.
+/// Returns the index of the parameter that the metadata `determines_output_type` names.
 fn result_by(found: &Function) -> Option<usize> {
     let (_, named) = found.meta.iter().find(|(key, _)| key == "determines_output_type")?;
     let is_class = |param: &Property| matches!(param.ty, PropertyType::SubclassOf(_));
@@ -147,7 +147,7 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
     }
 }
 
-/// Returns a function with the signature of a delegate. Parameters are named by their position.
+/// Returns a function with the signature of a delegate. Parameter names are derived from the parameter positions.
 pub(crate) fn func_of_signature(
     name: &str,
     path: Path,
@@ -175,12 +175,13 @@ pub(crate) fn func_of_signature(
     }
 }
 
-/// Returns a delegate of a script class in another package. Reads the declaration from the property that holds the bound function.
+/// Returns a delegate that a script class in another package declares. Reads the declaration from the property that holds the bound
+/// function.
 fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
     let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
     let prop = reflected_prop(property, true);
     let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
-    // All enums of scripts have this number kind.
+    // All enums of scripts have numbers of this type.
     let num_of = |_: &str| Num::U8;
     let func = func_of_signature(&name, path, &signature, &num_of, &class.path);
     let body = delegate_body(&name);

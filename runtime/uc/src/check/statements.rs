@@ -8,7 +8,7 @@ use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Un
 use crate::source::Span;
 
 impl Body<'_, '_> {
-    /// Checks statements. Omits statements with errors. Their errors are already reported.
+    /// Checks statements. Omits statements with errors, after reporting these errors.
     pub(super) fn block(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
         let is_kept =
             |statement: &&ast::Stmt| !matches!(statement.kind, ast::StmtKind::Local(..) | ast::StmtKind::Empty);
@@ -35,7 +35,7 @@ impl Body<'_, '_> {
         self.report(self.error(id, span, message).hint(hint))
     }
 
-    /// Checks a statement. Returns `None` for declarations.
+    /// Checks a statement. Returns `None` for a declaration, because declarations produce no code.
     fn statement(&mut self, statement: &ast::Stmt) -> Found<Option<StmtKind>> {
         let span = statement.span;
         Ok(Some(match &statement.kind {
@@ -192,7 +192,7 @@ impl Body<'_, '_> {
                         Ok(found) => {
                             if let ExprKind::Const(known) = &found.kind {
                                 let key = match known {
-                                    // 0.0 and -0.0 have equal keys.
+                                    // 0.0 and -0.0 are equal in a `switch`, so they have equal keys.
                                     Const::Float(number) => format!("{:?}", number + 0.0),
                                     known => format!("{known:?}"),
                                 };
@@ -222,7 +222,7 @@ impl Body<'_, '_> {
             let message = format!("a `switch` cannot compare values of `{}`", value.ty);
             return self.refuse("uc-operator-types", value_span, message);
         };
-        // The value and the arms are converted to the operand type.
+        // The switch value and the arms are converted to the operand type.
         let to = operation.left.clone();
         let widen = |expr: Expr| match self.checker.implicit(&expr.ty, &to) {
             Some(coercion) => super::convert::converted(expr, coercion, &to),
@@ -340,7 +340,7 @@ pub(super) fn returns(statements: &[Stmt]) -> bool {
     })
 }
 
-/// Returns true if a `break` ends the statement that encloses these statements.
+/// Returns true if a `break` in these statements ends the enclosing loop or `switch`.
 fn breaks(statements: &[Stmt]) -> bool {
     statements.iter().any(|statement| match &statement.kind {
         StmtKind::Break => true,

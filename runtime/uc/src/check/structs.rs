@@ -11,7 +11,7 @@ use crate::hash::HashMap;
 use crate::hir::{self, Path, Type};
 
 impl Checker<'_> {
-    /// Declares the structs of the package with their fields. Dependencies are declared first.
+    /// Declares the structs of the package with their fields. A struct is declared after its base and after the structs in its fields.
     pub(super) fn structs_of(&self, all: &[(usize, Path, &ast::Struct)]) -> Vec<hir::Struct> {
         let mut made: Vec<(hir::Struct, At)> = Vec::new();
         for (file, class, found) in all {
@@ -57,7 +57,7 @@ impl Checker<'_> {
         done
     }
 
-    /// Sorts structs: each struct follows its base and the structs in its fields. Reports cycles and breaks them.
+    /// Sorts structs so that each struct follows its base and the structs in its fields. Reports and removes cycles.
     fn in_dependency_order(&self, open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
         let numbers: HashMap<Path, usize> =
             open.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
@@ -107,13 +107,13 @@ impl Checker<'_> {
         done
     }
 
-    /// Returns the nearest base in `numbers`. Skips reflected structs: a reflected struct may extend the previous version of a struct of
-    /// the package.
+    /// Returns the index of the nearest base in `numbers`. Skips reflected structs, because a reflected struct may extend the previous
+    /// version of a struct of the package.
     fn nearest_base(&self, structure: &hir::Struct, numbers: &HashMap<Path, usize>) -> Option<usize> {
         self.struct_bases(structure.base.clone()).find_map(|path| numbers.get(&path).copied())
     }
 
-    /// Returns the base and the bases of the base.
+    /// Returns `base` and all its bases, in order.
     pub(super) fn struct_bases(&self, base: Option<Path>) -> impl Iterator<Item = Path> {
         std::iter::successors(base, |path| self.structure(path)?.base.clone())
     }
@@ -133,7 +133,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if a struct is one of its own bases. Such cycles are reported elsewhere.
+    /// Returns true if a struct is one of its own bases. These cycles are reported elsewhere.
     fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
         let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
         base_chain.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
@@ -163,7 +163,7 @@ impl Checker<'_> {
         let mut values = 0;
         for field in &fields {
             let Some(ty) = &field.ty else { continue };
-            // Counts a struct that is too large as one value. Structs with fields of its type are then not reported.
+            // A struct that is too large counts as one value. The structs that contain it are then not reported.
             if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
                 values = 1;
                 break;

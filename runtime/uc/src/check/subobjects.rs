@@ -9,10 +9,10 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
 use crate::hir::{self, Path, Type};
 
-/// Base of a class or class of a subobject, with the location of its declaration.
+/// Path of a contained class: the base of a class, or the class of a subobject. The location of the declaration follows.
 type Contained = (Path, Option<At>);
 
-/// Class on the path of the search, with the index of its next contained class.
+/// Class on the current search path, with the index of the next contained class to visit.
 struct Open {
     class: Path,
     contained: Vec<Contained>,
@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
             }
         }
         let inherited = object.class.is_none();
-        // A new subobject becomes a member of the class. Its name must therefore be unused.
+        // A new subobject becomes a member of the class, so its name must be unused.
         let members = self.chain(place.of);
         let member = members.iter().find(|class| class.declares(&name.text));
         if let Some(class) = member.filter(|_| !inherited) {
@@ -96,7 +96,7 @@ impl<'a> Checker<'a> {
     /// Reports subobjects that directly or indirectly contain an object of their own class. Their creation would never end.
     pub(super) fn endless_subobjects(&self, works: &[Work<'a>]) {
         let own: HashMap<&str, &Work<'a>> = works.iter().map(|work| (&*work.path, work)).collect();
-        // Examined classes. The value is false during the examination of a class, and true afterwards.
+        // Visited classes. The flag is false during the visit of a class, and true afterwards.
         let mut seen: HashMap<Path, bool> = HashMap::default();
         for work in works {
             if seen.contains_key(&work.path) {
@@ -125,7 +125,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a cycle if the last open class contains an object of an open class.
+    /// Reports a cycle if `class` is already on the search path.
     fn endless(&self, open: &[Open], class: &Path) {
         let Some(from) = open.iter().position(|open| open.class == *class) else { return };
         let cycle = &open[from..];

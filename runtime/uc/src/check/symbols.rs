@@ -1,5 +1,5 @@
-//! Symbol tables: members of classes and structs. Reflected types and types of the package have one form. Lookups ignore case. Lookups of
-//! reflected names also ignore `_`.
+//! Symbol tables with the members of classes and structs. Reflected types and types of the package have one representation. Lookups ignore
+//! case. Lookups of reflected names also ignore `_`.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::token::lower;
 /// Maximum depth of inheritance of classes and structs.
 pub(super) const MAX_EXTENSION_DEPTH: usize = 256;
 
-/// Metadata key of the element count of a fixed array property.
+/// Metadata key for the number of elements of a fixed array property.
 pub(crate) const ARRAY_DIM: &str = "array_dim";
 
 /// Location in the sources: index of the file, and span.
@@ -23,9 +23,9 @@ pub(crate) type At = (usize, Span);
 /// Case-insensitive map by name.
 #[derive(Clone, Debug)]
 pub(crate) struct Named<T> {
-    /// Key: name in lower case. Value: declared name and entry.
+    /// Maps the name in lower case to the declared name and its entry.
     exact: HashMap<String, (String, T)>,
-    /// Key: name without `_`, in lower case. The value is `None` if the key is ambiguous.
+    /// Maps the name in lower case without `_` to its entry. `None` if several names have this key.
     squashed: HashMap<String, Option<T>>,
 }
 
@@ -55,7 +55,7 @@ impl<T: Clone> Named<T> {
         self.exact(name).or_else(|| if self.squashed.is_empty() { None } else { self.squashed(&squash(name)) })
     }
 
-    /// Looks up a name. The name must have the form that [`squash`] returns.
+    /// Looks up a name that [`squash`] has returned.
     pub(crate) fn squashed(&self, squashed: &str) -> Option<&T> {
         self.squashed.get(squashed)?.as_ref()
     }
@@ -64,7 +64,7 @@ impl<T: Clone> Named<T> {
         self.exact.insert(name.to_ascii_lowercase(), (name.to_owned(), what));
     }
 
-    /// Adds a reflected name. Lookups also find the name without `_`.
+    /// Adds a reflected name. Lookups also find this name without `_`.
     pub(crate) fn insert_reflected(&mut self, name: &str, what: T) {
         let key = name.to_ascii_lowercase();
         self.exact.entry(key).or_insert_with(|| (name.to_owned(), what.clone()));
@@ -75,7 +75,7 @@ impl<T: Clone> Named<T> {
         self.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Returns the names and entries in any order.
+    /// Returns the declared names and their entries in unspecified order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &(String, T)> {
         self.exact.values()
     }
@@ -84,7 +84,7 @@ impl<T: Clone> Named<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct PropSym {
     pub(crate) name: String,
-    /// Type of the property. `None` for an unknown type; its error is already reported.
+    /// Type of the property. `None` if the type is unknown and its error is already reported.
     pub(crate) ty: Option<Type>,
     pub(crate) owner: Path,
     pub(crate) read: Access,
@@ -136,7 +136,7 @@ pub(crate) enum Wild {
     Array,
     Set,
     Map,
-    /// Any type. In a set, the element type. In a map, the key type or the value type, selected by the name of the parameter.
+    /// Any type. For a set argument, the element type. For a map argument, the key type or value type, depending on the parameter name.
     Any,
     /// Element type of the array.
     Element,
@@ -153,7 +153,7 @@ pub(crate) struct FuncSym {
     pub(crate) result: Option<Type>,
     /// True if the type of the result is unknown. Its error is already reported.
     pub(crate) result_unknown: bool,
-    /// Index of the class parameter that determines the class of the returned object.
+    /// Index of the class parameter that determines the class of the result.
     pub(crate) result_by: Option<usize>,
     pub(crate) is_static: bool,
     /// True if calls dispatch to the nearest override.
@@ -161,7 +161,7 @@ pub(crate) struct FuncSym {
     pub(crate) is_final: bool,
     pub(crate) callable: bool,
     pub(crate) access: Access,
-    /// Path of the first overridden declaration in the chain.
+    /// Path of the declaration of this function in the most basic class.
     pub(crate) first: Path,
     /// Type constraints of wildcard parameters.
     pub(crate) wild: Vec<Option<Wild>>,
@@ -189,16 +189,17 @@ pub(crate) struct ClassSym {
     pub(crate) path: Path,
     pub(crate) name: String,
     pub(crate) base: Option<Path>,
-    /// Class that the outer of each object must have: `within X`.
+    /// Class that contains the objects of this class: `within X`.
     pub(crate) within: Option<Path>,
-    /// True if a base class is unknown. The unknown class may declare missing members.
+    /// True if a base class is unknown. That base may declare members that seem to be missing.
     pub(crate) broken: bool,
     pub(crate) is_final: bool,
     pub(crate) is_abstract: bool,
     /// Reason why scripts cannot extend the class.
     pub(crate) closed: Option<&'static str>,
     pub(crate) props: Named<Rc<PropSym>>,
-    /// Number of values in the properties of the class and of its bases in the package. Counts each element of a fixed array.
+    /// Number of values in the properties of the class, and of those of its bases that the package declares. Counts each element of a fixed
+    /// array.
     pub(crate) values: u64,
     pub(crate) funcs: Named<Rc<FuncSym>>,
     pub(crate) delegates: Named<Rc<DelegateSym>>,
@@ -223,9 +224,9 @@ pub(crate) struct StructSym {
     pub(crate) by_name: Named<Rc<PropSym>>,
     /// Number of values of the struct. Counts each element of a fixed array and each field of a nested struct.
     pub(crate) values: u64,
-    /// Defaults that the package specifies, by field name.
+    /// Defaults that the package specifies for fields, by field name.
     pub(crate) defaults: HashMap<String, Rc<Const>>,
-    /// True if the struct may have unknown fields.
+    /// True if a base or field is unknown. The struct may then have unknown fields.
     pub(crate) broken: bool,
 }
 
@@ -267,7 +268,7 @@ impl EnumSym {
 #[derive(Debug, Default)]
 pub(crate) struct Enums {
     pub(crate) by_path: HashMap<Path, Rc<EnumSym>>,
-    /// Enums by entry name, and by the name of the entry count. The keys omit `_`. Enums of the package are first.
+    /// Enums by the names of their entries, and by the name of the entry count. The keys omit `_`. Enums of the package are first.
     called: HashMap<String, Vec<Rc<EnumSym>>>,
 }
 
@@ -287,7 +288,7 @@ impl Enums {
         }
     }
 
-    /// Returns the enums with an entry or an entry count of this name.
+    /// Returns the enums that have an entry of this name, or whose entry count has this name.
     pub(crate) fn called(&self, name: &str) -> Vec<Rc<EnumSym>> {
         let called = self.called.get(&squash(name)).into_iter().flatten();
         called.filter(|found| found.entry(name).is_some() || found.is_count(name)).cloned().collect()
@@ -300,7 +301,7 @@ impl FuncSym {
         Self { owner: owner.clone(), is_virtual: true, callable: true, ..Self::default() }
     }
 
-    /// Returns the signature in the format of delegate types.
+    /// Returns the signature in the format of delegate types. Returns `None` if a type is unknown.
     pub(crate) fn signature(&self) -> Option<SignatureText> {
         let to_text = |ty: &Option<Type>| ty.as_ref()?.type_text();
         let arguments = self.params.iter().map(|param| to_text(&param.ty)).collect::<Option<Vec<_>>>()?;

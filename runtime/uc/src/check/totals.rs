@@ -1,5 +1,5 @@
-//! Limits on the totals of a package. Each type, member and inherited field costs memory in the checker and in reflection. Even a short
-//! file could otherwise exhaust the memory.
+//! Limits on the totals of a package. Each type, member and inherited field occupies memory in the checker and in reflection. Without
+//! limits, even a short file could exhaust the memory.
 
 use super::Checker;
 use super::declare::Work;
@@ -20,7 +20,7 @@ const MAX_FIELDS: usize = 262_144;
 const MAX_STARTS: usize = 1 << 23;
 
 impl Checker<'_> {
-    /// Checks the number of declarations. Reports the first type beyond a limit.
+    /// Checks the number of types and members. Reports the first type beyond a limit.
     pub(super) fn is_within_totals<'w>(
         &self,
         classes: impl Iterator<Item = &'w Work<'w>>,
@@ -61,7 +61,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports the excess over a limit, once per limit. Always returns `false`.
+    /// Reports an excess over a limit. Reports each limit once. Always returns `false`.
     pub(super) fn too_much(&self, what: &'static str, most: usize, at: At) -> bool {
         if self.passed.borrow_mut().insert(what) {
             let error = Diagnostic::error("uc-too-much", at, format!("with this, the {what} are more than {most}"));

@@ -21,13 +21,13 @@ pub(super) const MAX_VALUES: u64 = 1 << 20;
 /// Maximum nesting depth of types. Reflection has a separate limit.
 const MAX_TYPE_DEPTH: usize = 12;
 
-/// Returns the type that a keyword names. The flag is true if a declaration cannot shadow the keyword.
+/// Returns the type that a keyword names. The flag is true if no declaration can shadow the keyword.
 pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
     const RESERVED: [&str; 6] = ["int", "float", "byte", "bool", "string", "name"];
     let mut buffer = [0; 64];
     let word = &*lower(name, &mut buffer);
     let keyword = Type::KEYWORDS.iter().find(|(.., known)| *known == word).map(|(ty, ..)| ty.clone());
-    // Numbers have their names in scripts and in reflection.
+    // Number types have two names: the name in scripts, and the name in reflection.
     let is_named = |num: &Num| num.script_name() == word || num.kind().text() == Some(word);
     let ty = keyword.or_else(|| Num::ALL.into_iter().find(is_named).map(Type::Num))?;
     Some((ty, RESERVED.contains(&word)))
@@ -182,7 +182,7 @@ impl Checker<'_> {
         Err(self.unknown_type("delegate", names, file))
     }
 
-    /// Returns the type of a delegate that a class of the package declares.
+    /// Returns the type of a delegate that a class of the package declares. The inner `None` means that the type has an error.
     fn own_delegate(&self, name: &str) -> Option<Option<Type>> {
         let classes = self.classes.borrow();
         let mut found: Vec<_> = classes.values().flatten().filter_map(|class| class.delegates.get(name)).collect();
@@ -227,7 +227,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Adds the values of a variable to the total of its class, struct or function. Reports the first excess.
+    /// Adds the number of values in a variable to the total of its class, struct or function. Reports the first excess.
     pub(super) fn add_values(&self, so_far: &mut u64, ty: &Type, of: &str, at: At) -> Found<()> {
         let before = *so_far;
         *so_far = before.saturating_add(self.values_in(ty));
@@ -239,7 +239,7 @@ impl Checker<'_> {
         Err(self.report(error.hint("use `array<…>`, which grows on demand")))
     }
 
-    /// Returns the path of a type of the package.
+    /// Returns the path that a type of the package with this name has.
     pub(super) fn own_path(&self, name: &str) -> Path {
         format!("/Script/{}.{name}", self.package).into()
     }
@@ -249,7 +249,7 @@ fn depth_of(ty: &Type) -> usize {
     1 + ty.inner().map(depth_of).max().unwrap_or_default()
 }
 
-/// Returns true if a name is already in use.
+/// Returns true if `named` contains this name.
 pub(super) fn declared<T: Clone>(named: &Named<T>, name: &str) -> bool {
     named.exact(name).is_some()
 }

@@ -14,7 +14,7 @@ type Args = [Option<ast::Expr>];
 type CheckedArgs = HashMap<usize, Found<Expr>>;
 
 impl Body<'_, '_> {
-    /// Checks the arguments. Returns the checked arguments with the types of the wildcards and the type of the result.
+    /// Checks the arguments of a call. Returns the checked arguments, the types of the wildcards, and the type of the result.
     pub(super) fn arguments(
         &self,
         found: &FuncSym,
@@ -82,7 +82,7 @@ impl Body<'_, '_> {
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
             (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
-            // The result has the type of the first wildcard. Without a wildcard, the result is the host's vector.
+            // The result has the type of the first wildcard. Without a wildcard, the result is the `Vector` struct of the host.
             (Some(Wild::Struct), _) => match wildcards.first() {
                 Some(first) => Some(first.ty.clone()),
                 None => self.checker.triple_named("Vector", self.at(span)).map(|(of, _)| Type::Struct(of.path)),
@@ -92,8 +92,8 @@ impl Body<'_, '_> {
         Ok((made, wildcards, result))
     }
 
-    /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments first: their types
-    /// determine the types of the remaining arguments.
+    /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments first, because their
+    /// types determine the types of the remaining arguments.
     fn element_of(&self, found: &FuncSym, args: &Args, checked_args: &mut CheckedArgs) -> Found<Option<Type>> {
         let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
@@ -112,8 +112,8 @@ impl Body<'_, '_> {
         Ok(element)
     }
 
-    /// Checks a wildcard argument of any type. If the call has a set or map argument, converts the argument implicitly to the element, key
-    /// or value type.
+    /// Checks a wildcard argument of any type. If the call also has a set or map argument, converts the argument to the element, key or
+    /// value type.
     fn any_argument(&self, found: &FuncSym, at: usize, arg: &ast::Expr, checked_args: &mut CheckedArgs) -> Found<Expr> {
         let param = &found.params[at];
         let name = param.name.to_ascii_lowercase();
@@ -196,7 +196,7 @@ impl Body<'_, '_> {
         Ok(value)
     }
 
-    /// Rejects a fixed array as a written argument: the function could change its length.
+    /// Rejects a fixed array as an argument that the function writes. The function could change the length of the array.
     fn check_wild_place(&self, found: &FuncSym, at: usize, value: &Expr, span: Span) -> Found<()> {
         self.check_place(value, span)?;
         let Type::Fixed(of, _) = &value.ty else { return Ok(()) };
