@@ -1,5 +1,5 @@
-//! Measures the time to load a package of 11.7 MB of source in 1,000 files. Loading starts with the source, and ends when the code
-//! can run and all class default objects exist. `check` measures the part of `alcedo check`: parsing and checking. `parse` measures
+//! Measures the time to load a package of 11.7 MB of source in 1,000 files. The measured time starts with the source in memory. It ends
+//! when the code can run and all class default objects exist. `check` measures parsing and checking, as in `alcedo check`. `parse` measures
 //! parsing only. Everything runs on one thread. Each run loads the same source.
 #![allow(dead_code, reason = "the loader is that of the tests, which use more of it")]
 
@@ -18,7 +18,7 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
 use crate::package::Scripts;
 
-/// Number of classes in the package; each class has its own file.
+/// Number of classes in the package. Each class has its own file.
 const CLASSES: usize = 1_000;
 
 /// Total bytes of all files.
@@ -27,8 +27,8 @@ const BYTES: usize = 11_700_000;
 /// Size in bytes of the last function and the defaults of a class.
 const END: usize = 900;
 
-/// Returns the source of a class of at least this size, with an enum, a struct, variables, functions and defaults. Every tenth
-/// class extends the root class; the next nine extend that tenth class.
+/// Returns the source of a class of at least this size, with an enum, a struct, variables, functions and defaults. Every tenth class
+/// extends the root class. Each of the next nine classes extends the preceding tenth class.
 fn class(at: usize, bytes: usize) -> String {
     let root = at / 10 * 10;
     let base = if at == root { "Machine".to_owned() } else { format!("Actor{root}") };

@@ -1,4 +1,5 @@
-//! Performs calls of script, native and plugin functions. A script callee receives a frame here and runs in the interpreter loop.
+//! Performs calls of script, native and plugin functions. For a script callee, this module pushes a frame. The interpreter loop then runs
+//! this frame.
 #![expect(unsafe_code, reason = "moves arguments between frames")]
 
 use std::rc::{Rc, Weak};
@@ -16,7 +17,7 @@ use crate::exec::{Callee, Linked, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
 use crate::place::{Registers, check_class};
 
-/// Callee: code of this machine, or a function with a thunk.
+/// Code of a callee: linked code of this machine, or a function with a thunk.
 pub(crate) enum Body {
     Script(Rc<Linked>),
     Other(Rc<Function>),
@@ -33,7 +34,7 @@ impl Callee {
 }
 
 impl Machine {
-    /// Performs a call. If the callee is a script function, its frame is the innermost frame when `call` returns.
+    /// Performs a call. If the callee is a script function, its frame is innermost after `call` returns, and has not run yet.
     ///
     /// # Errors
     /// Returns the errors of dispatch and of native code.
@@ -126,8 +127,8 @@ impl Machine {
         *site.cached_callee.borrow_mut() = Some(self.callee(found));
     }
 
-    /// Returns true if the call cache proves that a call on the object's class resolves to the declared function. The loader has checked
-    /// that the parameters of this function are plain.
+    /// Returns true if the call cache proves that a call on this object reaches the declared function and no override. The loader has
+    /// checked that the parameters of this function are plain.
     #[inline]
     pub(crate) fn is_cached_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
         site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
@@ -196,7 +197,7 @@ impl Machine {
         }
     }
 
-    /// Calls the bound function of a delegate. A static function runs on the class of the bound object.
+    /// Calls the function that is bound to a delegate. A static function runs on the class of the bound object.
     fn enter_bound(
         &self,
         world: &World,
@@ -213,7 +214,7 @@ impl Machine {
         self.enter_body(world, site, registers, ObjectHandle::NONE, class, callee.body())
     }
 
-    /// Returns a function. If the function is a script of this machine, the result contains its code.
+    /// Returns a function as a callee. If the function is a script of this machine, the callee contains its linked code.
     pub(crate) fn callee(&self, function: &Rc<Function>) -> Callee {
         let linked = self.code.borrow().get(&(function.owner, function.name)).cloned();
         let linked = linked.filter(|linked| linked.strong_count() != 0);
@@ -291,15 +292,15 @@ impl Machine {
 }
 
 impl Site {
-    /// Returns a copy of the cached callee. The callee may execute this call site again with an object of a different class. This second
-    /// execution replaces the cached callee.
+    /// Returns a copy of the cached callee. A copy is necessary because the callee may execute this call site again with an object of a
+    /// different class. This second execution replaces the cached callee.
     #[inline]
     fn cached_body(&self) -> Result<Body, CallError> {
         let callee = self.cached_callee.borrow();
         callee.as_ref().map(Callee::body).ok_or_else(|| missing_function("no class", &self.function))
     }
 
-    /// Returns true if the parameter layout of the function equals the layout that the call was linked with.
+    /// Returns true if the parameter layout of the function equals the layout for which the call was linked.
     fn suits(&self, function: &Function) -> bool {
         let is_custom = function.flags & function_flags::CUSTOM_THUNK != 0;
         let one = |((offset, ty, is_out), param): (&(u32, PropertyType, bool), &Property)| {
@@ -311,7 +312,8 @@ impl Site {
     }
 }
 
-/// Returns code, object and memory of a script callee from the call cache. Returns `None` if any of the three is missing.
+/// Returns code, object and memory of a script callee from the call cache. Returns `None` if the cache lacks the callee, or if the object
+/// does not exist.
 ///
 /// # Safety
 /// `base` must point to the frame of the caller. The code of the caller must contain `site`. `own` must be the object of the caller, and

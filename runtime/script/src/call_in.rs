@@ -16,7 +16,7 @@ use crate::machine::Machine;
 use crate::size;
 
 impl Machine {
-    /// Runs all calls above `depth` in the interpreter loop.
+    /// Runs the calls above `depth` in the interpreter loop, until only `depth` calls remain.
     pub(crate) fn enter(&self, world: &World, depth: usize) -> Result<(), CallError> {
         if !self.stack.get().is_here() {
             self.frames.unwind(depth);
@@ -37,7 +37,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs a call whose parameters are in a parameter block. Copies out parameters back to the block.
+    /// Runs a script function whose parameters are in a parameter block. Copies the out parameters back to this block.
     pub(crate) fn call_in(&self, world: &World, linked: &Rc<Linked>, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let object = if linked.is_static { ObjectHandle::NONE } else { frame.object() };
         let (memory, class) = match linked.is_static {
@@ -90,7 +90,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Creates the thunk of a script function. The thunk owns neither the machine nor the code.
+    /// Creates the thunk of a script function. The thunk has weak references to the machine and to the code.
     pub(crate) fn thunk(self: &Rc<Self>, linked: &Rc<Linked>) -> Thunk {
         let (machine, linked): (Weak<Self>, Weak<Linked>) = (Rc::downgrade(self), Rc::downgrade(linked));
         let path = linked.upgrade().map(|linked| linked.function.path.to_string()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Calls of native and plugin code. Arguments are copied to a parameter block. Alternatively, a custom thunk reads them one by one from the
-//! frame of the caller.
+//! Calls of native and plugin code. Arguments are usually copied to a parameter block. A custom thunk instead reads its arguments one by
+//! one from the frame of the caller.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use std::rc::Rc;
@@ -31,7 +31,7 @@ impl Machine {
         function: &Rc<Function>,
     ) -> Result<Transfer, CallError> {
         function.may_run(world, object)?;
-        // Ends the remaining script frames if the called code panics.
+        // This guard removes the remaining script frames if the called code panics.
         let _mark = self.mark();
         let done = if site.is_custom {
             self.call_stepping(world, site, registers, object, function)
@@ -41,7 +41,8 @@ impl Machine {
         done.map(|()| Transfer::Out)
     }
 
-    /// Calls a static host function whose parameters are copied bytewise. Returns true on success. Stores an error in `failed`.
+    /// Calls a static host function whose parameters are copied bytewise. Returns true on success. On failure, stores the error in
+    /// `failed`.
     ///
     /// # Safety
     /// `base` must point to the frame of the caller. The code of the caller must contain `site`. The loader must have classified the call
@@ -105,7 +106,7 @@ impl Machine {
     }
 }
 
-/// Copies the arguments to a block, runs the function over the block, and copies the out parameters back if the call succeeds. Returns a
+/// Copies the arguments to a block, and runs the function over this block. If the call succeeds, copies the out parameters back. Returns a
 /// panic as an error.
 ///
 /// # Safety
@@ -138,7 +139,7 @@ unsafe fn run_in_block(
     Ok(())
 }
 
-/// Arguments of a call in a script. A custom thunk reads these arguments one by one.
+/// Arguments of a call in a script, for a custom thunk that reads the arguments one by one.
 struct ScriptSteps<'a> {
     world: &'a World,
     site: &'a Site,

@@ -1,5 +1,5 @@
-//! Stored bytecode: a function is a list of instructions on numbered, typed registers. Types, properties and functions are named by path,
-//! so the code does not depend on layouts. The code is untrusted. Before the code runs, [`link`](crate::link) verifies all of it.
+//! Stored bytecode. A function is a list of instructions on numbered, typed registers. Paths identify types, properties and functions, so
+//! the code does not depend on layouts. The code is untrusted. Before the code runs, [`link`](crate::link) verifies all of it.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ pub struct FunctionCode {
     pub file: String,
     /// Number of parameters. The first registers are the parameters.
     pub params: u16,
-    /// Register of the result. The result follows the parameters.
+    /// Register of the result. Its index follows the indices of the parameters.
     pub result: Option<Reg>,
     /// True if the function is static: it has no object.
     pub is_static: bool,
@@ -29,9 +29,9 @@ pub struct FunctionCode {
     pub is_singular: bool,
     /// Registers by index.
     pub registers: Vec<Register>,
-    /// Table of places that instructions refer to.
+    /// Table of the places that instructions use.
     pub places: Vec<Place>,
-    /// Table of call sites that instructions refer to.
+    /// Table of the call sites that instructions use.
     pub calls: Vec<CallSite>,
     /// Instructions in order.
     pub code: Vec<Ins>,
@@ -49,7 +49,7 @@ pub enum Register {
         /// Type of the value.
         ty: TypeText,
     },
-    /// Field of a struct in an earlier register. The field is stored in the memory of the struct.
+    /// Field of a struct in an earlier register. The field has no memory of its own.
     Field {
         /// Register of the struct.
         of: Reg,
@@ -65,7 +65,7 @@ pub enum Register {
     },
 }
 
-/// Path to a value that is not a complete register.
+/// Access path to a value: a property, a field or an array element.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// Start of the access path.
@@ -123,7 +123,7 @@ pub enum Target {
     OfOwnClass(Rc<str>),
     /// Calls an interface function, dispatched on the class of the object in the register.
     Interface(Reg, Rc<str>),
-    /// Calls the bound function of a delegate. An unbound delegate calls the fallback.
+    /// Calls the function that is bound to a delegate. If no function is bound, calls the fallback.
     Delegate {
         /// The delegate.
         delegate: Reg,
@@ -139,17 +139,17 @@ pub enum Target {
 pub enum Argument {
     /// Value to copy to the parameter.
     In(Reg),
-    /// Temporary copy of a value that is stored elsewhere. Rejected for out parameters, because the write would not reach the stored value.
+    /// Temporary copy of a value that is stored elsewhere. Rejected for out parameters, because a write would change only the copy.
     Copied(Reg),
     /// Register that the call writes to.
     Out(Reg),
     /// Omitted argument.
     Skipped,
-    /// Place that a custom thunk reads or writes directly. A call has at most one such argument.
+    /// Place that a custom thunk reads or writes without a copy. A call has at most one such argument.
     Place(u16),
 }
 
-/// An instruction. Each register must have the type of the instruction's field or the type that the operation requires.
+/// An instruction. Each register must have the type that the instruction specifies or that its operation requires.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the fields are registers to write (`to`), to read, and instructions to jump to")]
 pub enum Ins {

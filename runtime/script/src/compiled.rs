@@ -25,7 +25,7 @@ use crate::machine::Machine;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompileError {
-    /// No function with the path of the body is declared.
+    /// The code contains a body, but no function with its path is declared.
     #[error("function {function} of a body is not declared: declare the package's classes first")]
     NoFunction {
         /// Path of the missing function.
@@ -46,7 +46,7 @@ pub enum CompileError {
     },
 }
 
-/// Linked code of a package. After `Compiled` is dropped, calls of the package's functions return errors.
+/// Linked code of a package. After this value is dropped, calls of the package's functions return errors.
 #[derive(Debug, Default)]
 pub struct Compiled {
     functions: BTreeMap<String, Rc<Linked>>,
@@ -54,8 +54,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Returns the thunk of a function. The path has the form `/Script/Package.Class:name`. Returns `None` if no body with this path was
-    /// loaded.
+    /// Returns the thunk of the function with the path `/Script/Package.Class:name`. Returns `None` if no body with this path was loaded.
     pub fn thunk(&self, path: &str) -> Option<Thunk> {
         let machine = self.machine.upgrade()?;
         self.functions.get(path).map(|linked| machine.thunk(linked))
@@ -63,13 +62,13 @@ impl Compiled {
 }
 
 impl Machine {
-    /// Sets the host. The host creates objects for `new`.
+    /// Sets the host, which creates the objects for `new`.
     pub fn set_host(&self, host: Rc<dyn Host>) {
         *self.host.borrow_mut() = Some(host);
     }
 
-    /// Links code against the functions that are declared now. Each function of the code must be declared; its path is used for the lookup.
-    /// If any function is rejected, no function is linked. Code that is passed by value is dropped function by function.
+    /// Links code to the functions that are declared now. Each function is looked up by its path, and must be declared. If one function is
+    /// rejected, no function is linked. Code that is passed by value is dropped function by function.
     ///
     /// # Errors
     /// Returns all rejected functions.
@@ -104,7 +103,7 @@ impl Machine {
         code: impl IntoIterator<Item = C>,
     ) -> Result<Compiled, Vec<CompileError>> {
         self.attach(world);
-        // New code has new locations. Its log messages are therefore not repetitions of earlier messages.
+        // New code has new locations. A message at such a location is not a repetition of an earlier message.
         self.warned.forget();
         let known_functions = KnownFunctions::default();
         let (mut functions, mut errors) = (BTreeMap::new(), Vec::new());

@@ -24,7 +24,7 @@ pub(crate) struct Instruction {
     pub(crate) a: u16,
     pub(crate) b: u16,
     pub(crate) c: u16,
-    /// A constant, a jump target, or an index into a table of the function.
+    /// A constant, a jump target, or an index into one of the function's tables.
     pub(crate) x: u32,
     pub(crate) y: u32,
 }
@@ -39,13 +39,13 @@ pub(crate) enum OpCode {
     Copy2,
     Copy4,
     Copy8,
-    /// Copies a vector of three floats.
+    /// Copies twelve bytes: a vector of three floats.
     Copy12,
-    /// Copies `x` bytes between registers. The registers are identical or disjoint.
+    /// Copies `x` bytes between two registers. The registers are either disjoint or one register.
     CopyBytes,
-    /// `a = ` entry `x` of the constant table. The entry has `c` bytes.
+    /// `a = ` entry `x` of the constant table. The entry has a size of `c` bytes.
     CopyConstant,
-    /// `a = x`. The suffix is the number of bytes. A value of eight bytes is in `x` and `y`.
+    /// `a = x`. The suffix is the number of bytes. A value of eight bytes occupies `x` and `y`.
     Set1,
     Set4,
     Set8,
@@ -76,7 +76,7 @@ pub(crate) enum OpCode {
     MulI64,
     /// `a = b op c`. `x` is the operator and `y` is the number kind.
     Arithmetic,
-    /// Operation on vectors of floats. `Scale` multiplies by a float; the result of `Dot` is a float.
+    /// Operation on vectors of floats. `Scale` multiplies a vector by a float. The result of `Dot` is a float.
     AddVector,
     SubVector,
     ScaleVector,
@@ -88,9 +88,9 @@ pub(crate) enum OpCode {
     F32ToI32,
     NotBool,
     JumpUp,
-    /// Backward jump. Counts a round, because the jump may belong to an infinite loop.
+    /// Backward jump. Counts one round, because the jump may belong to an infinite loop.
     JumpBack,
-    /// Backward variants of the conditional jumps. Each jump counts a round.
+    /// Backward variants of the conditional jumps. Each taken jump counts one round.
     LoopLtI32,
     LoopLeI32,
     LoopLtI32Imm,
@@ -120,8 +120,8 @@ pub(crate) enum OpCode {
     /// Loads and stores of values in `self`. `c` is the number of bytes.
     LoadSelfBytes,
     StoreSelfBytes,
-    /// `a = ` element of the array at offset `x` in `self` or in the frame. The index is in register `b`. Copies four or `c` bytes. If the
-    /// index is out of range, runs entry `y` of the slow table instead.
+    /// `a = ` element of the array at offset `x` in `self` or in the frame. The index is in register `b`. The element has four or `c`
+    /// bytes. If the index is out of range, runs entry `y` of the slow table instead.
     LoadSelfElement4,
     StoreSelfElement4,
     LoadElement4,
@@ -133,13 +133,13 @@ pub(crate) enum OpCode {
     /// `a = ` length of the array at offset `x` in `self` or in the frame.
     LengthOfSelf,
     Length,
-    /// `a = ` entry `x` of the property table, read from the object in `b`. Copies `c` bytes.
+    /// `a = ` entry `x` of the property table, read from the object in register `b`. Copies `c` bytes.
     LoadOther,
     StoreOther,
     SelfObject,
     /// Calls through entry `x` of the call site table.
     Call,
-    /// Calls a static host function that is known at link time. All parameters are copied bytewise.
+    /// Calls a static host function that was resolved at link time. All parameters are copied bytewise.
     CallPlain,
     /// Variant of [`Self::CallPlain`] for a function that the class of `self` may override.
     CallPlainOfClass,
@@ -183,7 +183,7 @@ pub(crate) struct Linked {
     pub(crate) is_singular: bool,
     /// Layout of the frame.
     pub(crate) schema: Schema,
-    /// Registers whose values own memory.
+    /// Registers whose values own memory outside the frame.
     pub(crate) owning: Box<[Slot]>,
     pub(crate) sites: Box<[Site]>,
     pub(crate) others: Box<[OtherProperty]>,
@@ -192,7 +192,7 @@ pub(crate) struct Linked {
     /// Constants that are copied bytewise.
     pub(crate) constants: Box<[Rc<Constant>]>,
     pub(crate) class_name: Name,
-    /// Last class that passed the check of this function.
+    /// Last class for which the check of this function succeeded.
     pub(crate) checked_class: Cell<ClassId>,
 }
 
@@ -203,14 +203,14 @@ pub(crate) struct OtherProperty {
     pub(crate) property: Rc<Property>,
     /// Offset of the value in its object. The value may be a field or element of the property.
     pub(crate) offset: u32,
-    /// Last class that passed the check of this property.
+    /// Last class for which the check of this property succeeded.
     pub(crate) checked_class: Cell<ClassId>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) target: LinkedTarget,
-    /// Function that the checker resolved. At run time, an override may replace it.
+    /// Function that the checker resolved. At run time, an override may be called instead.
     pub(crate) function: Rc<Function>,
     pub(crate) args: Box<[Arg]>,
     /// Copies of arguments into a script frame or parameter block.
@@ -224,13 +224,13 @@ pub(crate) struct Site {
     /// Size of the parameter block in bytes.
     pub(crate) block: u32,
     pub(crate) is_custom: bool,
-    /// Result if no function is called. `None` if this result consists of zero bytes.
+    /// Result of a call that reaches no function. `None` if this result consists of zero bytes.
     pub(crate) initial: Option<Value>,
-    /// Bit mask of the parameters without an argument.
+    /// Bit mask of the parameters for which the call passes no argument.
     pub(crate) skipped: u64,
     /// Register that receives the result.
     pub(crate) to: Option<Slot>,
-    /// Call cache: the last callee. The key of the cache is the class of the object, or a class path together with the number of the run.
+    /// Call cache with the last callee. The key is the class of the object, or a class path together with the number of the run.
     pub(crate) cached_class: Cell<ClassId>,
     pub(crate) cached_path: Cell<Name>,
     pub(crate) cached_run: Cell<u64>,
@@ -245,7 +245,7 @@ pub(crate) enum LinkedTarget {
     Virtual(Option<u16>),
     Final(Option<u16>, OnceCell<Callee>),
     Static(OnceCell<Callee>),
-    /// Function that is looked up by name in the class in a register. `None` means the running class.
+    /// Function that is looked up by name in the class that the register holds. `None` means the running class.
     OfClass(Option<u16>),
     Interface(u16),
     Delegate {
@@ -255,7 +255,7 @@ pub(crate) enum LinkedTarget {
     },
 }
 
-/// A function. A script function has its linked code.
+/// A function to call. For a script function, also its linked code.
 #[derive(Clone, Debug)]
 pub(crate) struct Callee {
     pub(crate) function: Rc<Function>,
@@ -276,7 +276,7 @@ pub(crate) struct Move {
     pub(crate) caller_offset: u16,
     /// Offset in the frame or block of the callee.
     pub(crate) param_offset: u16,
-    /// Source constant, if the value is not in the frame.
+    /// Constant that is copied. `None` if the source is in the frame.
     pub(crate) source: Option<Rc<Constant>>,
     pub(crate) property: Rc<Property>,
 }
@@ -314,7 +314,7 @@ pub(crate) enum LinkedRoot {
 #[derive(Debug)]
 pub(crate) enum LinkedStep {
     Field(u32),
-    /// Element of an array: index register, element size in bytes, array type.
+    /// Element of an array: register of the index, element size in bytes, and type of the array.
     Element {
         index: Source,
         size: u32,
@@ -357,14 +357,14 @@ pub(crate) enum Transfer {
     None,
 }
 
-/// Kinds of numbers, indexed by their code in instructions.
+/// Kinds of numbers. Instructions contain indices into this table.
 pub(crate) const NUMS: [Num; 10] = Num::ALL;
 
 pub(crate) fn num_code(num: Num) -> u32 {
     NUMS.iter().position(|known| *known == num).unwrap_or_default() as u32
 }
 
-/// Binary number operators, indexed by their code in instructions.
+/// Binary number operators. Instructions contain indices into this table.
 pub(crate) const OPS: [Op; 21] = [
     Op::Add,
     Op::Sub,
@@ -389,7 +389,7 @@ pub(crate) const OPS: [Op; 21] = [
     Op::ClockwiseFrom,
 ];
 
-/// Returns the instruction code of a binary number operator. Returns `None` for other operators.
+/// Returns the index of a binary number operator in [`OPS`]. Returns `None` for all other operators.
 pub(crate) fn op_code(op: Op) -> Option<u32> {
     OPS.iter().position(|known| *known == op).map(|at| at as u32)
 }

@@ -15,14 +15,14 @@ use crate::exec::{Instruction, Linked, Site};
 
 pub(crate) struct Activation {
     pub(crate) linked: Rc<Linked>,
-    /// Instruction that runs after the return of a callee.
+    /// Instruction at which this call continues after a callee returns.
     pub(crate) next: *const Instruction,
     pub(crate) base: *mut u8,
     pub(crate) object: ObjectHandle,
     pub(crate) memory: *mut u8,
     pub(crate) class: Name,
     pub(crate) skipped: u64,
-    /// Call site in the caller. Null for a call from outside the loop.
+    /// Call site in the caller. Null if native or plugin code, or the machine itself, started the call.
     pub(crate) site: *const Site,
 }
 
@@ -32,7 +32,8 @@ pub(crate) struct Frames {
     layout: Layout,
     /// Start of the next frame or block.
     top: Cell<*mut u8>,
-    /// Running calls. The vector has capacity for `most` calls, so its elements never move. No reference to an element outlives the access.
+    /// Running calls. The vector has capacity for `most` calls, so its elements never move. Each reference to an element ends with the
+    /// access.
     running: UnsafeCell<Vec<Activation>>,
     /// Maximum number of calls.
     most: u32,
@@ -54,13 +55,14 @@ impl Frames {
         self.top.get()
     }
 
-    /// Frees frames and blocks from `top` on.
+    /// Frees all frames and blocks at or above `top`.
     #[inline]
     pub(crate) fn give_back(&self, top: *mut u8) {
         self.top.set(self.top.get().min(top));
     }
 
-    /// Returns the innermost call. A call must exist. While the call is innermost, it does not move and no other code writes to it.
+    /// Returns the innermost call. At least one call must exist. While this call is innermost, it does not move, and no other code writes
+    /// to it.
     #[inline]
     pub(crate) fn innermost(&self) -> *mut Activation {
         // SAFETY: the reference to the list is not used after this statement.
@@ -79,7 +81,7 @@ impl Frames {
         unsafe { &*self.running.get() }.iter().rev().for_each(visit);
     }
 
-    /// Calls `visit` for all objects that registers refer to, and for the `self` objects of all calls.
+    /// Calls `visit` for the `self` objects of all calls, and for all objects that registers refer to.
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         self.each(&mut |running| {
             visit(running.object);
@@ -90,7 +92,7 @@ impl Frames {
         });
     }
 
-    /// Allocates `size` zeroed bytes after the existing frames and blocks.
+    /// Allocates `size` zeroed bytes above the existing frames and blocks.
     ///
     /// # Errors
     /// Returns [`CallError::TooDeep`] if the memory is exhausted.
@@ -136,7 +138,7 @@ impl Frames {
         Ok(base)
     }
 
-    /// Pushes a frame for a call in the loop. At the depth or memory limit, returns null and pushes no frame.
+    /// Pushes a frame for a call in the loop. Returns null without a new frame if the depth limit or memory limit is reached.
     #[inline(always)]
     pub(crate) fn push_or_null(
         &self,

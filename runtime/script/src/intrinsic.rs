@@ -37,7 +37,7 @@ impl Machine {
         set_len(&mut rows, len, element_of(ty)?)
     }
 
-    /// Performs an operation. Copies the arguments first: they may be elements of the container that changes.
+    /// Performs an operation. Copies the arguments first, because they may be elements of the container that the operation changes.
     pub(crate) fn intrinsic(
         &self,
         world: &World,
@@ -174,7 +174,7 @@ impl Machine {
         Ok(Transfer::None)
     }
 
-    /// Sorts an array stably by a delegate. Sorts a copy of the elements, because the delegate may change the array.
+    /// Sorts an array stably by a delegate. The delegate may change the array, so the sort uses a copy of the elements.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
         let Some(at) = self.found(registers.read(world, place)?) else { return Ok(()) };
         size::copies(at.count().unwrap_or_default(), size_of::<Value>() * 2 + size_of::<usize>() * 2)?;
@@ -186,7 +186,7 @@ impl Machine {
         cost::add(values.len() as u64);
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
-            // A sort uses more stack than other entries. It therefore counts as an additional entry.
+            // A sort uses more stack than a usual entry into the interpreter, so it counts as two entries.
             self.entries.set(self.entries.get() + 1);
             self.charge(1)?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
@@ -206,7 +206,7 @@ impl Machine {
 }
 
 /// Sorts by bottom-up merging. `in_order` returns true if its second argument may follow its first argument. Each pair of adjacent runs is
-/// compared once before merging. An inconsistent `in_order` neither loses nor duplicates values.
+/// compared once before the merge. If the results of `in_order` are inconsistent, no value is lost or duplicated.
 fn sorted(
     values: Vec<Value>,
     in_order: &mut dyn FnMut(&Value, &Value) -> Result<bool, CallError>,
@@ -265,7 +265,7 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     Ok(len - kept)
 }
 
-/// Performs a read-only operation. `None` means the zero value.
+/// Performs an operation that only reads the container. Returns `None` for the zero value.
 fn read_container(
     what: &Intrinsic,
     at: Ptr<'_>,

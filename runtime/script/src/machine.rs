@@ -32,17 +32,17 @@ use crate::size;
 pub struct Limits {
     /// Maximum depth of nested script calls.
     pub depth: u32,
-    /// Maximum number of nested entries from native or plugin code. These entries use the stack of the thread.
+    /// Maximum number of nested entries from native or plugin code into scripts. These entries use the stack of the thread.
     pub entries: u32,
-    /// Maximum number of rounds (loop iterations and calls) in one outermost call. This limit ends infinite loops. A log line, and an
-    /// operation on a whole container or a long string, counts as several rounds.
+    /// Maximum number of rounds (loop iterations and calls) in one outermost call. This limit ends infinite loops. Log lines, and
+    /// operations on a whole container or a long string, count as several rounds.
     pub rounds: u64,
     /// Size in bytes of the memory for all frames.
     pub memory: usize,
-    /// Maximum size in bytes of one array, set, map or string. Excludes memory that the elements own.
+    /// Maximum size in bytes of one array, set, map or string. Memory that the elements own is not included.
     pub value: usize,
-    /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call. Includes growth in
-    /// library and native code. Some operations, such as a copy of a value, are checked only afterwards and may exceed this limit.
+    /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call. Growth in library and
+    /// native code is included. Some operations, such as a copy of a value, are checked only afterwards and may exceed this limit.
     pub values: usize,
 }
 
@@ -59,7 +59,7 @@ impl Default for Limits {
     }
 }
 
-/// Interpreter of scripts. A world has one machine. Game thread only.
+/// Interpreter of scripts. Each world has one machine. Must be used on the game thread only.
 ///
 /// # Examples
 /// ```
@@ -72,20 +72,20 @@ pub struct Machine {
     pub(crate) limits: Limits,
     pub(crate) frames: Frames,
     pub(crate) entries: Cell<u32>,
-    /// Stack that scripts must run on.
+    /// Stack of the thread on which scripts must run.
     pub(crate) stack: Cell<StackSpan>,
     pub(crate) rounds: Cell<u64>,
     /// Number of the current run. A run is one outermost call.
     pub(crate) run: Cell<u64>,
     /// Number of bytes that values held at the start of the run.
     pub(crate) base: Cell<usize>,
-    /// Error of a call that returns only success or failure.
+    /// Error of a call whose result states only success or failure.
     pub(crate) failed: Cell<Option<CallError>>,
     /// Code of the functions. The key is the declaring class and the name of the function.
     pub(crate) code: RefCell<FxHashMap<(ClassId, Name), Weak<Linked>>>,
     pub(crate) host: RefCell<Option<Rc<dyn Host>>>,
     pub(crate) is_attached: Cell<bool>,
-    /// Counts the repetitions of log messages at each location. Without this count, a message in each tick would fill the log.
+    /// Counts the repetitions of log messages at each location. Without this count, a message that repeats in each tick would fill the log.
     pub(crate) warned: Repeats,
 }
 
@@ -108,12 +108,12 @@ impl Machine {
         })
     }
 
-    /// Restricts scripts to this stack. On a coroutine's stack, a suspended script frame could be closed out of order.
+    /// Restricts scripts to this stack. On a coroutine's stack, a suspended script frame could end before the frames above it.
     pub fn set_stack(&self, stack: StackSpan) {
         self.stack.set(stack);
     }
 
-    /// Returns true while a script runs. Safe points must wait until the script ends.
+    /// Returns true while a script runs. A safe point must wait for the end of the script.
     pub fn is_running(&self) -> bool {
         self.frames.depth() != 0
     }
@@ -153,7 +153,7 @@ impl Machine {
         }
     }
 
-    /// Subtracts rounds and the pending cost from the remaining rounds.
+    /// Subtracts `rounds` and the pending cost from the remaining rounds.
     ///
     /// # Errors
     /// Returns an error if the remaining rounds are insufficient. After this error, no rounds remain.
@@ -178,13 +178,14 @@ impl Machine {
         ))
     }
 
-    /// Returns the found value, or logs the problem.
+    /// Returns the found value. If no value was found, logs the problem.
     #[inline]
     pub(crate) fn found<T>(&self, found: Result<T, String>) -> Option<T> {
         found.map_err(|problem| self.warn(&problem)).ok()
     }
 
-    /// Logs a problem. The script continues. Repetitions at one location are logged with their number, at 10, 100, 1000 times and so on.
+    /// Logs a problem, and lets the script continue. Repetitions at one location are logged only at 10, 100, 1000 and so on, with their
+    /// number.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {
         cost::add(cost::LINE);
@@ -198,7 +199,7 @@ impl Machine {
     }
 }
 
-/// Maximum number of calls in a log line.
+/// Maximum number of script calls that a log line lists.
 const LOGGED: usize = 8;
 
 impl RootSource for Machine {

@@ -1,9 +1,9 @@
-//! Restores the machine after an operation, even after an error or panic. Otherwise, the list would keep a call whose frame is reused, and
-//! the collector would visit this call.
+//! Restores the machine after an operation, even after an error or panic. Without this restoration, the list would keep a call whose frame
+//! is reused, and the collector would visit this call.
 
 use crate::machine::Machine;
 
-/// Saved state of the machine. The drop ends all calls that began later, and frees their memory.
+/// Saved state of the machine. Dropping this value ends all calls that began later, and frees their memory.
 pub(crate) struct Mark<'a> {
     machine: &'a Machine,
     depth: usize,
@@ -26,7 +26,7 @@ impl Machine {
 }
 
 impl Mark<'_> {
-    /// Consumes the mark without an end of calls. Restores only the number of entries.
+    /// Consumes the mark without ending calls. Restores only the number of entries.
     #[inline]
     pub(crate) fn keep(mut self) {
         self.depth = usize::MAX;

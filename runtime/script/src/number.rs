@@ -8,7 +8,7 @@ const NEAR: f64 = 0.0001;
 
 /// Operators on one number kind.
 pub(crate) trait Number: Copy + PartialOrd {
-    /// Computes `op`. The second result is true for a division by zero.
+    /// Computes `op`. The flag is true for a division by zero.
     fn binary(op: Op, left: Self, right: Self, places: i32) -> (Self, bool);
 
     /// Compares with the tolerance of `~=`.

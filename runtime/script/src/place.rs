@@ -21,13 +21,13 @@ use crate::number::arithmetic;
 use crate::rows::set_len;
 use crate::triple::TripleOp;
 
-/// Registers of a running call, and the `self` object of the call.
+/// Registers of a running call, with the `self` object of this call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Registers {
     base: *mut u8,
-    /// The `self` object, or none.
+    /// The `self` object, or the none handle.
     pub(crate) object: ObjectHandle,
-    /// Memory of the object. Null for no object or a destroyed object.
+    /// Memory of the `self` object. Null if this object does not exist.
     memory: *mut u8,
     /// Class that a static function was called on.
     pub(crate) class: Name,
@@ -36,7 +36,7 @@ pub(crate) struct Registers {
 /// Result of resolving a place.
 enum Resolved<'a> {
     At(*mut u8),
-    /// The object is `None` or destroyed.
+    /// The object at the start of the path is `None` or destroyed.
     NoObject,
     /// Index out of range: the array, the index, and the length.
     OutOfRange(&'a Property, i32, u32),
@@ -64,7 +64,7 @@ impl Registers {
         Self { base, object, memory, class }
     }
 
-    /// Updates the memory of the object after a call of native or plugin code. The call may have destroyed the object.
+    /// Updates the memory of the `self` object after a call of native or plugin code. That call may have destroyed the object.
     pub(crate) fn refreshed(self, world: &World) -> Self {
         Self { memory: world.objects.memory(self.object).unwrap_or(std::ptr::null_mut()), ..self }
     }
@@ -103,7 +103,7 @@ impl Registers {
         }
     }
 
-    /// Returns a register as the target of a result.
+    /// Returns a register as an argument, for the result of a call.
     pub(crate) fn slot_argument<'a>(&self, slot: &'a Slot) -> Argument<'a> {
         // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of the register
         // during the call.
@@ -187,7 +187,7 @@ impl Registers {
         }
     }
 
-    /// Resolves a place for reading. The inner `Err` is the log message if the place does not exist.
+    /// Resolves a place for reading. If the place does not exist, the inner `Err` contains the log message.
     pub(crate) fn read<'a>(&self, world: &World, place: &'a LinkedPlace) -> Result<Result<Ptr<'a>, String>, CallError> {
         Ok(match self.find(world, place, Access::Read)? {
             // SAFETY: `find` has just resolved the address, and the operation finishes with the pointer before anything else runs.
@@ -197,7 +197,7 @@ impl Registers {
         })
     }
 
-    /// Resolves a place for writing. The inner `Err` is the log message if the place does not exist.
+    /// Resolves a place for writing. If the place does not exist, the inner `Err` contains the log message.
     pub(crate) fn write<'a>(
         &self,
         world: &World,
@@ -274,7 +274,7 @@ impl Registers {
     }
 }
 
-/// Returns the memory of a property in another object. Returns `None` if the object is destroyed.
+/// Returns the memory of a property in an object that is not `self`. Returns `None` if the object does not exist.
 ///
 /// # Errors
 /// Returns [`CallError::WrongClass`] if the class lacks the property.
@@ -295,7 +295,7 @@ pub(crate) fn other_memory(
     Ok(Some(memory.wrapping_add(other.offset as usize)))
 }
 
-/// Checks that the object is of the class. The error contains the place that requires the class.
+/// Checks that the object is of the class. The error names the place for which this class is required.
 #[cold]
 pub(crate) fn check_class(
     world: &World,

@@ -1,4 +1,4 @@
-//! Adds initial elements to arrays and removes elements, within the limits of a run.
+//! Adds elements with initial values to arrays, and changes lengths of arrays, within the limits of a run.
 
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::containers::{ContainerError, RowsMut};

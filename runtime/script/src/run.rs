@@ -1,5 +1,5 @@
-//! Interpreter loop. Calls between scripts stay in the loop. The module [`call_out`](crate::call_out) contains the calls from scripts to
-//! native or plugin code, and [`call_in`](crate::call_in) contains the calls in the opposite direction.
+//! Interpreter loop. A call between two scripts stays in the loop. The module [`call_out`](crate::call_out) contains the calls from scripts
+//! to native or plugin code. The module [`call_in`](crate::call_in) contains the calls in the opposite direction.
 //!
 //! The loop relies on the checks of the loader. Registers are inside their frame and have their types, jump targets are instructions, and
 //! table indices are valid.
@@ -23,7 +23,7 @@ use crate::place::{Registers, other_memory};
 use crate::size;
 
 impl Machine {
-    /// Runs until only `floor` calls remain. An error also ends the calls above `floor`.
+    /// Runs instructions while more than `floor` calls exist. An error also ends all calls above `floor`.
     ///
     /// # Errors
     /// Returns the error with the script call stack.
@@ -130,7 +130,7 @@ impl Machine {
                 rounds = rounds.saturating_sub(cost::take());
             }};
         }
-        // The array is in the frame or in `self`, depending on the operation.
+        // The array is in the frame or in `self`. The operation of the instruction determines which.
         macro_rules! array {
             ($ins:ident, $in_frame:path, $check:expr) => {
                 match $ins.op {
@@ -169,7 +169,8 @@ impl Machine {
                 }
             }};
         }
-        // Evaluates the body for element `b` of an array. If the index is out of range, runs entry `y` of the slow table instead.
+        // Evaluates the body for the array element with the index in `b`. If this index is out of range, runs entry `y` of the slow table
+        // instead.
         macro_rules! element {
             ($ins:ident, $raw:ident, |$data:ident, $index:ident| $body:expr) => {{
                 let index = at!(i32, $ins.b) as u32;
@@ -466,7 +467,7 @@ impl Machine {
                                     for one in &site.moves {
                                         one.over_plain(base, params);
                                     }
-                                    // The pushed call owns the code and keeps it alive.
+                                    // The pushed call owns the code, so the code stays alive.
                                     code = entered;
                                     (pc, memory) = ((*entered).instructions.as_ptr(), of_object);
                                     depth += 1;

@@ -1,6 +1,6 @@
-//! Memory limits of script values. One limit applies to one value, and another limit applies to all values that a run creates. Checks run
-//! before an array grows, a string is built or a library function returns a value. A further check follows each operation that may have
-//! allocated memory. A script therefore fails with an error before the process runs out of memory.
+//! Memory limits of script values. One limit applies to each single value. A second limit applies to all values together that a run
+//! creates. Checks run before an array grows, a string is built or a library function returns a value. A further check follows each
+//! operation that may have allocated memory. A script therefore fails with an error before the process runs out of memory.
 //!
 //! The running machine stores the limits per thread, because library functions have no access to the machine.
 
@@ -11,10 +11,10 @@ use alcedo_reflect::containers::Keyed;
 use alcedo_reflect::held;
 use alcedo_reflect::values::ptr::Ptr;
 
-/// Limit of one value while no machine runs. Also the default limit of a machine.
+/// Limit of one value while no machine runs. A machine also has this limit by default.
 pub(crate) const DEFAULT: usize = 256 << 20;
 
-/// Default limit of all values together.
+/// Default limit of the sizes of all values together.
 pub(crate) const DEFAULT_OF_ALL: usize = 1 << 30;
 
 /// Current limits of the thread.
@@ -39,7 +39,7 @@ thread_local! {
     static LIMIT: Cell<Limit> = const { Cell::new(Limit { one: DEFAULT, all: usize::MAX, base: 0 }) };
 }
 
-/// Guard of the limits. The drop restores the previous limits.
+/// Guard of the limits. Dropping this value restores the previous limits.
 pub(crate) struct Limited(Limit);
 
 /// Sets the limits of one value and of all values. `base` is the number of bytes held at the start of the run.
@@ -70,14 +70,14 @@ fn check(what: &str, bytes: u64, more: u64) -> Result<(), CallError> {
     }
 }
 
-/// Returns true if the total allocation of the run is within the limit.
+/// Returns true if the total allocation of the run is within its limit.
 #[inline]
 pub(crate) fn is_kept() -> bool {
     let limit = LIMIT.get();
     limit.allocated() <= limit.all
 }
 
-/// Returns the error for an exceeded total.
+/// Returns the error for a run whose total allocation exceeds the limit.
 #[cold]
 pub(crate) fn not_kept() -> CallError {
     let limit = LIMIT.get();
@@ -108,7 +108,7 @@ pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError>
     Ok(())
 }
 
-/// Checks the size of the temporary copy of all elements for a sort.
+/// Checks the size of the temporary copy of all elements that a sort makes.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] if a limit is exceeded.
@@ -117,7 +117,7 @@ pub(crate) fn copies(count: u32, size: usize) -> Result<(), CallError> {
     check("copies of all elements", bytes, bytes)
 }
 
-/// Checks the growth of a set or map by one element. An existing key needs no check.
+/// Checks the growth of a set or map by one element. If the key already exists, the limit does not apply.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] if a limit is exceeded.

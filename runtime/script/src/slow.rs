@@ -1,4 +1,4 @@
-//! Operations that need more than a few machine instructions: strings, structs, conversions, casts, places with several steps, and new
+//! Operations for which one linked instruction is not enough: strings, structs, conversions, casts, places with several steps, and new
 //! objects. The module [`intrinsic`](crate::intrinsic) contains the operations on containers.
 
 use alcedo_abi::kinds::PropertyKind;
@@ -150,7 +150,7 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
     }
 }
 
-/// Copies a value, and adds the cost of the copy.
+/// Copies a value, and adds the cost of this copy.
 fn copy(to: PtrMut<'_>, from: Ptr<'_>) {
     cost::add(cost::of(from));
     to.copy_from(from);
@@ -213,7 +213,7 @@ fn unary(op: &Unary, from: Ptr<'_>) -> Result<Value, CallError> {
     }
 }
 
-/// Returns the class of an object. Returns `other` for a missing object.
+/// Returns the class of an object. Returns `other` if the object does not exist.
 fn class_of(world: &World, object: ObjectHandle, other: Name) -> Value {
     let class = world.objects.class(object);
     Value::SubclassOf(class.map_or(other, |class| world.names.intern(&class.path)))

@@ -1,4 +1,4 @@
-//! Vectors and rotators: structs of three consecutive numbers of one kind. Operators read and write these numbers directly.
+//! Vectors and rotators: structs of three consecutive numbers of one kind. Operators read and write these three numbers directly.
 #![expect(unsafe_code, reason = "reads and writes numbers in registers")]
 #![expect(clippy::unnecessary_cast, reason = "only some kinds of numbers are of the type already")]
 
@@ -8,7 +8,7 @@ use alcedo_uc::hir::{Num, Op};
 use crate::number::with_num;
 use crate::value::triple_of;
 
-/// Returns the number kind of a vector or rotator struct with consecutive numbers.
+/// Returns the number kind of a vector or rotator struct whose numbers are consecutive. Returns `None` for all other types.
 pub(crate) fn kind_of(ty: &PropertyType) -> Option<Num> {
     let PropertyType::Struct(of) = ty else { return None };
     let num = triple_of(of)?;
@@ -28,9 +28,9 @@ pub(crate) enum TripleOp {
     Turned(Op, Num, Num),
     Negative(Num),
     Converted(Num, Num),
-    /// Rotator of the second kind that points along a vector of the first kind.
+    /// Rotator with the second number kind that points along a vector with the first kind.
     RotatorOf(Num, Num),
-    /// Unit vector of the second kind along a rotator of the first kind.
+    /// Unit vector with the second number kind along a rotator with the first kind.
     DirectionOf(Num, Num),
     /// True if a component is nonzero.
     IsNotZero(Num),
@@ -138,12 +138,12 @@ unsafe fn write(to: *mut u8, num: Num, of: [f64; 3]) {
     });
 }
 
-/// Converts an angle to radians. Integer angles have 65536 units per turn; float angles are in degrees.
+/// Converts an angle to radians. An integer angle has 65536 units per turn. A float angle is in degrees.
 fn radians(angle: f64, num: Num) -> f64 {
     if num.is_float() { angle.to_radians() } else { angle * (std::f64::consts::TAU / 65536.0) }
 }
 
-/// Returns the axes of the rotated coordinate system.
+/// Returns the three axes of the coordinate system that the rotator defines.
 pub(crate) fn axes(rotator: [f64; 3], num: Num) -> [[f64; 3]; 3] {
     let [pitch, yaw, roll] = rotator.map(|angle| radians(angle, num));
     let ((sp, cp), (sy, cy), (sr, cr)) = (pitch.sin_cos(), yaw.sin_cos(), roll.sin_cos());

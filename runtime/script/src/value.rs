@@ -47,10 +47,10 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
     cast! { U8, u8; U16, u16; U32, u32; U64, u64; I8, i8; I16, i16; I32, i32; I64, i64; F32, f32; F64, f64; }
 }
 
-/// Converts a constant to a value of this type.
+/// Converts a constant to a value of this type, with access to the names and objects of the world.
 ///
 /// # Errors
-/// Returns a message if the constant has no value in the type.
+/// Returns a message if the constant has no equivalent in the type.
 pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Result<Value, String> {
     let refused = || format!("{value:?} is not a {ty}");
     let to_num = |number: Number| Num::of(ty.kind()).map(|num| to_num(number, num)).ok_or_else(refused);
@@ -105,7 +105,7 @@ pub(crate) fn text_value(text: &str, ty: &PropertyType, world: &World) -> Option
     })
 }
 
-/// Returns the string in a value of a string type, or the text of a name.
+/// Returns the string in a value of a string type. Returns the text of a name. Returns `None` for all other values.
 pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     Some(match value {
         Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => text.clone(),
@@ -115,7 +115,7 @@ pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     })
 }
 
-/// Returns the number kind of a vector or rotator: a struct of three numbers.
+/// Returns the number kind of a struct with three numbers of one kind. Vectors and rotators are such structs.
 pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     let [one, two, three] = of.fields() else { return None };
     let num = Num::of(one.ty.kind())?;
@@ -160,7 +160,7 @@ fn four(value: f64) -> String {
     format!("{value:.4}")
 }
 
-/// Parses a string. Invalid input yields the zero value.
+/// Parses a string as a value of this type. Returns the zero value for invalid input.
 pub(crate) fn from_text(text: &str, ty: &PropertyType, world: &World) -> Value {
     if let Some(value) = text_value(text, ty, world) {
         return value;
@@ -226,7 +226,7 @@ fn leading_float(text: &str) -> f64 {
     text[..end].parse().unwrap_or_default()
 }
 
-/// Converts a number to an enum value. A number that matches no entry is kept.
+/// Converts a number to an enum value. Keeps a number that matches no entry.
 pub(crate) fn to_enum(number: Number, ty: &PropertyType) -> Value {
     let (PropertyType::Enum(of), Number::Whole(it)) = (ty, number) else { return Value::zero(ty) };
     Value::Enum(of.value(it))

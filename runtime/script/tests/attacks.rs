@@ -1,4 +1,4 @@
-//! Tests errors in the middle of an operation, and operations over the limits. The machine reports an error and stays
+//! Tests errors in the middle of an operation, and operations over the limits. In each case, the machine must report an error and stay
 //! usable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::package::Scripts;
 use crate::support::{path, stage, test_function, try_stage};
 
-/// Creates a class `Robot` with this body, and an object of the class.
+/// Creates a class `Robot` with this body. Returns the world and an object of the class.
 fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
     let scripts = Scripts::with_limits(limits);
     let text = format!("class Robot extends Machine;\n{body}");
@@ -53,7 +53,7 @@ fn an_order_that_panics_leaves_no_call_behind() {
     assert_eq!(scripts.outcome(robot, "Fine"), "3");
 }
 
-/// Log that calls a function with each line.
+/// Log that calls a function for each line.
 struct Log<F>(F);
 
 impl<F: Fn(String) + 'static> Subscriber for Log<F>

@@ -42,7 +42,7 @@ fn fib() -> TestFunction {
     ])
 }
 
-/// Recurses without end; the argument increases with each call.
+/// Recurses without end. The argument increases with each call.
 fn deeper() -> TestFunction {
     let mut deeper = test_function("deeper", &[I32], None);
     let next = deeper.register(I32);
@@ -126,7 +126,7 @@ fn properties_of_the_object_itself_are_read_and_written() {
         ObjectHandle::NONE,
         0,
     );
-    // A call on an object of another class is refused before any code runs.
+    // The machine rejects a call on an object of another class before the code runs.
     assert!(matches!(stage.call(other, "load", &[]), Err(CallError::WrongClass { .. })));
     stage.world.objects.release(robot);
     assert!(matches!(stage.call(robot, "load", &[]), Err(CallError::Stale { .. })));

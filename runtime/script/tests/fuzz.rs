@@ -1,5 +1,5 @@
-//! Tests bytecode with random changes, which must be refused or run. No change causes a panic, and the machine stays usable.
-//! The changed code is compiled from real source, so the loader accepts much of it.
+//! Tests bytecode with random changes. The loader must reject the changed code, or the code must run. No change causes a panic, and the
+//! machine stays usable. The changed code is compiled from real source, so the loader accepts much of it.
 
 use alcedo_reflect::testing::{Dice, fuzz};
 use alcedo_reflect::thunk::ParamBlock;

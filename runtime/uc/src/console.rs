@@ -1,4 +1,4 @@
-//! Script input of consoles: classification of typed text, and completion of names.
+//! Script input of consoles: classifies typed text, and completes names.
 
 use alcedo_reflect::types::Types;
 
@@ -31,8 +31,8 @@ pub enum Snippet {
     Invalid(Vec<Diagnostic>),
 }
 
-/// Classifies a text by its syntax. To run a value, compile `function string Run() { return string(…); }` in a class. To run statements,
-/// compile `function Run() { … }`. The checker applies its usual rules to this class.
+/// Classifies a text by its syntax. A console can run a value by compiling `function string Run() { return string(…); }` in a class. It can
+/// run statements by compiling `function Run() { … }`. The checker applies its usual rules to this class.
 ///
 /// # Examples
 /// ```
@@ -65,8 +65,8 @@ fn is_open(text: &str) -> bool {
     }
 }
 
-/// Returns the sorted completions of the last identifier in a text. After a dot, completes members of the value before the dot. Otherwise,
-/// completes members of the class and library functions. Must be called on the game thread.
+/// Returns the sorted completions of the last identifier in a text. After a dot, completes members of the value before the dot. In all
+/// other positions, completes members of the class, and library functions. Must be called on the game thread.
 pub fn complete(text: &str, class: &str, types: &Types, options: &Options) -> Vec<String> {
     let word_start = text
         .rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
@@ -78,7 +78,8 @@ pub fn complete(text: &str, class: &str, types: &Types, options: &Options) -> Ve
     names.into_iter().filter(|name| name.to_ascii_lowercase().starts_with(&word)).collect()
 }
 
-/// Returns the expression at the end of the text: identifiers, dots and the contents of parentheses and brackets.
+/// Returns the expression at the end of the text. Such an expression consists of identifiers, dots, and the contents of parentheses and
+/// brackets.
 fn value_before(text: &str) -> &str {
     let mut depth = 0_u32;
     let mut start = text.len();

@@ -21,7 +21,7 @@ use crate::source::{Source, Span};
 pub enum Severity {
     /// Prevents compilation of the package.
     Error,
-    /// Allows compilation of the package. Some text of the source has no effect.
+    /// Allows compilation of the package, although some text of the source has no effect.
     Warning,
 }
 
@@ -73,8 +73,8 @@ impl Diagnostic {
         Self { id, severity, file, span, line: 0, column: 0, message, label, other: None, hint }
     }
 
-    /// Creates an error of a host. The location is the first occurrence of `name` after the start of a line. `at` is the index of the
-    /// source, and the line, from 1.
+    /// Creates an error that a host reports. `at` contains the index of the source, and the line, from 1. The location of the error is the
+    /// first occurrence of `name` after the start of this line.
     #[must_use]
     pub fn at_name(id: &'static str, sources: &[Source], at: (usize, u32), name: &str, message: String) -> Self {
         let (file, line) = at;
@@ -162,7 +162,8 @@ impl Diagnostic {
         }
         let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(MAX_LINE_LEN + 40);
         let drawn = renderer.render(&[group]);
-        // Rendered lines have expanded tabs and may be truncated. The columns of the source therefore replace the rendered columns.
+        // The rendered columns may be wrong, because tabs are expanded and long lines are truncated. The columns of the source replace
+        // them.
         let others = other.iter().map(|(other, _)| other.column);
         let mut columns = std::iter::once(place.column).chain(others);
         let lines: Vec<_> = drawn.lines().map(|line| with_column(line.trim_end(), &mut columns)).collect();

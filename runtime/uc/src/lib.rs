@@ -1,7 +1,7 @@
-//! Front end for a subset of UnrealScript. Converts source files to a tree whose names and types are resolved against reflection. This
-//! crate is independent of the machine that runs the tree, and of modules.
+//! Front end for a subset of UnrealScript. Converts source files to a tree. Names and types in this tree are resolved against reflection.
+//! This crate depends on neither the machine that runs the tree nor on modules.
 //!
-//! [`Source::decode`] decodes bytes, [`parse`] builds the syntax tree. All functions are pure and perform no I/O.
+//! [`Source::decode`] decodes the bytes of a file. [`parse`] builds the syntax tree. All functions are pure and perform no I/O.
 #![forbid(unsafe_code)]
 
 pub mod ast;

@@ -1,5 +1,5 @@
-//! Names that a package declares and mentions. They are collected before the check of the package. Hosts use these names to order the
-//! declaration of packages.
+//! Names that a package declares and mentions. Hosts collect these names before the check of a package, to determine the order in which
+//! packages are declared.
 
 use std::collections::BTreeSet;
 
@@ -29,11 +29,12 @@ pub struct Outline {
     pub classes: Vec<hir::Path>,
     /// Paths of declared delegates: `/Script/Package.Class:Name`.
     pub delegates: Vec<hir::Path>,
-    /// Names that other packages use for the declarations, in lower case. Contains types (each with and without the package name and a
+    /// Names under which other packages use the declarations, in lower case. Contains types (each with and without the package name and a
     /// dot), delegates, enum entries, and entry counts.
     pub names: BTreeSet<String>,
-    /// All identifiers and components of quoted names in the files, in lower case, and pairs of identifiers joined by a dot. A name outside
-    /// this set cannot be a dependency. The package's own type names are omitted, because they refer to the package's own types.
+    /// Names that occur in the files, in lower case: identifiers, components of quoted names, and pairs of identifiers joined by a dot. A
+    /// name outside this set cannot be a dependency. The package's own type names are omitted, because they refer to the package's own
+    /// types.
     pub mentions: BTreeSet<String>,
 }
 
@@ -92,7 +93,7 @@ impl Outline {
         }
     }
 
-    /// Adds a type and its names. Returns its path.
+    /// Adds a type and the names under which other packages use it. Returns the path of the type.
     fn add_type(&mut self, package: &str, name: &Ident) -> hir::Path {
         let path: hir::Path = format!("/Script/{package}.{}", name.text).into();
         self.types.push(path.clone());

@@ -1,4 +1,4 @@
-//! Source text of a file, decoded from the bytes of the file. Old class files are Latin-1 or UTF-16; new class files are UTF-8.
+//! Source text of a file, decoded from bytes. Old class files have the encoding Latin-1 or UTF-16. New class files have the encoding UTF-8.
 
 /// Maximum size of a file in bytes. Larger files are rejected without decoding.
 pub const MAX_FILE_SIZE: usize = 8 << 20;
@@ -56,7 +56,7 @@ pub struct Source {
     pub name: String,
     /// Decoded text.
     pub text: String,
-    /// Offset of the first invalid character. Decoding replaces each invalid character by `U+FFFD`.
+    /// Offset of the first `U+FFFD` in the text. Decoding writes this character for invalid bytes.
     pub broken: Option<u32>,
     /// Size in bytes of a file that exceeds [`MAX_FILE_SIZE`]. The text of such a file is empty.
     pub too_large: Option<usize>,
@@ -73,7 +73,7 @@ impl Source {
         Self { name: name.to_owned(), text, broken, too_large: None, lines }
     }
 
-    /// Decodes the bytes of a file. Decoding never fails.
+    /// Decodes the bytes of a file. Decoding always succeeds. The byte order mark or the first bytes determine the encoding.
     ///
     /// # Examples
     /// ```

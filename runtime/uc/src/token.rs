@@ -1,4 +1,4 @@
-//! Lexer. Tokens are read on demand: metadata between `<` and `>`, and C++ code in braces, consist of different tokens.
+//! Lexer. Tokens are read on demand, because metadata between `<` and `>`, and C++ code in braces, consist of different tokens.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     #[regex(r"[0-9]+[eE][+-]?[0-9]+[fF]?")]
     #[regex(r"[0-9]+[fF]")]
     Float,
-    /// Number with directly following letters: `12ab`.
+    /// A number that letters follow without a space: `12ab`.
     #[regex(r"[0-9]+[A-Za-z_][A-Za-z0-9_]*", priority = 2)]
     BadNumber,
     #[regex(r#""([^"\\\r\n]|\\[^\r\n])*""#)]
@@ -141,7 +141,7 @@ pub(crate) enum Kind {
     End,
 }
 
-/// Returns a word in lower case. Uses the buffer if the word is short enough.
+/// Returns a word in lower case. Uses the buffer if the word fits in the buffer.
 pub(crate) fn lower<'b>(word: &str, buffer: &'b mut [u8; 64]) -> Cow<'b, str> {
     match buffer.get_mut(..word.len()) {
         Some(lower) => {
@@ -158,7 +158,7 @@ fn block_comment(lexer: &mut logos::Lexer<'_, Kind>) {
     lexer.bump(comment_end(rest).unwrap_or(rest.len()));
 }
 
-/// Returns the end of a comment whose start precedes the text. Returns `None` if the comment is unterminated.
+/// Returns the end of a comment. The text starts after the start of the comment. Returns `None` if the comment is unterminated.
 fn comment_end(text: &str) -> Option<usize> {
     let (bytes, mut depth, mut at) = (text.as_bytes(), 1_usize, 0);
     while depth > 0 {
@@ -186,7 +186,7 @@ pub(crate) struct Token {
 /// Token stream of a text with lookahead.
 pub(crate) struct Tokens<'s> {
     text: &'s str,
-    /// Offset of the next token to read. Tokens in `ahead` precede this offset.
+    /// Offset of the next token to read. This token follows the tokens in `ahead`.
     at: usize,
     ahead: VecDeque<Token>,
     /// Span of an unterminated comment.
@@ -198,7 +198,7 @@ impl<'s> Tokens<'s> {
         Self { text, at: 0, ahead: VecDeque::new(), open_comment: None }
     }
 
-    /// Returns the token after the next `n` tokens. No token is consumed.
+    /// Returns the token after the next `n` tokens without consuming tokens.
     pub(crate) fn peek(&mut self, n: usize) -> Token {
         while self.ahead.len() <= n {
             let token = self.read();
@@ -207,7 +207,7 @@ impl<'s> Tokens<'s> {
         self.ahead[n]
     }
 
-    /// Consumes the next token. At the end, always returns `End`.
+    /// Consumes the next token. At the end of the text, always returns `End`.
     pub(crate) fn next(&mut self) -> Token {
         self.peek(0);
         let token = self.ahead.pop_front().unwrap_or(self.end());

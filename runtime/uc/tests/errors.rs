@@ -1,12 +1,11 @@
-//! Tests programs with errors. The file `NAME.stderr` contains the messages of a program, either in the short form or
-//! rendered.
+//! Tests programs with errors. The file `NAME.stderr` contains the messages of a program, in the short form or rendered.
 
 use expect_test::expect_file;
 
 use crate::support::{checked, folder, listed, programs, rendered, sources};
 
-/// Programs whose messages are rendered. The programs cover all shapes of spans, secondary locations, help, other files and
-/// truncated lines.
+/// Programs whose messages are rendered. They cover all shapes of spans, secondary locations, help, locations in other files and truncated
+/// lines.
 const DRAWN: [&str; 10] = [
     "attack_places",
     "class_circle",

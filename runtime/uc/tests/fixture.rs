@@ -1,6 +1,6 @@
-//! World with the types that an engine would declare, for the test programs. The packages are `Engine` and `Test`. The classes
-//! range from `Object` to `PlayerController`. `Vector` and `Rotator` are as in Unreal Engine 3. There are also an interface, an
-//! enum, and a library of wildcard functions. The functions have no bodies, since the checker never calls them.
+//! World with the types that an engine would declare, for the test programs. The packages are `Engine` and `Test`. The classes range from
+//! `Object` to `PlayerController`. `Vector` and `Rotator` correspond to Unreal Engine 3. The world also contains an interface, an enum, and
+//! a library of wildcard functions. The functions have no bodies, because the checker calls no functions.
 
 use alcedo_abi::kinds::{PropertyKind as K, class_flags, function_flags, property_flags};
 use alcedo_reflect::World;
@@ -175,7 +175,7 @@ fn library() -> ClassDecl {
     class("Library", "Object", Vec::new(), functions)
 }
 
-/// Creates the world with all of these types.
+/// Creates the world.
 pub(crate) fn world() -> World {
     let world = World::new();
     for package in ["Engine", "Test"] {

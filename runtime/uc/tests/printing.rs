@@ -1,4 +1,4 @@
-//! Tests the printer: printed code parses without errors, and is printed again as the same code.
+//! Tests the printer. Printed code parses without errors, and printing the parsed code again returns equal code.
 
 use alcedo_uc::{Source, parse};
 

@@ -1,4 +1,4 @@
-//! Tests programs without errors. Each program is checked. If the first lines of the file list results, the test interpreter
+//! Tests programs without errors. The checker checks each program. If the first lines of the file list results, the test interpreter also
 //! runs the functions `Test…`.
 
 use alcedo_uc::Source;

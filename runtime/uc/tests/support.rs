@@ -20,7 +20,7 @@ pub(crate) fn programs(name: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the files of a program: each line `// file: Name.uc` starts another file.
+/// Returns the files of a program. Each line `// file: Name.uc` starts a further file.
 pub(crate) fn sources(path: &Path) -> Vec<Source> {
     let text = Source::decode("", &std::fs::read(path).expect("a file")).text;
     let stem = path.file_name().and_then(|name| name.to_str()).expect("a name");
@@ -54,8 +54,8 @@ pub(crate) fn rendered(messages: &[Diagnostic], sources: &[Source]) -> String {
     drawn.join("\n\n") + "\n"
 }
 
-/// Formats all messages in the short form of the `.stderr` files. Each message is one line with location, marked source text, id,
-/// message and label. A line for each secondary location and help follows. [`rendered`] also returns the source line.
+/// Formats all messages in the short form of the `.stderr` files. Each message is one line with location, marked source text, id, message
+/// and label. Each secondary location and help adds a line. [`rendered`] also returns the source lines.
 pub(crate) fn listed(messages: &[Diagnostic], sources: &[Source]) -> String {
     let place = |file: usize, span: Span| match sources.get(file) {
         Some(source) => {

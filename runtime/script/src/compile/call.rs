@@ -1,11 +1,11 @@
-//! Compiles calls. Arguments are evaluated from left to right. Out values are copied to their places after the call.
+//! Compiles calls. Arguments are evaluated from left to right. After the call, out values are copied back to their places.
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
 use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
-/// Copy of an out value back to its place after the call.
+/// Pending copy of an out value back to its place. The copy follows the call.
 struct Back {
     from: Reg,
     to: Location,
@@ -22,7 +22,7 @@ impl FunctionCompiler {
         let out_count = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
-            // A write of an out value may change the path to another out value. Several out arguments therefore count as later writes.
+            // A write of one out value may change the path to another out value. Two or more out arguments therefore count as later writes.
             let written = later || out_count > 1;
             args.push(match arg {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
@@ -82,7 +82,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns the index of the wildcard argument that the thunk accesses without a copy. Out arguments are preferred.
+    /// Returns the index of the wildcard argument that the thunk accesses without a copy. Prefers out arguments.
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
         // An argument in a local may overlap the written argument. The thunk must then read a copy.
@@ -92,7 +92,7 @@ impl FunctionCompiler {
         found.clone().find(|at| is_out(call, *at)).or_else(|| found.next())
     }
 
-    /// Returns true if the path to the place uses the register.
+    /// Returns true if the access path of the place uses the register.
     pub(super) fn needs(&self, to: &Location, reg: Reg) -> bool {
         let same = |one: Reg| self.whole(one) == self.whole(reg);
         match to {
@@ -129,7 +129,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Copies arguments that overlap a written argument.
+    /// Copies each argument that overlaps an argument to which the call writes.
     fn copy_overlapping(&mut self, call: &Call, args: &mut [Argument]) {
         let written = |compiler: &Self, at: usize| match (&args[at], &call.args[at]) {
             (Argument::Out(reg), _) => Some(compiler.whole(*reg)),
@@ -188,7 +188,7 @@ fn arg_expr(arg: &Arg) -> Option<&Expr> {
     }
 }
 
-/// Returns the type that the conversion of an out argument results in: a number, a string or a triple.
+/// Returns the result type of a conversion of an out argument: a number, a string or a triple.
 fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
         Conversion::Num(_, to) => Type::Num(*to),

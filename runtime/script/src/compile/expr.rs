@@ -8,7 +8,7 @@ use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{At, Ins, Reg};
 
 impl FunctionCompiler {
-    /// Evaluates an expression and returns its register. The caller must not write to this register.
+    /// Evaluates an expression. Returns the register with its value. The caller must not write to this register.
     pub(super) fn expr(&mut self, expr: &Expr) -> Reg {
         self.line = expr.line;
         match &expr.kind {
@@ -38,7 +38,8 @@ impl FunctionCompiler {
         temp
     }
 
-    /// Creates a vector or rotator. The compiler does not know the struct, so the last name in the type path determines the field names.
+    /// Creates a vector or rotator. The compiler has no access to the struct. The last name in the type path therefore determines the field
+    /// names.
     fn triple(&mut self, of: &[f64; 3], ty: &Type) -> Option<Reg> {
         let Type::Struct(path) = ty else { return None };
         let names = match path.rsplit('.').next() {
@@ -99,7 +100,7 @@ impl FunctionCompiler {
             }
             ExprKind::Step { place, up, post: true } => {
                 let location = self.location(place, false);
-                // The path to the place may use the target register, as in `i = a[i]++`.
+                // The access path of the place may use the target register, as in `i = a[i]++`.
                 if matches!(location, Location::At(_)) && !self.is_temp(to) && self.needs(&location, to) {
                     let before = self.load(&location, &place.ty);
                     let kept = self.copied(before, &place.ty);
@@ -109,7 +110,7 @@ impl FunctionCompiler {
                 }
                 let before = self.load(&location, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
-                // The target may be the place itself. `i = i++` keeps the old value.
+                // The target may be the place itself. `i = i++` does not change `i`.
                 if !matches!(location, Location::In(reg) if reg == to) {
                     self.step_at(&location, place, *up);
                 }
@@ -223,7 +224,7 @@ impl FunctionCompiler {
     /// Applies an operator to a place. Returns the register of the new value.
     fn change(&mut self, op: &Binary, location: &Location, ty: &Type, by: (Reg, &Type)) -> Reg {
         let before = self.load(location, ty);
-        // If the place is a register, writes the result directly to the register.
+        // If the place is a register, the result is written directly to this register.
         let to = match location {
             Location::In(reg) => *reg,
             Location::At(_) => self.temp(ty),
@@ -246,7 +247,8 @@ impl FunctionCompiler {
         self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
     }
 
-    /// Compiles a condition. Returns the jumps that are executed if the condition equals `is`. Otherwise, execution continues.
+    /// Compiles a condition. Returns the jumps that are taken if the condition equals `is`. For the opposite value, execution continues
+    /// after the condition.
     pub(super) fn branch(&mut self, condition: &Expr, is: bool) -> Vec<At> {
         self.line = condition.line;
         match &condition.kind {
@@ -254,7 +256,7 @@ impl FunctionCompiler {
             ExprKind::And(left, right) | ExprKind::Or(left, right) => {
                 let is_and = matches!(condition.kind, ExprKind::And(..));
                 if is_and == is {
-                    // Jumps only if both operands of the expression equal `is`.
+                    // Jumps only if both operands equal `is`.
                     let past = self.branch(left, !is);
                     let jumps = self.branch(right, is);
                     past.into_iter().for_each(|jump| self.patch_jump(jump));

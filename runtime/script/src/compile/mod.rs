@@ -1,5 +1,5 @@
-//! Compiler from the checked tree to bytecode. Compiles one function at a time without access to the world. The loader verifies the
-//! bytecode: a mistake here causes a rejection, never an invalid address.
+//! Compiler from the checked tree to bytecode. Compiles one function at a time, without access to the world. The loader verifies the
+//! bytecode. A mistake in this compiler therefore causes a rejection, but never an invalid address.
 
 mod call;
 mod expr;
@@ -16,8 +16,8 @@ use rustc_hash::FxHashMap;
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
 
-/// Compiles all functions of a package that have a body. Pass the result to [`Machine::load`](crate::Machine::load) after the types of the
-/// package are declared. Moves bodies out of the package to limit peak memory.
+/// Compiles all functions of a package that have a body. Declare the types of the package, then pass the result to
+/// [`Machine::load`](crate::Machine::load). Moves the bodies out of the package to limit peak memory.
 ///
 /// # Errors
 /// Returns an error for each function that exceeds a limit of the bytecode format.
@@ -58,7 +58,7 @@ pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<Comp
     if errors.is_empty() { Ok(made) } else { Err(errors) }
 }
 
-/// Compiles one function after another, and reuses its buffers.
+/// Compiles functions one after another, and reuses its buffers for each function.
 #[derive(Default)]
 pub(super) struct FunctionCompiler {
     code: FunctionCode,
@@ -66,9 +66,9 @@ pub(super) struct FunctionCompiler {
     locals: Reg,
     params: Reg,
     kinds: Vec<Kind>,
-    /// Temporary registers that the current statement uses. Each register has the index of its type.
+    /// Temporary registers that the current statement uses, each with the index of its type.
     used: Vec<(usize, Reg)>,
-    /// Existing registers of fields, by the register of the struct.
+    /// Registers of struct fields that already exist, by the register of the struct.
     fields: FxHashMap<Reg, Vec<(String, Reg)>>,
     constants: FxHashMap<(usize, Key), Reg>,
     places: FxHashMap<Place, u16>,
@@ -80,7 +80,7 @@ pub(super) struct FunctionCompiler {
 struct Kind {
     ty: Type,
     text: TypeText,
-    /// Free temporary registers of the type.
+    /// Temporary registers of this type that are not in use.
     free: Vec<Reg>,
 }
 
@@ -105,7 +105,7 @@ impl Key {
     }
 }
 
-/// Jumps out of a loop or `switch`. Their targets are not yet known.
+/// Jumps out of a loop or `switch`. Their targets are filled in at its end.
 #[derive(Default)]
 struct Loop {
     breaks: Vec<At>,
@@ -169,7 +169,7 @@ impl FunctionCompiler {
                 self.patch_jump(jump);
                 self.end_statement();
             } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
-                // An omitted fixed array starts with its elements. Zero bytes would represent an empty array.
+                // An omitted fixed array starts with all its elements. Zero bytes would represent an empty array.
                 let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
                 self.patch_jump(jump);
@@ -293,7 +293,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Moves the list of used temporaries to the caller. The temporaries stay reserved until the caller releases them.
+    /// Moves the list of used temporaries to the caller. The temporaries stay reserved while the caller holds this list.
     fn keep(&mut self) -> Vec<(usize, Reg)> {
         std::mem::take(&mut self.used)
     }
@@ -319,7 +319,7 @@ impl FunctionCompiler {
         matches!(self.code.registers.get(usize::from(reg)), Some(Register::Const { .. }))
     }
 
-    /// Returns the register of the outermost struct that contains a field register. Other registers are returned unchanged.
+    /// Returns the register of the outermost struct that contains a field register. Returns all other registers unchanged.
     fn whole(&self, reg: Reg) -> Reg {
         match self.code.registers.get(usize::from(reg)) {
             Some(Register::Field { of, .. }) => self.whole(*of),
@@ -337,7 +337,7 @@ impl FunctionCompiler {
         if at < self.params { at } else { self.locals + (at - self.params) }
     }
 
-    /// Returns a register with this value that is not a constant, for operands that must be in the frame.
+    /// Returns a register with this value in the frame. Constants are not in the frame, so a constant is copied to a temporary.
     fn in_frame(&mut self, reg: Reg, ty: &Type) -> Reg {
         if self.is_constant(reg) { self.copied(reg, ty) } else { reg }
     }
@@ -349,14 +349,14 @@ impl FunctionCompiler {
         to
     }
 
-    /// Evaluates an expression into a register. Later writes do not change the value of this register.
+    /// Evaluates an expression into a register. If `later_writes` is true, this register keeps its value during later writes.
     fn safe(&mut self, expr: &Expr, later_writes: bool) -> Reg {
         let reg = self.expr(expr);
         let is_safe = !later_writes || self.is_constant(reg) || self.is_temp(reg);
         if is_safe { reg } else { self.copied(reg, &expr.ty) }
     }
 
-    /// Variant of [`FunctionCompiler::safe`] for operands that must not be constants.
+    /// Variant of [`FunctionCompiler::safe`] whose result is never a constant.
     fn operand(&mut self, expr: &Expr, later_writes: bool) -> Reg {
         let reg = self.safe(expr, later_writes);
         self.in_frame(reg, &expr.ty)

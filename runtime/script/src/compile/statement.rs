@@ -117,7 +117,7 @@ impl FunctionCompiler {
             }
             location @ Location::At(_) => {
                 let from = self.expr(value);
-                // Values that are not structs or arrays need a register in the frame for a store.
+                // A store requires a source register in the frame, except for structs and arrays.
                 let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
                     from
                 } else {
@@ -141,7 +141,7 @@ impl FunctionCompiler {
             Type::Array(of) | Type::Fixed(of, _) => (**of).clone(),
             other => other.clone(),
         };
-        // These registers stay reserved during the compilation of the body. Temporaries of the body therefore use different registers.
+        // These registers stay reserved while the body is compiled. Temporaries of the body therefore use different registers.
         let location = self.location(array, true);
         let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
         let held = self.keep();

@@ -143,7 +143,7 @@ fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result
     Ok(())
 }
 
-/// Checks that the item has the element type. The checker of sources ensures this, but bytecode is untrusted.
+/// Checks that the item has the element type of the array. The source checker has verified the types, but bytecode is untrusted.
 fn check_item(frame: &Frame<'_>, target: Param, item: Param) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
     let found = &frame.property(item).ty;
@@ -243,7 +243,7 @@ fn shuffle(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Finds a field by display name. If no display name matches, searches by name.
+/// Finds a field by display name. If no display name matches, finds the field by name.
 pub(super) fn field_named<'a>(of: &'a StructType, name: &str) -> Option<&'a Property> {
     let by_display = of.fields().iter().find(|field| *field.display == *name);
     by_display.or_else(|| of.fields().iter().find(|field| *field.text == *name))

@@ -1,4 +1,4 @@
-//! Builders for function declarations.
+//! Builders for the function declarations of the library.
 
 use std::rc::Rc;
 
@@ -56,8 +56,7 @@ pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> Cal
     CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
 
-/// Declares a parameter of a Rust type. A `String` parameter is declared `coerce`: the parameter accepts any value that converts to a
-/// string.
+/// Declares a parameter of a Rust type. A `String` parameter is declared `coerce`, so it accepts any value that converts to a string.
 pub(super) fn param<T: Declared>(name: &str) -> PropertyDecl {
     let mut param = PropertyDecl::new(name, T::KIND).of_type(T::PATH);
     if T::KIND == PropertyKind::STRING {
@@ -74,7 +73,7 @@ pub(super) fn out(param: PropertyDecl) -> PropertyDecl {
     param.with_flags(property_flags::OUT)
 }
 
-/// Metadata keys of functions that list parameters which accept several types.
+/// Metadata keys that list the wildcard parameters of a function. A wildcard parameter accepts several types.
 const WILDCARDS: [&str; 3] = ["array_parm", "array_type_dependent_params", CUSTOM_STRUCT];
 const CUSTOM_STRUCT: &str = "custom_struct_param";
 
@@ -117,10 +116,10 @@ pub(super) fn any_struct(name: &str) -> PropertyDecl {
     wildcard(PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct"), CUSTOM_STRUCT)
 }
 
-/// Thunk that receives the world instead of the hook context.
+/// Body of a library function. Receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
-/// Declares a function with a custom thunk. Its metadata lists its wildcards by key.
+/// Declares a function with a custom thunk. Its metadata lists its wildcard parameters.
 pub(super) fn custom(name: &str, doc: &str, mut params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
     let mut wildcards: Vec<(String, String)> = Vec::new();
     for param in &mut params {
@@ -138,7 +137,7 @@ pub(super) fn custom(name: &str, doc: &str, mut params: Vec<PropertyDecl>, body:
     decl
 }
 
-/// Reads the only argument, a container. Returns the number of its elements.
+/// Reads the only argument, which is a container. Returns the number of its elements.
 pub(super) fn stepped_len<K: ArgumentKind>(frame: &mut Frame<'_>) -> Result<u32, CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;
@@ -172,7 +171,7 @@ pub(super) fn action(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Bod
     decl
 }
 
-/// Declares a pure function of plain parameters: `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`.
+/// Declares a pure function whose parameters have Rust types: `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`.
 macro_rules! plain {
     ($name:literal, $doc:literal, || -> $result:ty $body:block) => {
         $crate::library::build::plain!($name, $doc, | | -> $result $body)

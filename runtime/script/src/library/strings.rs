@@ -162,8 +162,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     ]
 }
 
-/// Converts a string to lower case. If the lower case of a character has a different length, keeps the character, so that offsets do not
-/// change.
+/// Converts a string to lower case without changing offsets. Keeps each character whose lower case has a different length.
 fn folded(s: &str) -> String {
     let lower = |letter: char| {
         let mut lower = letter.to_lowercase();

@@ -1,6 +1,6 @@
 //! Loader: verifies the bytecode of a function against the current types, and translates it into linked code. For any input, linked code
-//! accesses only its own frame and the objects that the frame refers to. The interpreter therefore needs no further checks, and relies on
-//! the correctness of the linked code. This module contains no unsafe code.
+//! accesses only its own frame and the objects that the frame refers to. The interpreter relies on this property, and performs no further
+//! checks. This module contains no unsafe code.
 
 mod operators;
 mod places;
@@ -56,7 +56,7 @@ struct Linker<'a> {
 
 type Checked<T> = Result<T, String>;
 
-/// Links the body of `function`. `class` declares the function.
+/// Links the body of `function`. `class` is the class that declares the function.
 ///
 /// # Errors
 /// Returns [`LoadError`] if the code is invalid.
@@ -85,7 +85,7 @@ pub(crate) fn link(
         constants: Vec::new(),
     };
     let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
-    // Index of the first linked instruction for each instruction, used by jumps.
+    // For each instruction, index of its first linked instruction. Jumps need these indices.
     let mut begins = Vec::with_capacity(code.code.len());
     let mut jumps = Vec::new();
     for (at, ins) in code.code.iter().enumerate() {
@@ -97,7 +97,7 @@ pub(crate) fn link(
         }
         linker.lines.resize(linker.instructions.len(), line);
     }
-    // A final return prevents execution past the end.
+    // A final return ensures that execution never continues past the end.
     begins.push(linker.instructions.len() as u32);
     linker.emit(OpCode::Return, 0, 0, 0, 0, 0);
     linker.lines.push(code.lines.last().copied().unwrap_or_default());
@@ -130,7 +130,7 @@ pub(crate) fn link(
     })
 }
 
-/// Replaces a backward jump (a loop) by an operation that counts rounds. If a conditional jump has no counting variant, its target becomes
+/// Replaces a backward jump of a loop by an operation that counts rounds. If a conditional jump has no counting variant, its target becomes
 /// a new counting jump at the end of the code.
 fn back_jump(linker: &mut Linker<'_>, at: usize) {
     let ins = linker.instructions[at];
@@ -184,12 +184,12 @@ impl Linker<'_> {
         self.emit(OpCode::Slow, 0, 0, 0, at, 0);
     }
 
-    /// Returns true if none of the registers is a constant.
+    /// Returns true if all registers are in the frame. Constants are not in the frame.
     fn in_frame(&self, regs: &[Reg]) -> bool {
         regs.iter().all(|reg| matches!(self.register(*reg), Ok(LinkedRegister::Slot(_) | LinkedRegister::Part(..))))
     }
 
-    /// Links one instruction. Returns the target if the last emitted instruction is a jump.
+    /// Links one instruction. If the last emitted instruction is a jump, returns its target.
     fn instruction(&mut self, ins: &Ins) -> Checked<Option<At>> {
         match ins {
             Ins::Nop => self.emit(OpCode::Nop, 0, 0, 0, 0, 0),

@@ -204,7 +204,7 @@ impl Linker<'_> {
         Err(format!("{op:?} is not defined for a {} and a {}", self.type_of(left)?, self.type_of(right)?))
     }
 
-    /// Emits a triple operation. If all operands are in the frame, emits one instruction; otherwise, emits a slow operation.
+    /// Emits a triple operation. If all operands are in the frame, emits one instruction. Otherwise, emits a slow operation.
     fn make(&mut self, triple_op: TripleOp, to: Reg, left: Reg, right: Reg) -> Checked<()> {
         if !self.in_frame(&[left, right]) {
             let (to, left, right) = (self.slot(to)?, self.source(left)?, self.source(right)?);
@@ -353,7 +353,7 @@ fn is_same_delegate(one: &PropertyType, two: &PropertyType) -> bool {
     is_single(one) && is_single(two) && one.signature() == two.signature()
 }
 
-/// Returns the bits of a number, name or handle.
+/// Returns the bits of a number, name or handle. Returns `None` for all other values.
 fn bits(value: &Value) -> Option<u64> {
     Some(match value {
         Value::U8(it) => u64::from(*it),

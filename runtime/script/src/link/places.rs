@@ -1,4 +1,4 @@
-//! Links places. Verifies that each step of a path applies to the type of the previous step.
+//! Links places. Verifies that each step of an access path applies to the type that the previous step yields.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ impl Linker<'_> {
         Ok(OtherProperty { offset: property.offset, owner, property, checked_class: Cell::new(ClassId::NONE) })
     }
 
-    /// Links a place. Class default objects are read-only, so a written place in such an object is rejected.
+    /// Links a place. If `written` is true, rejects places in class default objects, because these objects are read-only.
     pub(super) fn place(&self, place: u16, written: bool) -> Checked<LinkedPlace> {
         let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("place {place} does not exist"))?;
         self.linked_place(place, written)
@@ -85,7 +85,7 @@ impl Linker<'_> {
         Ok(LinkedPlace { root, steps: steps.into(), property: at, initial })
     }
 
-    /// Returns the offset of a place in `self`. Returns `None` if the path contains an array element.
+    /// Returns the offset of a place in `self`. Returns `None` for other objects, and for a path with an array element.
     pub(super) fn in_self(place: &LinkedPlace) -> Option<u32> {
         let LinkedRoot::OfSelf(offset) = place.root else { return None };
         Self::fields(&place.steps).map(|more| offset + more)
@@ -108,7 +108,7 @@ impl Linker<'_> {
         self.access(Some(slot.offset), place, true, |place| Slow::Load(slot, place))
     }
 
-    /// Emits one instruction that reads the length of an array. Returns false if the place needs a slow operation.
+    /// Emits one instruction that reads the length of an array. Returns false without an instruction if the place needs a slow operation.
     pub(super) fn length(&mut self, to: Reg, place: u16) -> Checked<bool> {
         let place = self.place(place, false)?;
         if !matches!(place.property.ty, PropertyType::Array(_)) {
@@ -136,7 +136,7 @@ impl Linker<'_> {
         self.access(reg, place, false, |place| Slow::Store(place, source))
     }
 
-    /// Emits a load or store of a register. If the value is copied bytewise, emits one instruction; otherwise, emits a slow operation.
+    /// Emits a load or store of a register. If the value is copied bytewise, emits one instruction. Otherwise, emits a slow operation.
     fn access(
         &mut self,
         reg: Option<u16>,
@@ -186,12 +186,12 @@ impl Linker<'_> {
             return Some(Fast::InSelf(offset, size));
         }
         if let LinkedRoot::Of(object, _) = &place.root {
-            // The fast access reads zero bytes if the object is `None`. The initial value must therefore be zero.
+            // A fast access through `None` reads zero bytes. The initial value must therefore be zero.
             return Self::fields(&place.steps)
                 .filter(|_| place.initial.is_none())
                 .map(|more| Fast::Other(*object, size, more));
         }
-        // For fast access, the last step must be the only array element on the path.
+        // A fast access supports only one array element, as the last step of the path.
         let [first @ .., LinkedStep::Element { index: Source::Slot(index), size: row, .. }] = &*place.steps else {
             return None;
         };

@@ -1,4 +1,4 @@
-//! Links registers: assigns frame slots, fields and constants, and checks the types that instructions require.
+//! Links registers: assigns frame slots to registers, fields and constants, and checks the types that instructions require.
 
 use std::rc::Rc;
 
@@ -19,12 +19,12 @@ use crate::value::const_value;
 #[derive(Clone, Debug)]
 pub(super) enum LinkedRegister {
     Slot(Slot),
-    /// Field of a struct: the slot of the field, and the register of the outermost struct.
+    /// Field of a struct. Contains the slot of the field, and the register of the outermost struct.
     Part(Slot, Reg),
     Constant(Rc<Constant>),
 }
 
-/// Builds the properties of registers. All registers share one empty name and one empty metadata table.
+/// Builds the properties of registers. All these properties share one empty name and one empty metadata table.
 pub(super) struct Properties<'a> {
     names: &'a Names,
     nothing: Rc<str>,

@@ -1,4 +1,5 @@
-//! Links call sites. Arguments and result must have the types of the parameters. A written argument must not overlap a second argument.
+//! Links call sites. Arguments and result must have the types of the parameters. An argument that the call writes must not overlap a second
+//! argument.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -32,7 +33,7 @@ impl Linker<'_> {
             && site.moves.iter().chain(&site.moves_back).all(|one| one.copy_kind != CopyKind::Typed)
     }
 
-    /// Returns true if a call can enter a script frame directly.
+    /// Returns true if a call can enter a script frame without a lookup.
     pub(super) fn is_direct(site: &Site) -> bool {
         matches!(site.target, LinkedTarget::Static(_) | LinkedTarget::Final(..) | LinkedTarget::Virtual(_))
             && !site.is_custom
@@ -129,7 +130,7 @@ impl Linker<'_> {
         let count = call.args.len();
         let (mut args, mut moves) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut moves_back, mut skipped) = (Vec::new(), 0);
-        // Slots of written arguments and of read arguments.
+        // Slots of the arguments that the call writes, and of the arguments that the call reads.
         let (mut written, mut read): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
         let mut places = 0;
         for (at, (arg, param)) in call.args.iter().zip(&params.arguments).enumerate() {
@@ -269,7 +270,7 @@ fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
     }
 }
 
-/// Parameters and result of a call.
+/// Parameters and result of a function to call.
 pub(super) struct Params {
     arguments: Vec<Rc<Property>>,
     result: Option<Rc<Property>>,
@@ -290,7 +291,7 @@ impl Params {
     }
 }
 
-/// Functions that a package calls, by path. All calls of a function share its parameters.
+/// Functions that a package calls, by path. All calls of one function share its parameters.
 #[derive(Default)]
 pub(crate) struct KnownFunctions(RefCell<FxHashMap<Rc<str>, KnownFunction>>);
 
@@ -311,7 +312,7 @@ impl KnownFunctions {
 }
 
 impl Linker<'_> {
-    /// Returns the parameters of a delegate. Their layout equals the parameter layout of a function with the delegate's signature.
+    /// Returns the parameters of a delegate. Their layout equals the layout for a function with the signature of the delegate.
     fn params_of_delegate(&self, ty: &PropertyType) -> Checked<Params> {
         let signature = ty.signature().ok_or_else(|| format!("a {ty} is called"))?;
         let read: Result<SignatureText, _> = signature.parse();
@@ -339,12 +340,13 @@ impl Linker<'_> {
     }
 }
 
-/// Accepts a reference to an object or class of a different class. All references are handles, and the checker has verified the cast.
+/// Accepts a reference to an object or class of a different class. All references are handles, and the checker has verified the cast in the
+/// source.
 fn fits_reference(from: &PropertyType, to: &PropertyType, is_out: bool) -> bool {
     !is_out && from.kind() == to.kind() && matches!(from.kind(), PropertyKind::OBJECT | PropertyKind::SUBCLASS_OF)
 }
 
-/// Rejects a written slot that overlaps another written slot or a read slot.
+/// Rejects a written slot that overlaps a read slot or another written slot.
 fn check_disjoint(written: &[Slot], read: &[Slot]) -> Checked<()> {
     let range = |slot: &Slot| usize::from(slot.offset)..usize::from(slot.offset) + slot.property.ty.size();
     let overlaps = |one: &Slot, two: &Slot| {

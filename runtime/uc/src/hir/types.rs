@@ -8,7 +8,8 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Path;
 
-/// A type. The zero value of a type consists of zero bytes, except for structs: their zero value has the defaults of the fields.
+/// A type. The zero value of a type consists of zero bytes. Structs are an exception: the zero value of a struct has the defaults of its
+/// fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
     /// A number: `byte`, `int`, `float`, and the other number types of reflection.
@@ -125,8 +126,8 @@ impl Num {
     }
 }
 
-/// A struct of three floats or ints. Reflection names the struct `Vector` or `Rotator`. The struct has exactly three fields of one number
-/// type: `x y z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on triples.
+/// A vector or rotator: a struct named `Vector` or `Rotator` in reflection. The struct has exactly three fields of one number type: `x y z`
+/// or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on triples.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Triple {
     /// The path of the struct.
@@ -141,7 +142,7 @@ impl Type {
     /// The type `float`.
     pub const FLOAT: Self = Self::Num(Num::F32);
 
-    /// Types that consist of a keyword, except numbers: type, kind in reflection, and keyword.
+    /// Types that a single keyword names, except numbers. Each entry has the type, the kind in reflection, and the keyword.
     pub(crate) const KEYWORDS: &'static [(Self, PropertyKind, &'static str)] = &[
         (Self::Bool, PropertyKind::BOOL, "bool"),
         (Self::Text, PropertyKind::STRING, "string"),
@@ -156,13 +157,13 @@ impl Type {
         Self::KEYWORDS.iter().find(|(ty, ..)| ty == self)
     }
 
-    /// Returns the type of a kind that needs no further types.
+    /// Returns the type of a kind that has no element, key or class type.
     pub(crate) fn of_kind(kind: PropertyKind) -> Option<Self> {
         let keyword = Self::KEYWORDS.iter().find(|(_, known, _)| *known == kind);
         keyword.map(|(ty, ..)| ty.clone()).or_else(|| Num::of(kind).map(Self::Num))
     }
 
-    /// Returns the types of elements, keys, values or content. Empty for other types.
+    /// Returns the types of the elements, keys, values or content of a container type. Returns no types for the remaining types.
     pub(crate) fn inner(&self) -> impl Iterator<Item = &Self> {
         let (one, two) = match self {
             Self::Array(of) | Self::Fixed(of, _) | Self::Set(of) | Self::Optional(of) => (Some(of), None),

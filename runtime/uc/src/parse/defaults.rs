@@ -55,7 +55,7 @@ impl Parser<'_> {
     }
 
     /// Skips the line that starts with the token. While a parenthesis is open, also skips the following lines. Stops before the closing
-    /// brace. If a parenthesis is never closed, skips only to the end of the line that the parser has reached.
+    /// brace. If a parenthesis is never closed, skips only the line at which the parser has arrived.
     fn skip_line(&mut self, start: Token) {
         let reached = self.tokens.peek(0).span.start.max(self.last_end);
         self.tokens.seek(start.span.start as usize);
@@ -187,7 +187,7 @@ impl Parser<'_> {
         Ok(DefaultObject { class, name, others, lines, span })
     }
 
-    /// Parses `X`, `Pkg.X` or `class'Pkg.X'`. Returns the last name of the path.
+    /// Parses the path `X`, `Pkg.X` or `class'Pkg.X'`. Returns the last name of this path.
     fn last_of_path(&mut self, what: &str) -> Read<Ident> {
         if self.is_word(0, "class") && self.peek_kind(1) == Kind::Quoted {
             self.next();
@@ -304,7 +304,7 @@ impl Parser<'_> {
         Ok(kind)
     }
 
-    /// Parses `(A=1, B=2)` or `(1, 2)`.
+    /// Parses a struct `(A=1, B=2)` or a list `(1, 2)`.
     fn default_group(&mut self) -> Read<DefaultValueKind> {
         let open = self.next();
         let after_word = self.peek_kind(1);

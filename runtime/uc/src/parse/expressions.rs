@@ -1,4 +1,4 @@
-//! Parses expressions. The precedence of operators follows the language and differs from C: `$` binds weaker than `==`.
+//! Parses expressions. Operator precedences are those of the language. They differ from C: `$` binds weaker than `==`.
 
 use super::statements::STATEMENTS;
 use super::{MAX_EXPRESSION_DEPTH, Parser, Read};
@@ -50,7 +50,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Builds a node. `depth` is the depth of its deepest child. Reports excessive depth.
+    /// Builds a node. `depth` is the depth of its deepest child. Reports an error if the depth exceeds the limit.
     fn node(&mut self, kind: ExprKind, span: Span, depth: u32) -> Read<Expr> {
         if depth >= MAX_EXPRESSION_DEPTH {
             let message = format!("this expression is more than {MAX_EXPRESSION_DEPTH} operators deep");
@@ -95,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns true for a word between two values on one line, if a class may declare the word as an operator.
+    /// Returns true for a word between two values on one line. A class may declare such a word as an operator.
     fn is_declared_operator(&mut self, token: Token) -> bool {
         let following = self.tokens.peek(1);
         (token.kind == Kind::Word || self.is_hash(token))
@@ -110,8 +110,8 @@ impl Parser<'_> {
             )
     }
 
-    /// Returns the number of tokens in an operator symbol that the language lacks, such as `<+>`. The tokens of the symbol have no spaces
-    /// between them, and the last token does not begin an operand. Returns zero for known operators.
+    /// Returns the number of tokens in an operator symbol that is not part of the language, such as `<+>`. The tokens of the symbol have no
+    /// spaces between them. The last token does not begin an operand. Returns zero for known operators.
     fn declared_sign(&mut self, first: Token) -> usize {
         let (mut count, mut last) = (0, first);
         loop {
@@ -357,7 +357,7 @@ impl Parser<'_> {
         self.node(ExprKind::New(args, Box::new(class), template), span, deepest)
     }
 
-    /// Returns the content of a string literal, with resolved escapes.
+    /// Returns the content of a string literal with resolved escapes. Reports unknown escapes.
     pub(super) fn unescape(&mut self, token: Token) -> String {
         let text = self.text(token);
         let inner = &text[1..text.len() - 1];
@@ -374,7 +374,7 @@ impl Parser<'_> {
                 Some((_, 'r')) => found.push('\r'),
                 Some((_, plain @ ('\\' | '"' | '\''))) => found.push(plain),
                 Some((_, other)) => {
-                    // An unknown escape means the character after the backslash.
+                    // An unknown escape is replaced by the character after the backslash.
                     let start = token.span.start as usize + 1 + at;
                     let span = Span::new(start, start + 1 + other.len_utf8());
                     let error =
@@ -394,7 +394,7 @@ fn is_prefix(kind: Kind) -> bool {
     matches!(kind, Kind::Not | Kind::Minus | Kind::Plus | Kind::Tilde | Kind::PlusPlus | Kind::MinusMinus)
 }
 
-/// Returns true for a macro at the end of its line, such as `` `endif ``. The next line does not continue the expression.
+/// Returns true for a macro at the end of its line, such as `` `endif ``. The next line then does not continue the expression.
 fn ends_with_line(of: &Expr, next: Token) -> bool {
     matches!(of.kind, ExprKind::Macro(..)) && next.on_new_line
 }

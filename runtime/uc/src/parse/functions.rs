@@ -1,4 +1,4 @@
-//! Parses functions, operators and states. They have a common set of specifiers.
+//! Parses functions, operators and states. They share one set of specifiers.
 
 use std::cell::RefCell;
 
@@ -52,7 +52,7 @@ impl Parser<'_> {
         let has_no_result = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
         let result = match kind {
             _ if has_no_result => None,
-            // If no type arguments follow the type name, a following `<` starts the operator symbol.
+            // A `<` after the type name starts either type arguments or the operator symbol.
             FunctionKind::Operator if !self.generic_ahead() => {
                 let name = self.ident("a type")?;
                 Some(TypeRef { span: name.span, kind: TypeKind::Named(vec![name]) })

@@ -136,7 +136,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Consumes a token if none was consumed since offset `before`. This guarantees that every loop terminates.
+    /// Consumes a token if the parser is still at offset `before`. Every loop therefore terminates.
     pub(super) fn ensure_progress(&mut self, before: u32) {
         if self.peek().span.start == before && self.peek().kind != Kind::End {
             self.next();
@@ -187,7 +187,7 @@ impl Parser<'_> {
         self.dotted_behind(first, what)
     }
 
-    /// Parses the names behind the first name.
+    /// Parses the names that follow the first name, each after a dot.
     pub(super) fn dotted_behind(&mut self, first: Ident, what: &str) -> Read<Vec<Ident>> {
         let mut names = vec![first];
         while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
@@ -197,7 +197,7 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Parses declarations up to a class header or the end of the file. Returns true if some text of the file could not be parsed.
+    /// Parses declarations up to a class header or the end of the file. Returns true if some text could not be parsed.
     fn items_into(&mut self, items: &mut Vec<Item>) -> bool {
         let mut is_partial = false;
         loop {
@@ -229,10 +229,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the next possible start of a declaration. A declaration may start after a semicolon or block, or at a declaration keyword
-    /// at the start of a line.
+    /// Skips to the next possible start of a declaration. A declaration may start after a semicolon or block. It may also start at a
+    /// declaration keyword that is first on its line.
     fn skip_declaration(&mut self) {
-        // After a block, also skips the rest of the line, up to a semicolon.
+        // After a block, also skips the remaining tokens of the line, up to a semicolon.
         let ends_behind_block = |parser: &mut Self| parser.peek().on_new_line || parser.begins_declaration();
         let is_at_brace = self.skip_until(ends_behind_block, |parser, token| {
             token.span.start != parser.last_end && parser.begins_declaration()
@@ -359,14 +359,14 @@ impl Parser<'_> {
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }
 
-    /// Returns true if the tokens after the next `n` may be a type and a name. The tokens before that type are then specifiers.
+    /// Returns true if a type and a name may follow the next `n` tokens. These `n` tokens are then specifiers.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
         let following = self.peek_kind(n + 1);
         matches!(following, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
             || (following == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
-    /// Returns true if the next identifier cannot be a type: a type and a name follow on its line.
+    /// Returns true if the next identifier cannot be a type, because a type and a name follow on its line.
     pub(super) fn is_unknown_specifier(&mut self) -> bool {
         const TYPES: &[&str] = &[
             "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set",
@@ -422,7 +422,7 @@ impl Parser<'_> {
     /// Parses a name with its optional array size and `<…>`.
     pub(super) fn var_name(&mut self, what: &str) -> Read<VarName> {
         let (name, dim) = (self.ident(what)?, self.dim()?);
-        // `pointer X{FVoid}` specifies a C++ type. Only native code uses this type.
+        // `pointer X{FVoid}` specifies a C++ type. Only native code needs this type, so it is skipped.
         if self.peek().kind == Kind::BraceOpen && !self.peek().on_new_line {
             self.skip_cpp_braces()?;
         }

@@ -23,15 +23,16 @@ use crate::token::{Kind, Token, Tokens};
 
 /// Maximum nesting depth of statements, expressions, types and defaults.
 pub const MAX_DEPTH: u32 = 64;
-/// Maximum depth of the tree of one expression. A sequence of operators also adds depth.
+/// Maximum depth of the tree of one expression. Each operator in a chain such as `a + b + c` adds depth.
 pub const MAX_EXPRESSION_DEPTH: u32 = 160;
 /// Maximum number of reported errors per file. The parser stops at this number.
 pub const MAX_ERRORS: usize = 60;
 
-/// Minimum size in bytes of a package that is parsed on several threads. One thread needs about four milliseconds for this size.
+/// Minimum size in bytes of a package that is parsed on several threads. One thread needs about four milliseconds for a package of this
+/// size.
 const WORTH_A_THREAD: usize = 100_000;
 
-/// Parses a file. Always returns a tree; the tree contains all constructs that could be parsed. The messages refer to file 0.
+/// Parses a file. Always returns a tree, which contains all constructs that could be parsed. The messages refer to file 0.
 ///
 /// # Examples
 /// ```
@@ -74,7 +75,7 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
     parser.finish()
 }
 
-/// Syntax trees of the files of a package. A host parses a package once: [`outline`](crate::outline) and
+/// Syntax trees of the files of a package. A host parses each package only once. [`outline`](crate::outline) and
 /// [`check_parsed`](crate::check_parsed) use the same trees.
 ///
 /// # Examples
@@ -103,7 +104,7 @@ impl Parsed {
         let mut shares = sources.chunks(share).enumerate().map(|(at, files)| move || parse_share(files, at * share));
         let own = shares.next();
         let (files, messages): (_, Vec<_>) = thread::scope(|scope| {
-            // If the system could not create a thread, the current thread parses the files of that thread.
+            // If the system cannot create a thread, the current thread parses the files of that thread.
             let begin = |parse| {
                 thread::Builder::new().name("alcedo-parse".into()).spawn_scoped(scope, parse).map_err(|_| parse)
             };
@@ -159,7 +160,7 @@ fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     (tree, parser.finish())
 }
 
-/// A construct could not be parsed. The error is already reported.
+/// Marks a construct that could not be parsed. Its error is already reported.
 pub(crate) struct Failed;
 
 pub(crate) type Read<T> = Result<T, Failed>;
@@ -169,29 +170,29 @@ pub(crate) struct Parser<'s> {
     file: usize,
     tokens: Tokens<'s>,
     diagnostics: Vec<Diagnostic>,
-    /// Statements of all open blocks. At the end of a block, its statements move to a vector of the exact length.
+    /// Statements of all open blocks. At the end of a block, its statements move to a vector with the exact capacity.
     statements: Vec<Stmt>,
     depth: u32,
     /// True if parsing stopped because of too many errors.
     stopped: bool,
     /// End of the last consumed token.
     last_end: u32,
-    /// Last macro, and the offset of its end.
+    /// Span of the last macro, and the offset of its end.
     last_macro: Option<(Span, u32)>,
-    /// True if the last token where a declaration may start did not start a declaration.
+    /// True if the last token at which a declaration may start has not started a declaration.
     in_junk: bool,
-    /// True if a parenthesis in defaults is never closed. The parser then assumes that the parenthesis ends with the current line.
+    /// True if a parenthesis in defaults is never closed. The parser then assumes that the parenthesis is closed at the end of its line.
     never_closed: bool,
 }
 
-/// Returns the error that reports a macro as unsupported.
+/// Returns the error for a macro. Macros are unsupported.
 pub(crate) fn macro_outside(name: &str, at: (usize, Span)) -> Diagnostic {
     let name = name.trim_matches(['`', '{', '}']);
     let message = format!("the macro `` `{name} `` is outside of the language");
     Diagnostic::error("uc-macro", at, message).hint("write out its expansion")
 }
 
-/// Returns the error that reports a line that starts with `#` as unsupported.
+/// Returns the error for a line that starts with `#`. These lines are unsupported.
 pub(crate) fn directive_outside(text: &str, at: (usize, Span)) -> Diagnostic {
     let word: String = text.chars().skip(1).take_while(|letter| letter.is_ascii_alphanumeric()).take(20).collect();
     Diagnostic::error("uc-directive", at, format!("lines that begin with `#{word}` are outside of the language"))
@@ -229,7 +230,7 @@ impl<'s> Parser<'s> {
         if self.stopped {
             return;
         }
-        // Reports at most one error for each location. Omits consequential errors.
+        // Reports at most one error for each location, because further errors are usually consequences of the first.
         if diagnostic.is_error()
             && self
                 .diagnostics
@@ -250,7 +251,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Reports an error. Returns [`Failed`], because the construct cannot be parsed.
+    /// Reports an error, and returns [`Failed`].
     fn fail<T>(&mut self, diagnostic: Diagnostic) -> Read<T> {
         self.report(diagnostic);
         Err(Failed)
@@ -266,7 +267,7 @@ impl<'s> Parser<'s> {
         Diagnostic::error(id, (self.file, span), message)
     }
 
-    /// Returns the next token. The token is not consumed.
+    /// Returns the next token without consuming it.
     fn peek(&mut self) -> Token {
         self.tokens.peek(0)
     }
@@ -328,8 +329,8 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// Consumes the next token. The token must be of this kind. The error contains `what`, a description of the token, and `place`, the
-    /// expected position of the token.
+    /// Consumes the next token if it is of this kind. Otherwise, reports an error. `what` describes the token in the error, and `place` its
+    /// expected position.
     fn expect(&mut self, kind: Kind, what: &str, place: &str) -> Read<Token> {
         if let Some(token) = self.take(kind) {
             return Ok(token);
@@ -352,7 +353,7 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// Fails if a macro is the next or the last token. The expansion of a macro is unknown, so further errors would be misleading.
+    /// Fails if the next or the last token is a macro. The expansion of a macro is unknown, so further errors would be misleading.
     fn macro_ahead(&mut self) -> Read<()> {
         let found = self.peek();
         let span = match self.last_macro {
@@ -364,7 +365,7 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// Consumes the next token. The token must be a name.
+    /// Consumes the next token if it is a name. Otherwise, reports an error.
     fn ident(&mut self, what: &str) -> Read<Ident> {
         match self.take(Kind::Word) {
             Some(token) => Ok(Ident { text: self.text(token).to_owned(), span: token.span }),
@@ -376,7 +377,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Consumes a `>` that closes `<`, or the first character of `>>`.
+    /// Consumes a `>` that closes `<`. Of a token such as `>>`, consumes only the first character.
     fn close_angle(&mut self, place: &str) -> Read<Token> {
         let found = self.peek();
         if matches!(found.kind, Kind::Shr | Kind::Ushr | Kind::Ge) {
@@ -410,7 +411,7 @@ impl<'s> Parser<'s> {
             let error =
                 self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);
-            // The end of the nested construct is unknown. The rest of the file is therefore skipped.
+            // The parser has not found the end of the nested construct, so it skips the rest of the file.
             self.stopped = true;
             self.tokens.seek(self.source.text.len());
             return Err(Failed);
@@ -421,7 +422,7 @@ impl<'s> Parser<'s> {
         read
     }
 
-    /// Consumes parentheses that begin with the next token. Returns their content without comments and line breaks.
+    /// Consumes parentheses that begin at the next token. Returns their content without comments and line breaks.
     fn raw_parens(&mut self) -> Read<String> {
         let open = self.expect(Kind::ParenOpen, "`(`", "here")?;
         let (mut depth, mut raw, mut end) = (1_u32, String::new(), open.span.end);
@@ -468,7 +469,7 @@ impl<'s> Parser<'s> {
         self.text(token).eq_ignore_ascii_case("`define")
     }
 
-    /// Skips a `` `define `` that starts with `token`, up to the end of its line. Continuation lines after `\` belong to the line.
+    /// Skips a `` `define `` that starts with `token`, up to the end of its line. A line that follows `\` is part of this line.
     fn skip_define(&mut self, token: Token) {
         let mut end = token.span.start as usize;
         loop {
@@ -484,7 +485,7 @@ impl<'s> Parser<'s> {
         self.last_end = end as u32;
     }
 
-    /// Skips from the next `{` to its closing `}`. Returns the span.
+    /// Skips from the next `{` to the matching `}`. Returns the span.
     fn skip_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let mut depth = 1_u32;
@@ -507,7 +508,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Skips braces around C++ code. Strings and comments of C++ differ from those of the language.
+    /// Skips C++ code in braces. The syntax of strings and comments in C++ differs from the language.
     fn skip_cpp_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let bytes = self.source.text.as_bytes();
@@ -544,7 +545,7 @@ impl<'s> Parser<'s> {
         self.refuse(open.span, "this brace is not closed")
     }
 
-    /// Returns the sentences of a documentation comment before a token: `/** … */`, or lines with `///`.
+    /// Returns the text of a documentation comment before a token: `/** … */`, or lines with `///`.
     fn doc(&self, token: Token) -> String {
         let Some(span) = token.comments else { return String::new() };
         let text = self.source.slice(span);

@@ -67,8 +67,8 @@ impl Parser<'_> {
         self.skip_until(|_| true, |parser, _| parser.begins_statement());
     }
 
-    /// Skips past the next semicolon. Also stops at the end of the file, and before a closing brace, where the result is true. Also stops
-    /// after a block or before the first word of a line, if the passed functions return true there.
+    /// Skips past the next semicolon. Stops at the end of the file, and before a closing brace. Returns true before a closing brace. Also
+    /// stops after a block, or before the first word of a line, if the passed function returns true at that location.
     pub(super) fn skip_until(
         &mut self,
         ends_behind_block: impl Fn(&mut Self) -> bool,

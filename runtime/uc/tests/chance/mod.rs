@@ -1,4 +1,4 @@
-//! Tests random sources: the compiler returns in time for any bytes and never panics.
+//! Tests random sources. For any bytes, the compiler returns in time and does not panic.
 
 mod programs;
 

@@ -1,12 +1,12 @@
-//! Random expressions whose construction guarantees valid types, as source text. The checker must find the requested type, and the
-//! interpreter must compute the value that Rust computes.
+//! Random expressions with valid types, as source text. The checker must find the requested type. The interpreter must compute the value
+//! that Rust computes.
 
 use alcedo_uc::Source;
 
 use crate::interpreter::Interpreter;
 use crate::support::{checked, rendered};
 
-/// Pseudorandom numbers that are equal in each run.
+/// Pseudorandom numbers. Each run generates the same sequence.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

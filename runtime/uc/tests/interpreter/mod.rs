@@ -1,5 +1,5 @@
-//! A simple interpreter of checked packages. Checks the results that programs list, and is the reference for the machine. Supports
-//! only classes of the package that derive from a class `Object` without members.
+//! A simple interpreter of checked packages. It computes the results that the test programs list, and is the reference for the machine.
+//! Supports only classes of the package that derive from a class `Object` without members.
 
 mod intrinsics;
 pub(crate) mod operators;
@@ -112,7 +112,7 @@ impl<'p> Interpreter<'p> {
         chain.into_iter().find_map(|class| Some((class, class.functions.iter().find(|found| found.name == name)?)))
     }
 
-    /// Calls a function without parameters; returns its result as text.
+    /// Calls a function without parameters. Returns its result as a string.
     pub(crate) fn test(&self, object: usize, name: &str) -> String {
         let class = self.objects.borrow()[object].class.clone();
         let (_, function) = self.find(&class, name).unwrap_or_else(|| panic!("missing {name}"));
@@ -121,7 +121,7 @@ impl<'p> Interpreter<'p> {
         operators::format_value(&value, ty, &|path, number| self.entry(path, number))
     }
 
-    /// Runs a function; returns its result and the final values of its parameters.
+    /// Runs a function. Returns its result and the final values of its parameters.
     fn run(
         &self,
         function: &'p Function,

@@ -147,7 +147,7 @@ pub(crate) fn unary(unary: &Unary, of: &Value) -> Value {
     }
 }
 
-/// Formats a value as text.
+/// Formats a value as a string. `entry` returns the name of an enum entry.
 pub(crate) fn format_value(value: &Value, ty: &Type, entry: &dyn Fn(&str, i128) -> String) -> String {
     match (value, ty) {
         (Value::Int(number), Type::Enum(path, _)) => entry(path, *number),
@@ -180,7 +180,7 @@ fn to_number(value: f64, num: Num) -> Value {
     }
 }
 
-/// Parses the number at the start of a text.
+/// Parses the number at the start of a string.
 fn number_in(text: &str, num: Num) -> Value {
     let text = text.trim_start();
     let mut end = 0;

@@ -1,5 +1,5 @@
-//! Prints a syntax tree in a normal form. A parse of the output returns an equal tree, with equal output. Only tests and fuzz targets
-//! print trees.
+//! Prints a syntax tree in a normal form. Parsing the output returns an equal tree, and printing this tree returns equal output. Only tests
+//! and fuzz targets print trees.
 
 mod expressions;
 mod statements;
