@@ -41,7 +41,7 @@ pub(crate) struct HostArgs {
     pub(crate) host_args: Vec<String>,
 }
 
-/// Default time limit, in seconds, for the response of a host.
+/// Default time limit in seconds for the response of a host.
 pub(crate) const PATIENCE: u64 = 20;
 
 /// C libraries of the sample engine.
@@ -54,10 +54,10 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Returns the absolute path of the folder, for a host with another working directory.
+    /// Returns the absolute path of the folder. A host with a different working directory needs this path.
     ///
     /// # Errors
-    /// The folder does not exist.
+    /// If the folder does not exist.
     pub(crate) fn absolute(&self) -> Result<Option<PathBuf>, Error> {
         let found = self.user_code.as_ref().map(|folder| folder.canonicalize().map_err(file("find", folder)));
         found.transpose()

@@ -1,5 +1,5 @@
-//! `alcedo bindgen`: writes the declarations through which plugins call the functions of a C library, from its header. Functions
-//! that cannot be declared are listed in the output with the reason.
+//! `alcedo bindgen`: reads the header of a C library, and writes the declarations through which plugins call its functions. The output also
+//! lists the functions that cannot be declared, with the reason.
 
 mod header;
 mod rust;
@@ -46,7 +46,7 @@ struct Function {
     remarks: Vec<String>,
 }
 
-/// An item that cannot be declared.
+/// An item of the header that cannot be declared.
 #[derive(Debug, PartialEq, Eq)]
 struct LeftOut {
     name: String,
@@ -79,7 +79,7 @@ pub(crate) struct Args {
 /// Writes the source to the output file, or to standard output.
 ///
 /// # Errors
-/// Fails without libclang, or if the header is not C.
+/// If libclang is missing, or if the header is not C.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let stem = stem(&args.header);
     let library = args.library.as_deref().unwrap_or(&stem);

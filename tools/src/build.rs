@@ -1,4 +1,4 @@
-//! `alcedo build`: builds and seals libraries for a host, and signs them on request. `alcedo keygen`: creates signing keys.
+//! `alcedo build`: builds libraries, seals them for a host, and signs them on request. `alcedo keygen`: creates signing keys.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -35,7 +35,7 @@ pub(crate) struct Keygen {
     path: PathBuf,
 }
 
-/// Builds and seals the plugins, and signs them with the key in a file; stops at the first folder that fails to build.
+/// Builds and seals the plugins. If a key file is specified, signs the libraries. Stops at the first folder that fails to build.
 pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
     // Reads the key first, so that an unreadable key fails before the build.
     let key = sign.as_deref().map(SecretKey::read).transpose()?;
@@ -51,8 +51,8 @@ pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
         for artifact in &outcome.artifacts {
             let mut what = if artifact.fresh { "as it was, sealed" } else { "built, sealed" }.to_owned();
             if let Some(key) = &key {
-                // Signs the file in place, because authors pass its path to a host. Signing makes the file newer, so cargo still considers
-                // it up to date.
+                // Signs the file in place, because authors pass its path to a host. Signing updates the modification time, so cargo still
+                // considers the file up to date.
                 sign_file(&artifact.path, key).map_err(file("sign", &artifact.path))?;
                 what += &format!(", signed by {}", key.public());
             }
@@ -63,7 +63,7 @@ pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Creates a key pair: the secret key in `path`, the public key next to it. Neither file is overwritten.
+/// Creates a key pair: the secret key in `path`, and the public key next to it. Fails if one of the two files exists.
 pub(crate) fn keygen(Keygen { path }: &Keygen) -> Result<ExitCode, Error> {
     let mut public = OsString::from(path);
     public.push(".pub");

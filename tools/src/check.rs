@@ -1,4 +1,4 @@
-//! `alcedo check`: compiles packages of scripts and prints their errors in the format of rustc, without running them.
+//! `alcedo check`: compiles packages of scripts without running them. Prints their errors in the format of rustc.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 /// Prints the errors of scripts, and returns exit code 1 if there are errors.
 ///
 /// # Errors
-/// If the host does not answer.
+/// If the host does not respond.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let found = modules::find(&args.paths)?;
     if found.packages.is_empty() {
@@ -73,7 +73,7 @@ pub(crate) fn counted(files: usize) -> String {
     if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
-/// Finds a package, and the modules whose types it uses.
+/// Finds a package, and the modules whose types this package uses.
 ///
 /// # Errors
 /// If a path contains no module.
@@ -85,11 +85,11 @@ pub(crate) fn package_with(package: &Path, with: &[PathBuf]) -> Result<Found, Er
     Ok(found)
 }
 
-/// Checks packages with plugins, in the sample engine or in the author's host. Plugin crates are built first; their
-/// libraries are read without running their code.
+/// Checks packages with plugins, in the sample engine or in the author's host. Plugin crates are built first. Their libraries are read
+/// without running their code.
 ///
 /// # Errors
-/// If a plugin does not build, or the host does not answer.
+/// If a plugin does not build, or if the host does not respond.
 pub(crate) fn check(found: Found, host: &HostArgs, patience: u64) -> Result<Vec<ScriptCheck>, Error> {
     let chosen = choose(host.host.as_deref(), &found.crate_dirs())?;
     let (packages, libraries) = found.built()?;

@@ -1,4 +1,4 @@
-//! Parses the user's commands during `alcedo dev`: keys on a terminal, lines on a pipe.
+//! Parses the user's commands during `alcedo dev`: keys on a terminal, or lines on a pipe.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -66,7 +66,7 @@ Keys on a terminal, or lines on a pipe:
 /// List of keys in one line of at most 80 columns, printed at the start.
 pub(crate) const KEYS: &str = "r reload · b N back · k restart · : ask · t trace · o output · h help · q quit";
 
-/// Parses a line; an empty line is not a command.
+/// Parses a line. Returns `None` for an empty line.
 pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
     let line = line.trim();
     if let Some(line) = line.strip_prefix(':') {
@@ -113,7 +113,7 @@ pub(crate) enum Key {
     Interrupt,
 }
 
-/// State of the keyboard input. Only `b` and `:` start input of more than one key: a number or a line.
+/// State of the keyboard input. Only `b` and `:` start input of more than one key: a number, or a line.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     typed: Option<Typed>,
@@ -122,7 +122,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Returns the command of a key, if any.
+    /// Returns the command that a key completes. Returns `None` if the key completes no command.
     pub(crate) fn press(&mut self, key: Key) -> Option<Command> {
         match (key, self.typed.take()) {
             (Key::Interrupt, _) => Some(Command::Quit),
@@ -155,7 +155,7 @@ impl Keys {
         }
     }
 
-    /// Replaces the input by the completion `longer`, if the input is still `line`. Returns the new input.
+    /// Replaces the input by the completion `longer` if the input is still `line`. Returns the new input.
     pub(crate) fn extend_line(&mut self, line: &str, longer: &str) -> Option<Typed> {
         if self.typed != Some(Typed::Line(line.to_owned())) {
             return None;
@@ -213,7 +213,7 @@ mod tests {
         check("b -1", "`-1` is not a generation");
     }
 
-    /// Presses each key of `text`, where ` `, `⌫`, `⎋`, `⇥`, `↑` and `^` represent enter, backspace, escape, tab, up and Ctrl-C.
+    /// Presses each key of `text`. In `text`, ` `, `⌫`, `⎋`, `⇥`, `↑` and `^` represent enter, backspace, escape, tab, up and Ctrl-C.
     fn check(text: &str, expected: &[Option<Command>]) {
         let mut keys = Keys::default();
         let pressed: Vec<_> = text

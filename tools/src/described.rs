@@ -1,4 +1,4 @@
-//! Queries cargo for descriptions of packages and workspaces. Does not resolve dependencies, which would need a network.
+//! Queries cargo for descriptions of packages and workspaces. Does not resolve dependencies, because this would require a network.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub(crate) fn uses_runtime(package: &Package) -> bool {
     OF_HOSTS.iter().any(|name| uses(package, name))
 }
 
-/// Returns the host packages of a workspace, which are programs that use the runtime.
+/// Returns the host packages of a workspace. A host package uses the runtime and has a program.
 pub(crate) fn hosts(metadata: &Metadata) -> Vec<&Package> {
     let is_host = |package: &&Package| uses_runtime(package) && package.targets.iter().any(Target::is_bin);
     metadata.packages.iter().filter(is_host).collect()
@@ -39,7 +39,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
 /// Returns the description of the workspace that contains `manifest`.
 ///
 /// # Errors
-/// Fails with the message of cargo.
+/// Returns the message of cargo.
 pub(crate) fn described(manifest: &Path) -> Result<Metadata, String> {
     alcedo_build::metadata(&BuildRequest::new(manifest)).map_err(|error| match error {
         BuildError::Metadata { message, .. } => message,

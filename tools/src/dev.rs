@@ -1,5 +1,5 @@
-//! `alcedo dev`: an interactive session. The world runs in a separate process, so the keys work even if the world crashes
-//! or hangs. This file dispatches events and commands; the submodules format them as human-readable text and as JSON.
+//! `alcedo dev`: an interactive session. The world runs in a separate process, so the keys work even if the world crashes or hangs. This
+//! file dispatches events and commands. The submodules format them as human-readable text and as JSON.
 
 mod json;
 mod messages;
@@ -125,17 +125,17 @@ struct Dev<W: World> {
     screen: Screen,
     messages: Messages,
     fold: Fold,
-    /// Set if the world printed its last line to standard error.
+    /// Set if the last line that the world printed was on standard error.
     is_error: bool,
     begun: Instant,
     last: Option<Box<Live>>,
-    /// Frames of the last panic or crash, as lines.
+    /// Frames of the last panic or crash, one per line.
     trace: Option<String>,
     /// Input in progress.
     typing: Option<Typed>,
     /// Time of the last status line.
     refreshed: Option<Instant>,
-    /// Exit code, once the session is over.
+    /// Exit code of the session. `None` while the session runs.
     over: Option<ExitCode>,
 }
 
@@ -175,7 +175,7 @@ impl<W: World> Dev<W> {
         Ok(over.unwrap_or(ExitCode::SUCCESS))
     }
 
-    /// Runs one step of the session; returns `false` at its end.
+    /// Runs one step of the session. Returns `false` at the end of the session.
     fn step(&mut self, input: &Input) -> bool {
         match self.session.wait(&input.receiver) {
             Step::Tick => {
@@ -248,7 +248,7 @@ impl<W: World> Dev<W> {
             self.over = Some(if *failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         let running = self.session.status().running;
-        // Only an event with a message ends a series of repeated lines.
+        // Events without a message do not interrupt a series of repeated lines.
         if self.screen.is_json() {
             if let Some(object) = json::event(&event) {
                 self.unfold();

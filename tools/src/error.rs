@@ -1,5 +1,5 @@
 //! Errors that end a command. An error is only printed and never matched, so errors are strings with the operation, the object and a hint.
-//! While a world runs, errors in a plugin's sources do not end the command: they are reported, and the old code continues.
+//! While a world runs, an error in a plugin's sources does not end the command. The error is reported, and the old code continues.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,12 +27,12 @@ pub(crate) fn terminal(doing: &'static str) -> impl FnOnce(io::Error) -> Error {
     }
 }
 
-/// Formats paths for a sentence.
+/// Formats paths as a list separated by commas.
 pub(crate) fn paths(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Escapes text of a file or a file name, for one line of a message.
+/// Escapes text that a file or file name contains, for one line of a message.
 pub(crate) fn one_line(text: &str) -> String {
     printable(&text.replace('\n', "\\n")).into_owned()
 }

@@ -28,7 +28,7 @@ pub(crate) fn number(number: u64) -> String {
     groups.join(",")
 }
 
-/// Returns the name of a file without its extension, or an empty string for a path without a name.
+/// Returns the name of a file without its extension. Returns an empty string for a path without a file name.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,11 +1,11 @@
-//! Counts repeated lines of the world's process, ignoring time stamps.
+//! Counts repeated lines of the world's process. Time stamps do not distinguish lines.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Maximum delay before the summary of repeated lines is printed.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Number of previous lines with which a new line is compared: panics in the ticks of several objects repeat a group of lines.
+/// Number of previous lines with which a new line is compared. Panics in the ticks of several objects repeat a group of lines.
 const WINDOW: usize = 32;
 /// Number of most recent lines that are visible in the smallest supported terminal.
 const IN_SIGHT: usize = 4;
@@ -18,8 +18,8 @@ pub(crate) struct Line {
     pub(crate) again: u64,
 }
 
-/// Appends a line, and keeps at most `kept` lines. If the line equals one of the last [`WINDOW`] lines, increments its count instead. A
-/// counted line that may no longer be visible is moved to the end.
+/// Appends a line, and keeps at most `kept` lines. If the line equals one of the last [`WINDOW`] lines, increments the count of that line
+/// instead. If the counted line may no longer be visible, moves it to the end.
 pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -> &'a mut Line {
     let key = without_time(text);
     let first = lines.len().saturating_sub(WINDOW);
@@ -43,7 +43,7 @@ pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
     last: VecDeque<Line>,
-    /// Number of repeats, and the keys of the repeated lines.
+    /// Total number of repeats. `which` contains the keys of the repeated lines.
     again: u64,
     which: Vec<String>,
     since: Duration,
@@ -91,7 +91,7 @@ impl Fold {
         lines
     }
 
-    /// Returns the summary of the repeats after their delay has passed.
+    /// Returns the summary of the repeats if its delay has passed. Otherwise, returns no lines.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<Folded> {
         match self.again {
             0 => Vec::new(),
@@ -100,7 +100,7 @@ impl Fold {
         }
     }
 
-    /// Returns the summary to print before other output. An equal line after this call counts as new.
+    /// Returns the summary that must precede other output. After this call, a line that repeats an earlier line counts as new.
     pub(crate) fn rest(&mut self) -> Vec<Folded> {
         self.last.clear();
         self.sum()
@@ -115,7 +115,7 @@ impl Fold {
     }
 }
 
-/// Returns a line without colors and leading time stamps. A line that contains only time stamps is returned unchanged.
+/// Returns a line without colors and leading time stamps. Returns a line that consists only of time stamps unchanged.
 fn without_time(line: &str) -> String {
     let plain = strip_colors(line);
     let mut rest = plain.trim_start();

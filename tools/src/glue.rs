@@ -1,6 +1,6 @@
 //! `alcedo glue`: writes the Rust source by which plugins use types of another module or of a host. The types of a module are read from the
-//! file of its library, which is not mapped; a host is started and reports its types. The crate `alcedo-glue` generates the source. Equal
-//! declarations produce equal bytes.
+//! file of its library, without mapping this file. A host is started and reports its types. The crate `alcedo-glue` generates the source.
+//! Equal declarations produce equal bytes.
 
 use std::fs;
 use std::io::{Write as _, stdout};
@@ -67,11 +67,11 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-/// Writes the glue to a file or to standard output; without a library and a host, rewrites all glue of the workspace.
-/// An up-to-date file is not touched.
+/// Writes the glue to a file or to standard output. Without a library and a host, rewrites all glue of the workspace. An up-to-date file is
+/// not touched.
 ///
 /// # Errors
-/// If the library cannot be read, the host does not answer, the glue of a used package is unknown, or the workspace has no glue.
+/// If the library cannot be read, the host does not respond, the glue of a used package is unknown, or the workspace has no glue.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let (origin, declared) = match (&args.file, &args.host) {
         (Some(library), _) => of_library(library, &args.with)?,
@@ -115,7 +115,8 @@ pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
 
-/// Returns origin and declarations of a package of scripts. The scripts may use types of the sample engine and of `modules`.
+/// Returns the origin and the declarations of a package of scripts. The scripts may use types of the sample engine and of the modules in
+/// `with`.
 fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
     let (mut version, mut all) = (String::new(), Declared::default());
     for found in check(package_with(folder, with)?, &HostArgs::default(), 0)? {
@@ -134,11 +135,11 @@ fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     Ok((host_origin(&host), declared))
 }
 
-/// Rewrites the glue in the workspace of the working directory: first the glue with types of its host, then the glue with types of its
-/// plugins.
+/// Rewrites the glue in the workspace of the working directory. Starts with the glue for types of its host. The glue for types of its
+/// plugins follows.
 ///
 /// # Errors
-/// If the workspace has no such glue; errors of builds, of the host and of [`rewrite`].
+/// If the workspace has no such glue. Also returns the errors of builds, of the host and of [`rewrite`].
 fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
     let here = std::env::current_dir().map_err(file("find", Path::new(".")))?;
     let Some(manifest) = manifest_above(&here) else { return Err(no_glue(&here, None, None)) };
@@ -172,7 +173,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         print_progress(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
-            // Reads the sources again, since they may have changed during the build.
+            // The sources are read again, because they may have changed during the build.
             written.extend(rewrite(&sources, &origin, || Ok(declared))?);
         }
     }
@@ -199,14 +200,14 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
     )
 }
 
-/// Maximum time for which a session waits for the types of a host. Usually the response takes some milliseconds.
+/// Maximum time for which a session waits for the types of a host. The response usually takes a few milliseconds.
 const OF_SESSION: Duration = Duration::from_secs(3);
 
-/// Rewrites the glue of `origin` below `dirs` if the declarations have changed. Returns the changed files. Calls `declared` only if there
-/// is glue of `origin`.
+/// Rewrites the glue of `origin` below `dirs` if the declarations have changed. Returns the changed files. Calls `declared` only if such
+/// glue exists.
 ///
 /// # Errors
-/// Returns errors of `declared`, and fails if types or a file cannot be written.
+/// Returns the errors of `declared`. Fails if the glue cannot be generated or written.
 pub(crate) fn rewrite(
     dirs: &[PathBuf],
     origin: &Origin,
@@ -215,7 +216,7 @@ pub(crate) fn rewrite(
     write_again(&glue_of(dirs, origin), origin, declared)
 }
 
-/// Rewrites the files `glue`, which all contain glue of `origin`, if the declarations have changed.
+/// Rewrites the files `glue` if the declarations have changed. Each of these files contains glue of `origin`.
 fn write_again(
     glue: &[(String, PathBuf)],
     origin: &Origin,
@@ -240,7 +241,7 @@ pub(crate) fn host_origin(host: &HostProgram) -> Origin {
     Origin::host(&stem(&host.program))
 }
 
-/// Returns the sources below folders that have glue of `origin`, each with its path.
+/// Returns the sources below the folders `dirs` that contain glue of `origin`, each with its path.
 fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
     let mut sources = Vec::new();
     dirs.iter().for_each(|dir| rust_sources(dir, &mut sources));
@@ -251,7 +252,7 @@ fn glue_of(dirs: &[PathBuf], origin: &Origin) -> Vec<(String, PathBuf)> {
 /// Starts a host and returns its types.
 ///
 /// # Errors
-/// If the host does not answer.
+/// If the host does not respond.
 pub(crate) fn host_types(host: &HostProgram) -> Result<Declared, Error> {
     declarations_of_host(host, OF_SESSION)
 }

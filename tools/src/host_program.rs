@@ -1,4 +1,4 @@
-//! Selects the host program of `alcedo dev`: the author's host, which is built if needed, or the sample engine of this program.
+//! Selects the host program of `alcedo dev`: the author's host or the sample engine of this program. Builds the author's host if needed.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,10 +21,10 @@ pub(crate) enum Chosen {
     Program(PathBuf),
 }
 
-/// Returns the host that the arguments or the manifests of the plugins name. Returns `None` for the sample engine.
+/// Returns the host that the arguments or the manifests of the plugins specify. Returns `None` for the sample engine.
 ///
 /// # Errors
-/// Fails if the named host does not exist.
+/// If the specified host does not exist.
 pub(crate) fn choose(named: Option<&str>, dirs: &[PathBuf]) -> Result<Option<Chosen>, BuildError> {
     if let Some(program) = named.map(Path::new).filter(|path| path.is_file() && !path.ends_with("Cargo.toml")) {
         let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
@@ -37,7 +37,7 @@ impl Chosen {
     /// Builds the host if needed, and prints the progress.
     ///
     /// # Errors
-    /// Fails if it does not build, or has no unambiguous program.
+    /// If the host does not build, or if it has no program or several programs.
     pub(crate) fn build(
         self,
         options: &BuildOptions,
@@ -74,7 +74,7 @@ impl Chosen {
 /// Returns the sample engine: this program with other arguments.
 ///
 /// # Errors
-/// Fails if this program cannot be found.
+/// If the path of this program is unknown.
 pub(crate) fn sample(options: &HostOptions) -> Result<HostProgram, Error> {
     let program = std::env::current_exe().map_err(file("find", Path::new("alcedo")))?;
     let mut args = vec![OsString::from("dev-world"), "--objects".into(), options.objects.to_string().into()];

@@ -1,5 +1,5 @@
-//! Queries the declarations of a host. The host is started with an environment variable that names a file, writes its declarations to this
-//! file and exits. If the host does not support this, hangs or crashes, the query fails with a hint.
+//! Queries the declarations of a host. The host is started with an environment variable that specifies a file. The host writes its
+//! declarations to this file and exits. If the host does not support this query, hangs or crashes, the query fails with a hint.
 
 use std::fs::File;
 use std::io;
@@ -20,7 +20,7 @@ use crate::world::HostProgram;
 
 /// Polling interval for a running host.
 const GLANCE: Duration = Duration::from_millis(10);
-/// Maximum length of the host's last output in an error.
+/// Maximum length of the part of the host's output that an error contains.
 const LONGEST_TAIL: usize = 2000;
 
 /// Maximum number of bytes read from the host's output.
@@ -29,15 +29,15 @@ const LARGEST: u64 = 1 << 28;
 /// Starts the host and returns its declarations, within `patience`.
 ///
 /// # Errors
-/// Fails if the host cannot be started, hangs, crashes, or sends no answer. In each case all processes of the host's group are killed.
+/// If the host cannot be started, hangs, crashes, or writes no declarations. In each case, all processes of the host's group are killed.
 pub(crate) fn declarations_of_host(host: &HostProgram, patience: Duration) -> Result<Declared, Error> {
     answered(host, &[], patience).map(|answered| answered.declared)
 }
 
-/// Starts the host and returns its declarations of packages of scripts.
+/// Starts the host and returns the declarations of packages of scripts.
 ///
 /// # Errors
-/// Fails as [`declarations_of_host`] does, and if the host does not support scripts.
+/// Returns the errors of [`declarations_of_host`]. Also fails if the host does not support scripts.
 pub(crate) fn script_declarations(
     host: &HostProgram,
     folders: &[PathBuf],
@@ -67,7 +67,7 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
     {
         command.env(SCRIPTS, folders);
     }
-    // Uses a file instead of a pipe, since child processes of the host may keep a pipe open.
+    // Uses a file instead of a pipe, because child processes of the host may keep a pipe open.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&stderr_file).map_err(files)?);
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().map_err(|source| {
@@ -99,8 +99,8 @@ fn answered(program: &HostProgram, folders: &[PathBuf], patience: Duration) -> R
     })
 }
 
-/// Waits at most `patience` for the host to exit. Returns `None` if the host was killed after this time. Always kills the process group of
-/// the host.
+/// Waits at most `patience` for the host to exit. Returns `None` if the host did not exit within this time. Always kills the process group
+/// of the host.
 fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     let has_ended = loop {
@@ -115,7 +115,7 @@ fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> 
     Ok(has_ended?.then_some(status))
 }
 
-/// Returns true if the process has exited. Does not reap the process, so its id stays valid.
+/// Returns true if the process has exited. Does not reap the process, so its id remains valid.
 fn has_ended(child: &mut Child) -> io::Result<bool> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
 
@@ -123,7 +123,7 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(number(child).map_or(Ok(None), |number| waitid(WaitId::Pid(number), options))?.is_some())
 }
 
-/// Kills the process group of the child. Ignores an error, since the group may have ended.
+/// Kills the process group of the child. Ignores an error, because the group may have ended already.
 fn end_group(child: &mut Child) {
     if let Some(number) = number(child) {
         let _ = rustix::process::kill_process_group(number, rustix::process::Signal::KILL);

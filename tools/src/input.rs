@@ -1,5 +1,5 @@
-//! Reads the user's commands: keys of a terminal, lines of a pipe, signals. Each source has a thread that waits for input and sends
-//! [`Command`]s; `command.rs` parses the input.
+//! Reads the user's commands: keys of a terminal, lines of a pipe, and signals. For each source, a thread waits for input and sends
+//! [`Command`]s. `command.rs` parses the input.
 
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
@@ -29,16 +29,16 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Returns true if keys can be read and a status line can be printed: input and output must be a terminal with cursor control.
+    /// Returns true if keys can be read and a status line can be printed. Both input and output must be a terminal with cursor control.
     pub(crate) fn is_interactive() -> bool {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         stdin().is_terminal() && stdout().is_terminal() && !is_dumb
     }
 
-    /// Reads keys if `interactive`, and lines otherwise. Always handles signals.
+    /// Reads keys if `interactive` is true, otherwise lines. Always handles signals.
     ///
     /// # Errors
-    /// Fails with the error of the terminal or the system.
+    /// Returns the error of the terminal or the system.
     pub(crate) fn open(interactive: bool) -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
         let quitting = Arc::new(AtomicBool::new(false));
@@ -53,24 +53,24 @@ impl Input {
         Ok(Self { receiver, keys, _raw: raw })
     }
 
-    /// Handles signals only, for a command without input.
+    /// Handles only signals, for a command without input.
     ///
     /// # Errors
-    /// Fails with the error of the system.
+    /// Returns the error of the system.
     pub(crate) fn signals() -> Result<Self, Error> {
         let (sender, receiver) = unbounded();
         read_signals(&sender, &Arc::default())?;
         Ok(Self { receiver, keys: Arc::default(), _raw: None })
     }
 
-    /// Replaces the current line by its completion, if the line has not changed since the request. Returns the new input.
+    /// Replaces the current line by its completion if the line has not changed since the request. Returns the new input.
     pub(crate) fn extend_line(&self, line: &str, longer: &str) -> Option<Typed> {
         lock(&self.keys).extend_line(line, longer)
     }
 }
 
-/// Keeps the terminal in raw mode until dropped. A panic hook leaves raw mode before the panic message is printed, so that the message is
-/// readable.
+/// Keeps the terminal in raw mode. Dropping this value restores the mode. A panic hook leaves raw mode before the panic message is printed,
+/// so that the message is readable.
 #[derive(Debug)]
 struct Raw;
 
@@ -101,7 +101,7 @@ fn read_signals(sender: &Sender<ParsedCommand>, quitting: &Arc<AtomicBool>) -> R
     Ok(())
 }
 
-/// Sends the first request to quit to the game thread. The second request exits the process, since the game thread may be stuck in a
+/// Sends the first request to quit to the game thread. A second request exits the process, because the game thread may be stuck in a
 /// plugin.
 fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
     if quitting.swap(true, Ordering::Relaxed) {
@@ -142,7 +142,7 @@ fn key(event: &Event) -> Option<Key> {
     }
 }
 
-/// Reads commands from lines. The end of the input is a request to quit, since the controlling process has ended.
+/// Reads commands from lines. At the end of the input, requests to quit, because the controlling process has ended.
 fn read_lines(sender: &Sender<ParsedCommand>) {
     let lines = stdin().lock().lines().map_while(Result::ok);
     for command in lines.filter_map(|line| parse(&line).transpose()) {

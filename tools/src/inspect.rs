@@ -1,5 +1,5 @@
-//! `alcedo inspect`: prints the manifest and the declarations of a plugin's library, read from the file, or the declarations of a package
-//! of scripts. The library is not mapped and none of its code runs, so it is safe to inspect any file.
+//! `alcedo inspect`: prints the manifest and the declarations of a plugin's library, or the declarations of a package of scripts. The
+//! library is only read from its file. It is not mapped and none of its code runs, so it is safe to inspect any file.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 /// Prints the library or the package.
 ///
 /// # Errors
-/// Fails with the reason if a host of this version cannot load the file.
+/// Returns the reason if a host of this version cannot load the file.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let path = std::path::absolute(&args.file).map_err(file("find", &args.file))?;
     if path.is_dir() {
@@ -104,7 +104,7 @@ fn needed(dependencies: &[(String, VersionReq)]) -> Vec<Needed<'_>> {
     dependencies.iter().map(|(name, versions)| Needed { name, versions: versions.to_string() }).collect()
 }
 
-/// JSON form of a package of scripts. Names of fields are stable; fields may be added.
+/// JSON form of a package of scripts. The names of its fields are stable. Later versions may add fields.
 #[derive(Serialize)]
 struct InspectedScripts<'a> {
     path: String,
@@ -115,8 +115,8 @@ struct InspectedScripts<'a> {
     declared: &'a Declared,
 }
 
-/// Manifest and declarations of a library, as strings and numbers. This is also the JSON form: names of fields are stable; fields may be
-/// added.
+/// Manifest and declarations of a library, as strings and numbers. This is also the JSON form. The names of its fields are stable. Later
+/// versions may add fields.
 #[derive(Serialize)]
 pub(crate) struct Inspected<'a> {
     pub(crate) path: String,
@@ -130,7 +130,7 @@ pub(crate) struct Inspected<'a> {
     pub(crate) dependencies: Vec<Needed<'a>>,
     pub(crate) sealed: bool,
     pub(crate) will_park: Option<&'a str>,
-    /// Declared permissions; absent if the module has no declaration.
+    /// Declared permissions. Absent if the module declares no permissions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) permissions: Option<Vec<&'static str>>,
     pub(crate) declared: &'a Declared,
@@ -162,7 +162,7 @@ impl<'a> Inspected<'a> {
     }
 }
 
-/// Returns the names of permissions, as written in `module!`.
+/// Returns the names of permissions as `module!` spells them.
 fn names(permissions: &[Permission]) -> Vec<&'static str> {
     permissions.iter().map(|permission| permission.name()).collect()
 }

@@ -1,8 +1,8 @@
-//! Finds the sources that this program was built from, checks if shells find the `alcedo` command, and returns the line that installs it.
+//! Finds the sources of this program, checks if shells find the `alcedo` command, and returns the line that installs this command.
 
 use std::path::Path;
 
-/// Name of this package's folder in a checkout. Registries and `cargo vendor` name the folder after the package.
+/// Name of this package's folder in a checkout. In registries and with `cargo vendor`, the folder has the name of the package.
 const FOLDER: &str = "tools";
 
 /// Returns true if a folder of `PATH` has a file of this name.
@@ -16,17 +16,17 @@ pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the checkout that contains the folder `package` of this package, or `None` for a package of a registry.
+/// Returns the checkout that contains the folder `package` of this package. Returns `None` for a package of a registry.
 pub(crate) fn checkout_of(package: &Path) -> Option<&Path> {
     package.parent().filter(|_| package.ends_with(FOLDER))
 }
 
-/// Returns the checkout that this program was built from, or `None` if it was installed from a registry.
+/// Returns the checkout from which this program was built. Returns `None` if the program was installed from a registry.
 pub(crate) fn checkout() -> Option<&'static Path> {
     checkout_of(package())
 }
 
-/// Returns the line that installs the command from the sources of this build.
+/// Returns the line that installs the command from the sources of this program.
 pub(crate) fn installing(features: &[&str]) -> String {
     installing_from(checkout(), features)
 }

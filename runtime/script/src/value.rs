@@ -115,7 +115,8 @@ pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     })
 }
 
-/// Returns the number kind of a struct with three numbers of one kind. Vectors and rotators are such structs.
+/// Returns the number kind of a vector or rotator: a struct named `Vector` or `Rotator` with three numbers of one kind. Returns `None` for
+/// all other structs.
 pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     let [one, two, three] = of.fields() else { return None };
     let num = Num::of(one.ty.kind())?;

@@ -1,4 +1,4 @@
-//! Parses a header with libclang. Converts each function and struct to a declaration, or records the reason why this is impossible.
+//! Parses a header with libclang. Converts each function and struct to a declaration. If an item cannot be declared, records the reason.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ const MOST: usize = 8;
 /// Maximum packing of struct members, in bytes.
 const PACK: usize = 4;
 
-/// Returns the declarations of the functions in a header.
+/// Returns the declarations of the functions in a header, and of the structs that these functions use.
 pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, Error> {
     let wrong = |message: String| {
         let file = header.display();
@@ -31,7 +31,7 @@ pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, 
     let index = Index::new(&clang, false, false);
     let mut all = vec!["-x".to_owned(), "c".to_owned()];
     all.extend_from_slice(arguments);
-    // Adds the compiler's folder of builtin headers, such as `stddef.h`: libclang may be installed without these headers.
+    // Adds the folder in which the compiler has builtin headers such as `stddef.h`. libclang may be installed without these headers.
     all.extend(folder_of_the_compiler().map(|folder| format!("-idirafter{folder}")));
     let unit = index.parser(header).arguments(&all).parse().map_err(|error| wrong(error.to_string()))?;
     let errors = unit.get_diagnostics();
@@ -191,7 +191,7 @@ impl Reader {
         }
     }
 
-    /// Returns the declaration of a struct, or the reason why it cannot be declared.
+    /// Returns the declaration of a struct. Returns the reason as an error if the struct cannot be declared.
     fn structure(&mut self, name: &str, ty: Type<'_>) -> Result<Struct, String> {
         if let Some(known) = self.structs.get(name) {
             return known.clone();
@@ -237,7 +237,7 @@ impl Reader {
         Ok(of)
     }
 
-    /// Returns the Rust type of a field. The flag is `true` if values of the type own no memory.
+    /// Returns the Rust type of a field. The flag is `true` if values of this type own no memory.
     fn field(&mut self, ty: Type<'_>) -> Result<(String, bool), String> {
         match c_type(ty) {
             CType::Number(number) => Ok((number.to_owned(), true)),
@@ -294,7 +294,7 @@ fn known(ty: Type<'_>) -> Option<CType<'_>> {
         TypeKind::Elaborated => c_type(ty.get_elaborated_type()?),
         TypeKind::Typedef if name().as_deref() == Some("char16_t") => CType::Text,
         TypeKind::Typedef => match c_type(declaration?.get_typedef_underlying_type()?) {
-            // An anonymous struct gets the name of its typedef.
+            // An anonymous struct has the name of its typedef.
             CType::Struct(own, of) if !is_word(&own) => CType::Struct(name().unwrap_or(own), of),
             found => found,
         },

@@ -1,5 +1,5 @@
-//! Compares two builds of a module. Reports the changes that a host notices when the new build replaces the old build. Also reports the
-//! changes for plugins whose glue was written for the old build. Uses only manifests and declarations.
+//! Compares two builds of a module. Reports two groups of changes. The first group affects a host in which the new build replaces the old
+//! build. The second group affects plugins whose glue was written for the old build. Uses only manifests and declarations.
 
 use alcedo_reflect::convertible::{Convertible, convertible};
 use alcedo_reflect::type_text::TypeText;
@@ -14,17 +14,17 @@ use crate::inspect::Inspected;
 
 use Effect::{Breaks, Compatible};
 
-/// Effect of a change on the other side.
+/// Effect of a change on the host or on other plugins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Effect {
-    /// Loads and calls succeed, and values that fit are kept.
+    /// Loads and calls succeed. Values that fit the new declarations are kept.
     Compatible,
-    /// A load is refused, calls fail, or values are lost.
+    /// A load is rejected, calls fail, or values are lost.
     Breaks,
 }
 
-/// A change, with its consequence for the other side.
+/// A change, with its consequence for the host or for other plugins.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) effect: Effect,
@@ -42,7 +42,7 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Returns the findings for a new build that a host refuses before it maps the file.
+    /// Returns the findings for a new build that the host rejects before it maps the file.
     pub(super) fn refused(module: &str, reason: String) -> Self {
         let (item, change) = (module.to_owned(), "refused before it is mapped".to_owned());
         Self { host: vec![Finding { effect: Breaks, item, change, consequence: reason }], plugins: Vec::new() }
@@ -54,14 +54,14 @@ impl Findings {
     }
 }
 
-/// Consequence of an import that is missing or differs (`EmitError::Import`).
+/// Consequence of an import that is missing or differs (`EmitError::Import`), for the plugin that uses this import.
 const REFUSED: &str =
     "a plugin whose glue uses it is refused at load; write the glue again with `alcedo glue`, and rebuild the plugin";
 
-/// Consequence of a missing function for calls by name.
+/// Consequence of a removed function for calls by name.
 const NOT_FOUND: &str = "calls by name fail with `CallError::NotFound`";
 
-/// Consequence of another signature for calls by name.
+/// Consequence of a changed signature for calls by name.
 const SIGNATURE: &str = "calls by name with the old signature fail with `CallError::Signature`";
 
 /// Compares two builds of a module.
@@ -94,7 +94,7 @@ impl Comparison {
         self.found.plugins.push(finding(effect, item, change, consequence));
     }
 
-    /// Reports a change that breaks both, with its consequences for the host and for other plugins.
+    /// Reports a change that breaks the host and other plugins, with both consequences.
     fn note_both(&mut self, item: &str, change: &str, [host, plugins]: [&str; 2]) {
         self.note_host(Breaks, item, change, host);
         self.note_plugins(Breaks, item, change, plugins);
@@ -145,7 +145,7 @@ impl Comparison {
         }
     }
 
-    /// Reports added permissions. A host with `PermissionPolicy::Refuse` checks only modules with a declaration.
+    /// Reports added permissions. With `PermissionPolicy::Refuse`, a host checks only modules that declare permissions.
     fn permissions(&mut self, old: Option<&[&str]>, new: Option<&[&str]>) {
         match (old, new) {
             (Some(_), None) => {
@@ -162,7 +162,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the types of the old build, each with its type in the new build. Reports removed and renamed types.
+    /// Returns the types of the old build that still exist, each with its type in the new build. Reports removed and renamed types.
     fn matched<'t, T: Entry>(&mut self, old: &'t [T], new: &'t [T]) -> Vec<(&'t T, &'t T)> {
         let (own, others) = (refs(old), refs(new));
         let mut matched = Vec::new();
@@ -195,7 +195,7 @@ impl Comparison {
         }
     }
 
-    /// Compares a class. `chains` contains the class of each build with its bases.
+    /// Compares a class in both builds. `chains` contains, for each build, the class with its bases.
     fn class(&mut self, from: &DeclaredClass, to: &DeclaredClass, chains: [Vec<&DeclaredClass>; 2]) {
         let path = from.path.as_str();
         let base = self.redirects.redirected(&from.base).to_owned();
@@ -303,7 +303,7 @@ impl Comparison {
         }
     }
 
-    /// Reports members of the host and of other modules that only the new build uses.
+    /// Reports used members of the host and of other modules that the old build does not use.
     fn imports(&mut self, old: &Declared, new: &Declared) {
         let own = type_paths(new);
         for used in new.imports.iter().filter(|used| !old.imports.contains(used)) {
@@ -314,8 +314,8 @@ impl Comparison {
         }
     }
 
-    /// Reports the values of the properties of a class, or of the fields of a struct. The last argument contains the members of both
-    /// builds, with the members of the bases.
+    /// Reports changed values for the properties of a class, or for the fields of a struct. The last argument contains the members of both
+    /// builds, including the members of the bases.
     fn members(
         &mut self,
         owner: &str,
@@ -338,7 +338,7 @@ impl Comparison {
         }
     }
 
-    /// Reports the values of a property whose declaration is `to` in the new build.
+    /// Reports the consequence for the values of a property. `to` is its declaration in the new build.
     fn values(&mut self, item: &str, from: &DeclaredProperty, to: Option<&DeclaredProperty>) {
         let is_subobject = has(&from.flags, SUBOBJECT);
         let Some(to) = to else {
@@ -377,8 +377,8 @@ impl Comparison {
         }
     }
 
-    /// Compares the functions of a class or an interface. The last argument contains the functions of both builds, with the functions of
-    /// the bases.
+    /// Compares the functions of a class or an interface. The last argument contains the functions of both builds, including the functions
+    /// of the bases.
     fn functions(&mut self, owner: &str, old: &[DeclaredFunction], [before, after]: &[Vec<&DeclaredFunction>; 2]) {
         for from in old {
             let (item, is_override) = (member(owner, &from.name), !from.overrides.is_empty());
@@ -404,7 +404,7 @@ impl Comparison {
         }
     }
 
-    /// Reports an item whose fingerprint differs. The strings contain the parts of the fingerprint.
+    /// Reports an item whose fingerprint has changed. The two strings describe the inputs of the old and the new fingerprint.
     fn form(&mut self, item: &str, from: &str, to: &str) {
         if from != to {
             self.note_plugins(Breaks, item, &arrow(from, to), REFUSED);
@@ -440,7 +440,7 @@ fn is_event(function: &DeclaredFunction) -> bool {
     ["blueprint_native_event", "blueprint_implementable_event"].iter().any(|event| has(&function.flags, event))
 }
 
-/// Checks if a dependency on the old version accepts the new version. Cargo reads a plain version as this range.
+/// Checks if a dependency on the old version accepts the new version. In cargo, a plain version denotes this range.
 fn accepts(old: &str, new: &str) -> bool {
     let range = VersionReq::parse(&format!("^{old}"));
     old == new || range.is_ok_and(|range| Version::parse(new).is_ok_and(|new| range.matches(&new)))
@@ -454,7 +454,7 @@ fn predicted(from: &str, to: &str) -> Convertible {
     }
 }
 
-/// Formats parameter types and result, the parts of a signature's fingerprint.
+/// Formats the parameter types and the result. These determine the fingerprint of a signature.
 fn form_of_call(params: &[DeclaredProperty], result: Option<&str>) -> String {
     let out = |param: &DeclaredProperty| if has(&param.flags, "out") { "out " } else { "" };
     let params: Vec<_> = params.iter().map(|param| format!("{}{}", out(param), param.ty)).collect();

@@ -1,5 +1,5 @@
-//! `alcedo check-abi`: prints the changes between two builds of a library that a host and other plugins notice. The files are read as by
-//! `alcedo inspect`: neither file is mapped, and none of their code runs. `compare.rs` compares them.
+//! `alcedo check-abi`: compares two builds of a library, and prints the changes that affect a host or other plugins. As in `alcedo
+//! inspect`, neither file is mapped, and none of their code runs. `compare.rs` contains the comparison.
 
 mod compare;
 mod names;
@@ -40,7 +40,8 @@ pub(crate) struct Args {
 /// Exit code for a file that cannot be read.
 const UNREADABLE: u8 = 2;
 
-/// Compares the libraries and prints the changes. Returns exit code 1 if a change breaks something, and 2 if a file cannot be read.
+/// Compares the libraries and prints the changes. Returns exit code 1 if a change breaks a host or a plugin, and 2 if a file cannot be
+/// read.
 pub(crate) fn run(args: &Args) -> ExitCode {
     let found = match findings(args) {
         Ok(found) => found,
@@ -74,7 +75,8 @@ fn findings(args: &Args) -> Result<Findings, Error> {
     }
 }
 
-/// Checks if a host refuses a readable module. OLD has the ABI of this version, so each host of OLD refuses the module as well.
+/// Checks if a host rejects a module whose file is readable. The old build has the ABI of this version, so each host of the old build
+/// rejects the module.
 fn is_refusal(error: &ContextError) -> bool {
     let ContextError::Load(error) = error else { return false };
     matches!(
@@ -90,7 +92,7 @@ fn is_refusal(error: &ContextError) -> bool {
     )
 }
 
-/// JSON form of the comparison. Names of fields are stable; fields may be added.
+/// JSON form of the comparison. The names of its fields are stable. Later versions may add fields.
 #[derive(Serialize)]
 struct Compared<'a> {
     breaking: usize,

@@ -52,12 +52,12 @@ entries! {
     derived: DeclaredClass, DeclaredStruct;
 }
 
-/// Old paths of types and enum entries, each with its new path.
+/// Renamed types and enum entries: pairs of the old path and the new path.
 pub(super) struct Redirects(Vec<(String, String)>);
 
 impl Redirects {
-    /// Returns the renamed types and entries. Also uses the earlier names in the old build, because undoing a rename restores an earlier
-    /// name.
+    /// Returns the renamed types and enum entries. Also uses the earlier names that the old build declares, because undoing a rename
+    /// restores an earlier name.
     pub(super) fn between(old: &Declared, new: &Declared) -> Self {
         let mut pairs = Vec::new();
         for (declared, is_undo) in [(new, false), (old, true)] {
@@ -74,13 +74,13 @@ impl Redirects {
         Self(pairs)
     }
 
-    /// Checks if the path of a type or an enum entry is an earlier name.
+    /// Checks if the path of a type or enum entry is an old path of a rename.
     pub(super) fn has(&self, path: &str) -> bool {
         self.0.iter().any(|(old, _)| old == path)
     }
 
-    /// Returns the entry of the other build that continues `entry`: an entry of the same name, or else a renamed entry whose name is not
-    /// in `own`, the list that contains `entry`.
+    /// Returns the entry of the opposite build that continues `entry`. This is the entry of the same name. Without such an entry, it is a
+    /// renamed entry whose name is not in `own`, the list that contains `entry`.
     pub(super) fn partner<'t, T: Entry>(&self, entry: &T, own: &[&T], others: &[&'t T]) -> Option<&'t T> {
         let same = others.iter().copied().find(|other| other.name() == entry.name());
         same.or_else(|| {
@@ -89,7 +89,7 @@ impl Redirects {
         })
     }
 
-    /// Checks if one of two entries lists the name of the other entry as an earlier name.
+    /// Checks if one of the two entries lists the name of its counterpart as an earlier name.
     fn is_rename<T: Entry>(&self, one: &T, two: &T) -> bool {
         let lists = |was: &str, name: &str| was.split(',').any(|earlier| earlier.trim() == name);
         let (from, to) = (one.name(), two.name());
@@ -97,12 +97,12 @@ impl Redirects {
         lists(one.was(), to) || lists(two.was(), from) || self.0.iter().any(is_pair)
     }
 
-    /// Returns the path of a type in the new build.
+    /// Returns the path that a type has in the new build.
     pub(super) fn redirected<'p>(&'p self, path: &'p str) -> &'p str {
         self.0.iter().find(|(old, _)| old == path).map_or(path, |(_, new)| new.as_str())
     }
 
-    /// Returns a type with the paths of the new build.
+    /// Returns a type in which each path is replaced by the path in the new build.
     pub(super) fn redirected_type(&self, ty: &str) -> String {
         ty.parse::<TypeText>().map_or_else(|_| ty.to_owned(), |ty| self.redirect(ty).to_string())
     }
@@ -119,7 +119,7 @@ impl Redirects {
     }
 }
 
-/// Returns the structs with the earlier names of their fields, which a build lists by path.
+/// Returns the structs of a build, with the earlier names of their fields. The build lists these names by path.
 pub(super) fn with_earlier_names(declared: &Declared) -> Vec<DeclaredStruct> {
     let mut structs = declared.structs.clone();
     for DeclaredStruct { path, fields, .. } in &mut structs {
@@ -131,7 +131,7 @@ pub(super) fn with_earlier_names(declared: &Declared) -> Vec<DeclaredStruct> {
     structs
 }
 
-/// Returns a type with its bases that the same build declares, starting with the type itself.
+/// Returns a type followed by its bases, as far as this build declares them.
 pub(super) fn chain<'t, T: Derived>(from: &'t T, all: &'t [T]) -> Vec<&'t T> {
     let (mut chain, mut last) = (vec![from], from);
     // A damaged file may contain a cycle.

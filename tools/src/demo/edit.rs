@@ -5,15 +5,15 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::error::Error;
 
-/// A replacement in a source file. The edit is located by its old text.
+/// A replacement in a source file. The old text determines the location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
-    /// Old text; must occur exactly once.
+    /// Old text. It must occur exactly once in the source.
     pub(crate) from: &'static str,
     pub(crate) to: &'static str,
 }
 
-/// Applies all `edits`. Fails unless each old text occurs exactly once.
+/// Applies all `edits`. Fails if an old text is missing or occurs more than once.
 pub(crate) fn apply(source: &str, edits: &[Edit]) -> Result<String, Error> {
     edits.iter().try_fold(source.to_owned(), |text, edit| match text.matches(edit.from).count() {
         1 => Ok(text.replacen(edit.from, edit.to, 1)),

@@ -1,5 +1,5 @@
-//! `alcedo demo`: a session like `dev`, but with scripted edits, and a check of the world after each edit. `steps.rs` contains the edits
-//! and the checks; this file runs them.
+//! `alcedo demo`: a session like `dev` with scripted edits. After each edit, the demo checks the world. `steps.rs` contains the edits and
+//! the checks. This file runs them.
 
 mod edit;
 mod output;
@@ -34,7 +34,7 @@ const CUBE: &str = "/Script/Game.MagicCube";
 const FIRST_BUILD: Duration = Duration::from_secs(900);
 /// Minimum duration before a progress message is printed.
 const PROGRESS: Duration = Duration::from_secs(3);
-/// Time limit of the other builds, which compile one small crate.
+/// Time limit of later builds. They compile only one small crate.
 const BUILD: Duration = Duration::from_secs(180);
 
 /// Edits a scratch copy of an example plugin four times, and prints the effect on a living world.
@@ -68,7 +68,7 @@ pub(crate) fn run(&Args { objects, json, planted_rerun }: &Args) -> Result<ExitC
     Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs the steps, and counts the completed steps in `summary`.
+/// Runs the steps. Counts the completed steps in `summary`.
 fn play(host: &HostOptions, output: Output, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
     let signals = Input::signals()?;
     let scratch = Scratch::new()?;
@@ -89,7 +89,7 @@ struct Stage {
     output: Output,
     source: PathBuf,
     cubes: Vec<ObjectHandle>,
-    /// Cubes that have existed since the start.
+    /// Cubes that have existed since the start of the demo.
     kept: BTreeSet<ObjectHandle>,
     counts: Summary,
     failed_routine: u64,
@@ -97,7 +97,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Builds the plugin and fills the world. Every cube gets a unique label, which identifies it later.
+    /// Builds the plugin and creates the cubes. Each cube has a unique label, by which later checks identify it.
     fn open(
         scratch: &Scratch,
         host: &HostOptions,
@@ -143,7 +143,7 @@ impl Stage {
         self.output.print(&Message::Step { step: self.step, title });
     }
 
-    /// Changes the plugin's source, like an author who saves a file, and waits for the result.
+    /// Changes the plugin's source like an author who saves a file. Waits for the result.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
         let old = read_text(&self.source).map_err(file("read", &self.source))?;
         let new = edit::apply(&old, edits)?;
@@ -154,7 +154,7 @@ impl Stage {
         Ok(live)
     }
 
-    /// Records the results of a reload: the numbers of the host's report, and the cubes that still exist.
+    /// Records the results of a reload: the counters in the host's report, and the cubes that still exist.
     fn note(&mut self, live: &Live) {
         self.output.print(&Message::Reload(Reloaded(live)));
         if live.report.is_committed() {
@@ -172,7 +172,7 @@ impl Stage {
         self.report_check(name.into(), expected, found, false);
     }
 
-    /// Compares a value that is checked after every reload. In text output, only a failed check is printed.
+    /// Compares a value that is checked after every reload. Text output contains this check only if it fails.
     fn routine<T: PartialEq + Display>(&mut self, name: &str, expected: T, found: T) {
         self.report_check(name.to_owned(), expected, found, true);
     }
@@ -200,7 +200,7 @@ impl Stage {
         }
     }
 
-    /// Returns the living cubes, in the order of their construction.
+    /// Returns the existing cubes in the order of their construction.
     fn all_cubes(&self) -> Vec<ObjectHandle> {
         let runtime = self.runtime();
         let is_cube = |object: &ObjectHandle| runtime.objects().class_of(*object).is_some_and(|class| class == CUBE);
@@ -213,7 +213,7 @@ impl Stage {
             Event::Refused { error: found, .. } => Err(unexpected("a first generation", &found)),
             _ => Ok(None),
         })
-        // After the start, a single message reports the construction of all cubes.
+        // A single message at the end of the start reports the construction of all cubes.
         .and_then(|started| self.populated().map(|()| started))
     }
 
@@ -297,7 +297,7 @@ impl Stage {
     }
 }
 
-/// Creates the error for a state of the world that the demo does not expect.
+/// Creates the error for an unexpected state of the world.
 fn unexpected(expected: &str, found: &str) -> Error {
     anyhow!("the demo expected {expected}, but found {found}: the example plugin and the demo do not match")
 }

@@ -17,14 +17,14 @@ use crate::session::Live;
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Message<'a> {
-    /// The first build is in progress. This build compiles all dependencies of a plugin. The message is only part of text output.
+    /// The first build is in progress. It compiles all dependencies of a plugin. Only text output contains this message.
     #[serde(skip)]
     Building { plugin: &'a str, compiled: usize, seconds: u64 },
     /// The world exists.
     Start { plugin: &'a str, generation: u64, objects: u64, build_ms: f64 },
     /// A new chapter.
     Step { step: u32, title: &'a str },
-    /// A source file was changed.
+    /// A source file has changed.
     Edit(Edited<'a>),
     /// Cargo has exited.
     Build { outcome: &'static str, build_ms: Option<f64>, message: &'a str },
@@ -32,7 +32,7 @@ pub(super) enum Message<'a> {
     Reload(Reloaded<'a>),
     /// Result of a check of the world.
     Check(&'a Check),
-    /// The summary, which is always the last event.
+    /// The summary. This event is always last.
     Summary(&'a Summary),
 }
 
@@ -54,7 +54,7 @@ impl<'a> Edited<'a> {
 #[derive(Debug)]
 pub(super) struct Reloaded<'a>(pub(super) &'a Live);
 
-/// Fields of a report for programs; more may be added.
+/// Report fields that the JSON output contains. Later versions may add fields.
 const REPORTED: [&str; 15] = [
     "outcome",
     "phase",
@@ -95,7 +95,7 @@ impl Serialize for Reloaded<'_> {
     }
 }
 
-/// Rounds a measured value to three decimal places: further digits are noise.
+/// Rounds a measured value to three decimal places. Further digits are not significant.
 pub(super) fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }
@@ -160,7 +160,7 @@ fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
         ),
         Message::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
         Message::Edit(edited) => edited.lines.iter().map(|line| diff_line(line, paint)).collect::<Vec<_>>().join("\n"),
-        // A failed build ends the demo with an error that contains the message.
+        // A failed build ends the demo. The error of the demo then contains the message of the build.
         Message::Build { outcome: "failed", .. } | Message::Build { message: "", .. } => return None,
         Message::Build { message, .. } => message.trim_end().to_owned(),
         Message::Reload(reloaded) => reload_message::reload(reloaded.0, paint, &mut HashSet::new()),

@@ -1,5 +1,5 @@
-//! Contains the edits and the checks after each edit. Each step checks the host's report, and then the objects: reads their properties,
-//! calls their functions, and ticks the world.
+//! Edits of the demo, and the checks after each edit. Each step first checks the host's report, then the objects. To check the objects, a
+//! step reads their properties, calls their functions, and ticks the world.
 
 use alcedo_runtime::{ObjectHandle, Outcome, Value};
 
@@ -14,7 +14,7 @@ use crate::session::Live;
 const BOB_TICKS: u32 = 120;
 const TICKS_A_SECOND: f64 = 60.0;
 
-/// Speeds set by hand on some cubes, so that they differ from the default.
+/// Speeds that the demo sets on some cubes, so that they differ from the default.
 const BY_HAND: [f64; 3] = [90.0, 120.0, 360.0];
 
 const HIGHER: [Edit; 1] = [Edit { from: "const BOB_HEIGHT: f64 = 20.0;", to: "const BOB_HEIGHT: f64 = 60.0;" }];
@@ -35,8 +35,8 @@ const MENDED: [Edit; 1] = [Edit {
     to: "        let pace = paces.get((this.rotation_speed() / 90.0) as usize).unwrap_or(&\"wild\");\n",
 }];
 
-/// Runs all steps in order. Reports and counts failed checks, and continues. An error stops the demo only if the remaining steps would be
-/// pointless.
+/// Runs all steps in order. A failed check is reported and counted, and the demo continues. An error stops the demo if the remaining steps
+/// would be pointless.
 pub(super) fn play(stage: &mut Stage) -> Result<(), Error> {
     constant(stage)?;
     default(stage)?;
@@ -141,7 +141,7 @@ impl World {
 }
 
 impl Stage {
-    /// Checks conditions of every committed reload.
+    /// Checks the conditions that every committed reload must fulfill.
     fn check_commit(&mut self, live: &Live, before: &World) {
         let report = &live.report;
         let cubes = self.cubes.len() as u64;
@@ -153,7 +153,7 @@ impl Stage {
         self.check_cubes(before);
     }
 
-    /// Checks conditions of every reload, committed or not.
+    /// Checks the conditions that every reload must fulfill, even if it is not committed.
     fn check_cubes(&mut self, before: &World) {
         let cubes = self.cubes.len();
         let same = self.cubes.iter().enumerate().filter(|(number, cube)| self.is_labeled(**cube, *number)).count();
@@ -172,7 +172,7 @@ impl Stage {
             .is_ok_and(|found| matches!(found, Value::Text(text) if text == label(number)))
     }
 
-    /// Returns cubes changed by hand, evenly distributed, with their speeds.
+    /// Returns the cubes with a speed that the demo has set, evenly distributed, with their speeds.
     fn by_hand(&self) -> Vec<(ObjectHandle, f64)> {
         let quarter = self.cubes.len() / 4;
         (1..).zip(BY_HAND).map(|(at, speed)| (self.cubes[at * quarter], speed)).collect()
@@ -243,7 +243,7 @@ fn unexpected(expected: &str, found: &impl std::fmt::Debug) -> Error {
     super::unexpected(expected, &format!("{found:?}"))
 }
 
-/// Returns the expected sum after each cube has greeted once more.
+/// Returns the expected total number of greetings after each cube has greeted once more.
 fn added(greetings: &[u32]) -> u64 {
     sum(greetings) + greetings.len() as u64
 }

@@ -1,4 +1,4 @@
-//! Converts events of a session to JSON objects: `alcedo dev --json` prints one object per line. Each object has the field `event`.
+//! Converts events of a session to JSON objects. `alcedo dev --json` prints one object per line. Each object has the field `event`.
 //! Programs should ignore unknown fields and events.
 
 use alcedo_build::BuildError;
@@ -11,7 +11,7 @@ use crate::session::{Event, Live};
 use crate::timings;
 use crate::world::WorldEvent;
 
-/// Returns the JSON object of an event, or `None` for an event that is not reported to programs.
+/// Returns the JSON object of an event. Returns `None` for an event that is not part of the JSON output.
 pub(super) fn event(event: &Event) -> Option<Value> {
     Some(match event {
         Event::Building(changed) => json!({ "event": "building", "changed": changed }),
@@ -65,12 +65,13 @@ fn world_event(event: &WorldEvent) -> Option<Value> {
         WorldEvent::NotJoined(error) => json!({ "event": "not_joined", "error": error }),
         WorldEvent::Unreadable(error) => json!({ "event": "unreadable", "error": error }),
         WorldEvent::Panicked(panic) => with("panicked", json!(panic)),
-        // The session reports these events in other forms.
+        // The session reports these events as events of its own.
         WorldEvent::Host(..) | WorldEvent::Populated(_) | WorldEvent::Done | WorldEvent::Ended(_) => return None,
     })
 }
 
-/// Returns the object of a reload with the host's report. `event` is `live`, `rolled_back`, or `unchanged` if no module was replaced.
+/// Returns the object for a reload with the host's report. The field `event` is `live`, `rolled_back`, or `unchanged` if no module was
+/// replaced.
 fn reloaded(live: &Live) -> Value {
     let report = &live.report;
     let event = match report.is_committed() {

@@ -16,13 +16,13 @@ use crate::world::WorldEvent;
 /// Formats the messages of a session.
 pub(super) struct Messages {
     pub(super) paint: Paint,
-    /// Set if there is a status line, which shows a running build. A pipe has no status line.
+    /// Set if the screen has a status line for a running build. A pipe has no status line.
     is_live: bool,
     /// Set if the world is the sample engine.
     is_sample: bool,
     /// Set if the session loads several plugins.
     several: bool,
-    /// Remarks of reloads that were already printed. Repeated remarks would distract from new remarks.
+    /// Remarks that earlier reloads have printed. Repeated remarks would distract from new remarks.
     remarks: HashSet<String>,
     /// Set if the phases between a save and live code are printed with their times.
     timings: bool,
@@ -33,17 +33,17 @@ impl Messages {
         Self { paint, is_live, is_sample, several: false, remarks: HashSet::new(), timings: false }
     }
 
-    /// Sets whether the session has several plugins, which may belong to different hosts.
+    /// Sets if the session has several plugins. These plugins may belong to different hosts.
     pub(super) fn of_several(self, several: bool) -> Self {
         Self { several, ..self }
     }
 
-    /// Sets whether timings of reloads are printed.
+    /// Sets if the times of reloads are printed.
     pub(super) fn with_timings(self, timings: bool) -> Self {
         Self { timings, ..self }
     }
 
-    /// Returns the message of an event, if any. `running` is `true` if plugin code is loaded.
+    /// Returns the message of an event. Returns `None` if the event has no message. `running` is `true` if plugin code is loaded.
     pub(super) fn message(&mut self, event: &Event, running: bool) -> Option<String> {
         let paint = self.paint;
         let old_code = if running { "the old code keeps running" } else { "nothing runs yet" };
@@ -126,7 +126,7 @@ impl Messages {
                  `.development()` in its builder and a loop"
                     .to_owned()
             }
-            // The caller prints these lines itself.
+            // The caller prints the lines of these events.
             Event::Printed(_) | Event::Over { failed: false } => return None,
         };
         Some(text)
@@ -159,7 +159,7 @@ impl Messages {
         }
     }
 
-    /// Formats a reload, without remarks that were printed before.
+    /// Formats a reload. Omits remarks that earlier reloads have printed.
     fn reload(&mut self, live: &Live) -> String {
         let mut text = reload_message::reload(live, self.paint, &mut self.remarks);
         if self.timings {

@@ -1,5 +1,5 @@
-//! `alcedo doctor`: checks a folder and this machine for the needs of plugins and hosts, and prints fixes. `rules.rs` checks
-//! manifests; this file queries the system and prints.
+//! `alcedo doctor`: checks if a folder and this machine fulfill the requirements of plugins and hosts, and prints fixes. `rules.rs` checks
+//! manifests. This file queries the system and prints.
 
 mod rules;
 
@@ -31,7 +31,7 @@ enum State {
 struct Finding {
     state: State,
     what: String,
-    /// Lines to copy into a manifest or a shell; empty if there are none.
+    /// Lines to copy into a manifest or a shell. May be empty.
     copy: String,
 }
 
@@ -124,7 +124,7 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Checks that the compiler that `dir` selects is new enough for the plugin API.
+/// Checks that the compiler in the folder `dir` is new enough for the plugin API.
 fn compiler(dir: &Path) -> Finding {
     const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
     let rustc = std::env::var_os("RUSTC").filter(|rustc| !rustc.is_empty()).unwrap_or_else(|| "rustc".into());
@@ -165,7 +165,7 @@ fn linker() -> Finding {
     )
 }
 
-/// Starts a host to check the folder for the private copies of libraries.
+/// Starts a host to check the folder that contains the private copies of libraries.
 fn temporary() -> Vec<Finding> {
     let base = std::env::temp_dir();
     let before = stages(&base);
@@ -195,7 +195,7 @@ fn temporary() -> Vec<Finding> {
     findings
 }
 
-/// Returns the staging folders of running and ended hosts.
+/// Returns the folders with the private copies of running and ended hosts.
 fn stages(base: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(base).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let is_stage =
@@ -203,7 +203,7 @@ fn stages(base: &Path) -> Vec<PathBuf> {
     entries.filter(is_stage).collect()
 }
 
-/// Checks that shells find the `alcedo` command, which READMEs of new workspaces use.
+/// Checks that shells find the `alcedo` command. READMEs of new workspaces use this command.
 fn command() -> Finding {
     match is_in_path("alcedo") {
         true => Finding::fine("shells find `alcedo`".into()),
@@ -211,7 +211,7 @@ fn command() -> Finding {
     }
 }
 
-/// Checks for a debugger, which is optional: crash reports do not need it.
+/// Checks for a debugger. A debugger is optional, because crash reports do not need it.
 fn debugger() -> Vec<Finding> {
     if !runs("gdb") {
         return vec![Finding::note(

@@ -1,5 +1,5 @@
-//! Rules for the manifests of a workspace with a host and plugins. Pure functions of cargo's metadata and the manifest; `mod.rs` queries
-//! cargo and prints the findings.
+//! Rules for the manifests of a workspace with a host and plugins. The rules are pure functions of cargo's metadata and the manifest.
+//! `mod.rs` queries cargo and prints the findings.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ pub(super) const OPTIMIZED: [(&str, i64); 11] = [
     ("xxhash-rust", 3),
 ];
 
-/// Checks the packages of a workspace and its own manifest; `source` reads a source file.
+/// Checks the packages of a workspace, and its root manifest. `source` reads a source file.
 pub(super) fn findings(
     metadata: &Metadata,
     manifest: &Table,
@@ -84,7 +84,7 @@ pub(super) fn findings(
     findings
 }
 
-/// Reports path dependencies without a package at the path, and absolute paths, which are valid only on this machine.
+/// Reports path dependencies whose path contains no package. Also reports absolute paths, which are valid only on this machine.
 fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
     let (mut missing, mut absolute) = (String::new(), String::new());
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
@@ -129,7 +129,8 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
     findings
 }
 
-/// Returns the dependency with the path of the crate in the checkout, or with a version if this program was not built from a checkout.
+/// Returns the dependency with the path of the crate in the checkout. If this program was not built from a checkout, returns the dependency
+/// with a version.
 fn of_alcedo(krate: &str, checkout: Option<&Path>, dependency: &Value, dir: &Path) -> Value {
     if let Some(checkout) = checkout {
         return with_path(dependency, dir, &checkout.join(krate));
@@ -149,13 +150,13 @@ fn with_path(dependency: &Value, dir: &Path, path: &Path) -> Value {
     corrected
 }
 
-/// Returns true if the package is a plugin, which has a `cdylib` target. A glue crate has none.
+/// Returns true if the package is a plugin. A plugin has a `cdylib` target, unlike a glue crate.
 fn is_plugin(package: &Package) -> bool {
     uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_cdylib)
 }
 
-/// Returns the file name of the library's root source if this source calls `module!`. Returns `None` for other packages, for example a glue
-/// crate.
+/// Returns the file name of the library's root source if this source calls `module!`. Returns `None` for packages without such a call, for
+/// example a glue crate.
 fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
     uses(package, PLUGIN_API).then_some(())?;
     let is_library = |target: &&Target| {
@@ -230,7 +231,7 @@ fn host(package: &Package) -> Vec<Finding> {
     }
 }
 
-/// Reports `panic = "abort"`: every host rejects modules with this setting.
+/// Reports `panic = "abort"`. Every host rejects modules with this setting.
 fn panics(manifest: &Table) -> Vec<Finding> {
     let profiles = manifest.get("profile").and_then(Value::as_table).into_iter().flatten();
     let aborting = profiles.filter(|(_, profile)| profile.get("panic").and_then(Value::as_str) == Some("abort"));

@@ -1,4 +1,4 @@
-//! Parses the files that `alcedo_sys::crash` writes in a crashing host. The files of a panic have the same format.
+//! Parses the files that `alcedo_sys::crash` writes in a crashing host. The files for a panic have the same format.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use alcedo_runtime::development::plain_file;
 /// Maximum size of a file that a host's crash guard writes.
 const LARGEST: u64 = 1 << 28;
 
-/// An image that the host has mapped, or was about to map.
+/// An image that the host had mapped, or was about to map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ImageRecord {
     /// Path of the private copy that was mapped.
@@ -20,7 +20,7 @@ pub(super) struct ImageRecord {
     pub(super) module: Option<(String, u64)>,
     /// Address ranges of the segments. Empty if the image was not yet mapped.
     pub(super) ranges: Vec<Range<u64>>,
-    /// Time of the unmapping, by the clock of [`CrashDump::time`].
+    /// Time at which the image was unmapped, on the clock of [`CrashDump::time`].
     pub(super) unmapped: Option<Duration>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Mapped {
 #[derive(Debug, Default)]
 pub(super) struct CrashDump {
     pub(super) signal: i32,
-    /// Set if code sent the signal, for instance `abort`. Unset for the signal of a faulting instruction.
+    /// Set if code sent the signal, for example through `abort`. Unset if a faulting instruction caused the signal.
     pub(super) sent: bool,
     pub(super) address: u64,
     pub(super) pc: u64,
@@ -50,15 +50,15 @@ pub(super) struct CrashDump {
     pub(super) stack_begin: u64,
     pub(super) stack: Vec<u8>,
     pub(super) maps: Vec<Mapped>,
-    /// All mapped ranges, in order; empty if unknown.
+    /// All mapped ranges, in order. Empty if they are unknown.
     pub(super) mapped_ranges: Vec<Range<u64>>,
     /// Length of the list of mappings in the host, in bytes.
     pub(super) maps_len: Option<usize>,
-    /// Time of the crash, on the clock that the host also uses for the times of unmappings.
+    /// Time of the crash, on the clock that the host also uses for the times at which images are unmapped.
     pub(super) time: Option<Duration>,
     /// Mapped and recently unmapped images.
     pub(super) images: Vec<ImageRecord>,
-    /// Number of modules whose records were discarded, because the modules were unmapped long ago.
+    /// Number of modules whose records were discarded because the modules had been unmapped long before.
     pub(super) forgotten: u64,
     pub(super) stages: Vec<PathBuf>,
     /// For a fault at a fence: the side of the fence, and the owner of the buffer.
@@ -74,17 +74,17 @@ pub(super) struct CrashDump {
 }
 
 impl CrashDump {
-    /// Checks if the host has armed its crash guard. Arming creates the files that a crash fills.
+    /// Checks if the host has armed its crash guard. Arming creates the files that the crash handler fills.
     pub(super) fn is_armed(folder: &Path) -> bool {
         folder.join("crash").is_file()
     }
 
-    /// Reads the files of a crash. Returns `None` if the host wrote no files.
+    /// Reads the files of a crash. Returns `None` if the host has written no files.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         Self::read_files(folder, "")
     }
 
-    /// Reads the files of a panic. Returns `None` if the host is overwriting them.
+    /// Reads the files of a panic. Returns `None` if a file is missing or incomplete, or if the host overwrites it during the read.
     pub(super) fn read_panic(folder: &Path, slot: u32) -> Option<Self> {
         let ending = format!("-{slot:02}");
         let crash = || plain_file::read(&folder.join(format!("crash{ending}")), LARGEST).ok();
@@ -165,8 +165,8 @@ impl CrashDump {
         }
     }
 
-    /// Returns the record of a mapped file, or adds a record. Names of copies are unique, but a library of the system may be unloaded and
-    /// loaded again. Searches from the end, since most lines concern a recent image.
+    /// Returns the record of a mapped file. If the file has no record, adds a record. Names of copies are unique, but a library of the
+    /// system may be unloaded and loaded again. Searches from the end, since most lines concern a recent image.
     fn image(&mut self, copy: PathBuf) -> &mut ImageRecord {
         let is_it = |image: &ImageRecord| image.copy == copy && image.unmapped.is_none();
         let at = self.images.iter().rposition(is_it).unwrap_or_else(|| {
@@ -176,7 +176,7 @@ impl CrashDump {
         &mut self.images[at]
     }
 
-    /// Returns name and generation of the module that was mapped from this copy.
+    /// Returns the name and the generation of the module that was mapped from this copy.
     pub(super) fn module(&self, copy: &Path) -> Option<&(String, u64)> {
         self.images.iter().rev().find(|image| image.copy == copy)?.module.as_ref()
     }
@@ -186,7 +186,7 @@ impl CrashDump {
         self.forgotten + self.images.iter().filter(|image| image.module.is_some()).count() as u64
     }
 
-    /// Returns true for a stack overflow: the faulting address is near the stack pointer and below the recorded stack.
+    /// Returns true for a stack overflow. In this case, the faulting address is near the stack pointer and below the recorded stack.
     pub(super) fn is_overflow(&self) -> bool {
         const NEAR: u64 = 64 * 1024;
         let is_fault = !self.sent && self.signal == signal_hook::consts::SIGSEGV;
@@ -227,7 +227,7 @@ fn unescaped(field: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Parses a line of the list of mappings, if it describes a mapped file.
+/// Parses a line in the list of mappings. Returns `None` if the line does not describe a mapped file.
 fn mapped(line: &str) -> Option<Mapped> {
     let mut fields = line.splitn(6, ' ');
     let range = range(fields.next()?)?;

@@ -1,7 +1,7 @@
 //! The crash guard: a process that supervises a host, and reports the location of a crash. The guard shares the host's terminal and prints
-//! nothing before a crash. `dump.rs` reads the files that the host wrote during the crash, `trace.rs` turns them into a backtrace,
-//! `unmapped.rs` finds unmapped images at an address, `calls.rs` orders the frames for output, and `panics.rs` reports panics while the host
-//! runs.
+//! nothing before a crash. `dump.rs` reads the files that the host wrote during the crash, and `trace.rs` converts them to a backtrace.
+//! `unmapped.rs` finds the unmapped images at an address, and `calls.rs` orders the frames for output. `panics.rs` reports panics while the
+//! host runs.
 
 mod calls;
 mod dump;
@@ -50,7 +50,7 @@ const BRIEF: usize = 8;
 /// Polling interval for a host's panics.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// End of the process of a host.
+/// Reason why the process of a host has ended.
 #[derive(Debug)]
 pub(crate) enum End {
     /// A normal exit, with a status.
@@ -61,7 +61,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// Returns true if the host has returned from its `main` with success.
+    /// Returns true if the host exited with a successful status.
     pub(crate) fn is_orderly(&self) -> bool {
         matches!(self, Self::Ordered(status) if status.success())
     }
@@ -71,7 +71,7 @@ impl End {
         matches!(self, Self::Ordered(status) if status.signal() == Some(SIGKILL))
     }
 
-    /// Adds the message about exhausted memory, which the program printed, to a crash.
+    /// Adds the message about exhausted memory to a crash. The program printed this message before the crash.
     pub(crate) fn out_of_memory(self, text: String) -> Self {
         match self {
             Self::Crashed(mut crash) => {
@@ -166,7 +166,8 @@ impl Crash {
     fn head(&self, paint: Paint) -> String {
         let mut text = format!("{} {}", paint.red("the host crashed:"), self.what);
         match (&self.unmapped, calls::culprit(&self.calls)) {
-            // Names the unmapped image and not the author's frame: the address may come from code that is now unmapped.
+            // The report names the unmapped image instead of the author's frame, because the address may come from code that is now
+            // unmapped.
             (UnmappedUse::Called(sentence), _) => text += &format!("\n  {}", paint.bold(sentence)),
             (_, Some(call)) => match calls::innermost_stranger(&self.calls, call) {
                 None => text += &format!("\n  {}", paint.bold(&format!("in {call}"))),
@@ -219,7 +220,7 @@ pub(crate) struct Args {
     args: Vec<OsString>,
 }
 
-/// Runs a host to its end and reports a crash. The host must call `crash_guard::arm_if_supervised` itself.
+/// Runs a host to its end and reports a crash. The host itself must call `crash_guard::arm_if_supervised`.
 pub(crate) fn run(Args { program, args }: &Args) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
     pass_signals_on(Arc::clone(&guard.current)).map_err(terminal("listen for Ctrl-C"))?;
@@ -244,7 +245,7 @@ pub(crate) fn code(status: ExitStatus) -> ExitCode {
 #[derive(Debug, Default)]
 struct Host {
     process: Option<Arc<OwnedFd>>,
-    /// Signals that were received before the host started.
+    /// Signals that this process received before the host started.
     waiting: Vec<Signal>,
 }
 
@@ -268,7 +269,7 @@ type Current = Arc<Mutex<Host>>;
 /// Creates a temporary folder of a session.
 ///
 /// # Errors
-/// The folder cannot be created, or another user could replace it.
+/// If the folder cannot be created, or if another user could replace it.
 pub(crate) fn session_folder() -> Result<PrivateFolder, Error> {
     PrivateFolder::new("alcedo-session-").map_err(file("create a folder for the session in", &std::env::temp_dir()))
 }
@@ -283,20 +284,21 @@ pub(crate) struct Guard {
 
 impl Guard {
     /// # Errors
-    /// Fails with the error of the system.
+    /// Returns the error of the system.
     pub(crate) fn new() -> Result<Self, Error> {
         Ok(Self { dir: session_folder()?, current: Current::default(), terminal: tcgetattr(io::stdin()).ok() })
     }
 
-    /// Returns a folder that exists as long as the guard.
+    /// Returns a folder that is deleted together with the guard.
     pub(crate) fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Runs a host to its end. The host uses the terminal of this process. The terminal's mode is restored unless the host ended in order.
+    /// Runs a host to its end. The host uses the terminal of this process. If the host did not end normally, the terminal's mode is
+    /// restored.
     ///
     /// # Errors
-    /// Fails with the error of the system.
+    /// Returns the error of the system.
     pub(crate) fn watch(&self, command: Command) -> Result<End, Error> {
         let (sender, receiver) = bounded(1);
         let program = PathBuf::from(command.get_program());
@@ -306,18 +308,18 @@ impl Guard {
         let _watched = self.start(command, on_panic, move |end| drop(sender.send(end)))?;
         let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         let end = end.map_err(file("wait for", &program))?;
-        // A host that crashed or was killed does not restore the terminal's mode.
+        // After a crash or kill, the host has not restored the terminal's mode.
         if let Some(terminal) = self.terminal.as_ref().filter(|_| !end.is_orderly()) {
             let _restored = tcsetattr(io::stdin(), OptionalActions::Now, terminal);
         }
         Ok(end)
     }
 
-    /// Starts a host and returns. Another thread calls `on_end` when the host ends, and `on_panic` for each panic in plugin code after its
-    /// backtrace is read.
+    /// Starts a host and returns. A separate thread calls `on_end` when the host ends. It calls `on_panic` for each panic in plugin code,
+    /// with the backtrace of the panic.
     ///
     /// # Errors
-    /// Fails with the error of the system.
+    /// Returns the error of the system.
     pub(crate) fn start(
         &self,
         mut command: Command,
@@ -325,7 +327,7 @@ impl Guard {
         on_end: impl FnOnce(io::Result<End>) + Send + 'static,
     ) -> Result<Watched, Error> {
         let folder = tempfile::tempdir_in(self.dir()).map_err(file("create a folder in", self.dir()))?;
-        // Keeps the private copies of libraries until the end is reported, since backtraces are read from them.
+        // Backtraces are read from the private copies of libraries. The copies are therefore kept while the end is not yet reported.
         let kept = keep_copies(folder.path()).map_err(file("lock the folder", folder.path()))?;
         let program = PathBuf::from(command.get_program());
         if on_panic.is_some() {
@@ -348,7 +350,7 @@ impl Guard {
             let status = child.wait();
             lock(&current).process = None;
             drop(over);
-            // Waits for the thread that reads panic files of the folder.
+            // The thread that reads the panic files of the folder ends first.
             let _followed = follower.map(thread::JoinHandle::join);
             on_end(status.map(|status| end(status, folder.path())));
             drop(kept);
@@ -361,7 +363,7 @@ impl Guard {
 #[derive(Debug)]
 pub(crate) struct Watched {
     process: Option<Arc<OwnedFd>>,
-    /// Standard input of the host, if requested; dropping the value closes the pipe.
+    /// Standard input of the host, if requested. Dropping this value closes the pipe.
     _stdin: Option<ChildStdin>,
     pub(crate) stdout: Option<ChildStdout>,
     pub(crate) stderr: Option<ChildStderr>,
@@ -376,7 +378,7 @@ impl Watched {
     }
 }
 
-/// Calls `on_panic` for each panic until the host has ended, including the last panics before the end.
+/// Calls `on_panic` for each panic while the host runs, and for the last panics before its end.
 fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()>) {
     let mut on_panic = on_panic;
     loop {
@@ -417,7 +419,7 @@ const PASSED_ON: [(i32, Signal); 6] = [
     (SIGUSR2, Signal::USR2),
 ];
 
-/// Forwards signals that another process sent to this process. Signals of the terminal reach the host directly. A signal that arrives
+/// Forwards signals that another process has sent to this process. Signals of the terminal reach the host directly. A signal that arrives
 /// before the start of the host is sent after the start.
 fn pass_signals_on(current: Current) -> io::Result<()> {
     let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON.map(|(number, _)| number))?;
@@ -432,13 +434,13 @@ fn pass_signals_on(current: Current) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true for signals of a crash, which the process itself has caused.
+/// Returns true for the signals of a crash. The process itself causes these signals.
 fn is_fatal(signal: i32) -> bool {
     [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT].contains(&signal)
 }
 
 fn what(signal: i32, dump: Option<&CrashDump>) -> String {
-    // Uses the recorded signal, since another handler may have ended the process by a different signal.
+    // Uses the recorded signal, since a second handler may have ended the process by a different signal.
     let signal = dump.map_or(signal, |dump| dump.signal);
     let mut what = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
     let Some(dump) = dump else { return what };
@@ -462,7 +464,7 @@ fn sweep(dump: &CrashDump) {
         name.is_some_and(|name| name.starts_with("alcedo-stage-"))
     };
     for dir in dump.stages.iter().filter(is_ours) {
-        // Ignores errors: a remaining file only uses space in the temporary folder.
+        // Ignores errors, because a remaining file only occupies space in the temporary folder.
         let _swept = fs::remove_dir_all(dir);
     }
 }

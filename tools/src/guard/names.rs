@@ -1,5 +1,5 @@
-//! Reads function names and source locations from the symbol table and debug information of a file. Compressed sections and split debug
-//! information are not read, so functions of such files have no source locations. The loader of `addr2line` can read such files, but has
+//! Reads function names and source locations from the symbol table and debug information of a file. Does not read compressed sections and
+//! split debug information, so functions of such files have no source locations. The loader of `addr2line` can read such files, but it has
 //! nine more dependencies.
 
 use std::io;
@@ -20,7 +20,7 @@ pub(super) struct Names {
 
 struct Symbol {
     address: u64,
-    /// Size in bytes, or zero if the symbol table has no size.
+    /// Size in bytes. Zero if the symbol table does not state the size.
     size: u64,
     name: String,
 }
@@ -31,7 +31,7 @@ pub(super) fn read_image(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl Names {
-    /// Reads a file. Returns `None` if it cannot be read or parsed.
+    /// Reads a file. Returns `None` if the file cannot be read or parsed.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let bytes = read_image(path).ok()?;
         let file = object::File::parse(bytes.as_slice()).ok()?;
@@ -47,7 +47,7 @@ impl Names {
         Some(Self { lines: lines(&file), symbols })
     }
 
-    /// Returns the function at an address from the symbol table.
+    /// Returns the function at an address, according to the symbol table.
     pub(super) fn symbol(&self, address: u64) -> Option<String> {
         let behind = self.symbols.partition_point(|symbol| symbol.address <= address);
         let symbol = &self.symbols[behind.checked_sub(1)?];
@@ -55,8 +55,8 @@ impl Names {
         is_within.then(|| demangle_auto(symbol.name.as_str().into(), None).into_owned())
     }
 
-    /// Returns the functions at an address with their source locations, as far as the debug information contains them. An inlined function
-    /// precedes the function into which it was inlined.
+    /// Returns the functions at an address with their source locations, according to the debug information. An inlined function precedes
+    /// the function into which it was inlined.
     pub(super) fn frames(&self, address: u64) -> Vec<(Option<String>, Option<Location<'_>>)> {
         let mut found = Vec::new();
         let frames = self.lines.as_ref().map(|lines| lines.find_frames(address).skip_all_loads());

@@ -1,4 +1,4 @@
-//! Reports panics in plugin code of a running host: converts the files of `alcedo_sys::panics` to backtraces.
+//! Reports panics in plugin code of a running host. Converts the files of `alcedo_sys::panics` to backtraces.
 
 use std::collections::HashSet;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -45,10 +45,10 @@ impl Panic {
 /// The recorded panics of a host.
 pub(super) struct Panics {
     folder: PathBuf,
-    /// Number of bytes of the list file that were already read.
+    /// Number of bytes of the list file that are already read.
     read: u64,
-    /// Reported panics: location, and number of modules loaded before the panic. A repeated panic is reported again only after another
-    /// module was loaded.
+    /// Locations of reported panics, each with the number of modules loaded before the panic. A repeated panic is reported again only after
+    /// the load of a further module.
     known: HashSet<(String, u64)>,
 }
 
@@ -58,7 +58,7 @@ impl Panics {
     }
 
     pub(super) fn new_ones(&mut self) -> Vec<Panic> {
-        // Without a list file, no panic has occurred, or the host does not record panics.
+        // If no list file exists, no panic has occurred, or the host does not record panics.
         let list = self.unread().unwrap_or_default();
         slots(&list).into_iter().filter_map(|slot| self.panic(slot)).collect()
     }
@@ -83,7 +83,7 @@ impl Panics {
     }
 }
 
-/// Parses slot numbers from a part of the list, without duplicates. The host writes each line atomically, so no line is partial.
+/// Parses the slot numbers in new lines of the list, without duplicates. The host writes each line atomically, so every line is complete.
 fn slots(list: &str) -> Vec<u32> {
     let mut slots = Vec::new();
     for slot in list.lines().filter_map(|line| line.strip_prefix("panic ")?.parse().ok()) {
@@ -94,9 +94,9 @@ fn slots(list: &str) -> Vec<u32> {
     slots
 }
 
-/// Removes the frames of the panic hook and of its callees.
+/// Removes the frames of the panic hook, and of the functions that the hook calls.
 fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
-    // Without debug information, inlined functions have no frames, so each function of the hook is checked.
+    // Without debug information, inlined functions have no frames. Each function of the hook is therefore checked.
     let is_of_hook = |function: &str| {
         function.contains("alcedo_rt::panic_hook::") || function.ends_with("alcedo_rt::panic_guard::hook")
     };

@@ -1,4 +1,4 @@
-//! Computes a backtrace from registers, a stack and the mapped files. The process has already ended.
+//! Computes a backtrace from registers, a stack and mapped files of a process that has already ended.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::names::{Names, read_image};
 use super::unmapped::former_images;
 use crate::install::checkout;
 
-/// Maximum number of frames. An overflowing stack has thousands of equal frames.
+/// Maximum number of frames. An endless recursion has thousands of equal frames.
 const MOST: usize = 256;
 
 /// A mapped file that contains code.
@@ -29,7 +29,8 @@ struct Image<'a> {
 pub(super) struct Trace {
     /// Frames, innermost first.
     pub(super) calls: Vec<Call>,
-    /// Set if the address of the first frame is not code, and the second frame contains the call instruction that jumped there.
+    /// Set if the address of the first frame contains no code, and the second frame contains the call instruction that jumped to this
+    /// address.
     pub(super) has_jumped: bool,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     let (mut pc, mut sp) = (dump.pc, dump.sp);
     if !is_code(pc) {
         trace.calls.push(nowhere(pc, dump));
-        // No instruction of the callee has run, so the registers still contain the caller's values.
+        // No instruction of the callee has run, so the registers still contain the values of the caller.
         if let Some((caller, its_sp)) = caller(dump, &images) {
             (pc, sp) = (caller, its_sp);
             trace.has_jumped = true;
@@ -59,13 +60,13 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     let mut cache = CacheNative::new();
     let mut read = |address| dump.word_at(address).ok_or(());
     let mut frames = unwinder.iter_frames(pc, registers, &mut cache, &mut read);
-    // Stops at a frame that cannot be unwound, and keeps the frames before it.
+    // Stops at a frame that cannot be unwound. Keeps the frames that were found before.
     while let Ok(Some(frame)) = frames.next() {
         let address = frame.address_for_lookup();
         let image = images.values().find(|image| image.code.range.contains(&address));
         match image {
             Some(image) => trace.calls.extend(named(image, address, dump)),
-            // The return address is in code that was unmapped while the call was running.
+            // The return address belongs to code that was unmapped while the call was running.
             None if matches!(frame, FrameAddress::ReturnAddress(_)) => {
                 trace.calls.extend(former_images(dump, address).map(|_| nowhere(address, dump)));
             }
@@ -78,7 +79,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     trace
 }
 
-/// Returns an address in the call instruction that jumped to the program counter, and the stack pointer before the call. Returns `None` if
+/// Returns an address in the call instruction that jumped to the program counter, and the stack pointer before this call. Returns `None` if
 /// no call instruction precedes the return address.
 fn caller(dump: &CrashDump, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64, u64)> {
     #[cfg(target_arch = "x86_64")]
@@ -128,8 +129,8 @@ fn ends_with_a_call(code: &[u8]) -> bool {
 fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     let bytes = read_image(&code.path).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
-    // The kernel maps whole pages, so the mapping may begin before the segment. A page of the file that contains parts of two segments is
-    // mapped twice.
+    // The kernel maps whole pages, so the mapping may begin before the segment. If a page of the file contains parts of two segments, the
+    // page is mapped twice.
     let segment = file.segments().find(|segment| {
         let (offset, len) = segment.file_range();
         let page = offset & !0xfff;
@@ -137,7 +138,7 @@ fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     })?;
     let (offset, _) = segment.file_range();
     let bias = code.range.start.wrapping_sub(segment.address().wrapping_sub(offset.wrapping_sub(code.offset)));
-    // Computes the range from the segments and not from the mappings, since a program may have its file mapped twice: a backtrace maps the
+    // Computes the range from the segments instead of the mappings. A program may have its file mapped twice, because a backtrace maps the
     // file again to read names.
     let begin = file.segments().map(|segment| segment.address() & !0xfff).min()?.wrapping_add(bias);
     let end = file.segments().map(|segment| segment.address() + segment.size()).max()?.wrapping_add(bias);
@@ -166,7 +167,7 @@ fn is_executable(flags: SegmentFlags) -> bool {
     matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & object::elf::PF_X.0 != 0)
 }
 
-/// Returns the functions at an address. Inlined functions come first.
+/// Returns the functions at an address. Inlined functions are first.
 fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let path = &image.code.path;
     let module = dump.module(path);
@@ -184,13 +185,13 @@ fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let probe = address.wrapping_sub(image.bias);
     let symbol = || image.names.as_ref()?.symbol(probe);
     let mut found = image.names.as_ref().map(|names| names.frames(probe)).unwrap_or_default();
-    // Prefers the symbol table, which has qualified names even if the debug information contains only line tables.
+    // Prefers the symbol table. Its names are qualified even if the debug information contains only line tables.
     let (function, at) = found.pop().unwrap_or_default();
     found.push((symbol().or(function), at));
     found.into_iter().map(|(function, at)| call(function, at.as_ref())).collect()
 }
 
-/// Returns the frame of a jump to an address without code.
+/// Returns the frame for a jump to an address without code.
 fn nowhere(address: u64, dump: &CrashDump) -> Call {
     let former = former_images(dump, address);
     let function = former.as_ref().and_then(|former| function_of(former.alone.as_ref()?, address));
@@ -199,7 +200,8 @@ fn nowhere(address: u64, dump: &CrashDump) -> Call {
     Call { function, location: None, of: Owner::Library, image, module: None }
 }
 
-/// Returns the function at an address of an unmapped image. Names of copies are never reused, so an existing copy is the right file.
+/// Returns the function at an address of an unmapped image. Names of copies are never reused, so a copy that still exists is the correct
+/// file.
 fn function_of(image: &ImageRecord, address: u64) -> Option<String> {
     let bytes = read_image(&image.copy).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;

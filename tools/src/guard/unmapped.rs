@@ -1,23 +1,25 @@
-//! Finds the unmapped images to which a crash address belonged, using only the recorded notes. Finds none if the address is mapped again.
+//! Finds the images that were formerly mapped at an address of a crash. Uses only the recorded notes. Finds no image if the address is
+//! mapped again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::dump::{CrashDump, ImageRecord};
 
-/// Maximum number of modules reported for an address, and of generations per module.
+/// Maximum number of modules reported for an address. Also the maximum number of reported generations per module.
 const MOST: usize = 4;
 
 /// Former images at an address that is no longer mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct FormerImages {
-    /// Description with name and time of unmapping.
+    /// Description of the images, with names and the times at which they were unmapped.
     pub(super) description: String,
-    /// The image, if exactly one was mapped at the address and no records were dropped.
+    /// The image, if it was the only image at this address, and if all records were kept.
     pub(super) alone: Option<ImageRecord>,
 }
 
-/// Returns the former images at an address. Returns `None` if the address is mapped, was never mapped, or if mappings are unknown.
+/// Returns the former images at an address. Returns `None` if the address is mapped, if it was never mapped, or if the mappings are
+/// unknown.
 pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImages> {
     // If the list of mappings is missing, every address would seem unmapped.
     if dump.mapped_ranges.is_empty() || dump.mapped_ranges.iter().any(|range| range.contains(&address)) {
@@ -25,7 +27,7 @@ pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImag
     }
     let mut there: Vec<_> =
         dump.images.iter().filter(|image| image.ranges.iter().any(|range| range.contains(&address))).collect();
-    // Sorts the last unmapped image first. An image without a time of unmapping was being unmapped during the crash.
+    // Sorts the most recently unmapped image first. An image without such a time was being unmapped during the crash.
     there.sort_by_key(|image| std::cmp::Reverse(image.unmapped.unwrap_or(Duration::MAX)));
     let last = there.first()?;
     let is_alone = there.len() == 1;
@@ -37,7 +39,7 @@ pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImag
     Some(FormerImages { description, alone: (is_alone && dump.forgotten == 0).then(|| (*last).clone()) })
 }
 
-/// Returns the former images at the faulting address. Returns `None` if this address is the program counter, since a call into unmapped
+/// Returns the former images at the faulting address. Returns `None` if this address is the program counter, because a call into unmapped
 /// code is reported separately.
 pub(super) fn accessed(dump: &CrashDump) -> Option<FormerImages> {
     let is_fault = !dump.sent && [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS].contains(&dump.signal);

@@ -248,7 +248,8 @@ impl EnumSym {
         })
     }
 
-    /// Returns true if the name denotes the number of entries: the enum name, or the common prefix of all entries, followed by `_MAX`.
+    /// Returns true if the name denotes the number of entries. This name is the enum name or the common prefix of all entries, followed by
+    /// `_MAX`.
     pub(crate) fn is_count(&self, name: &str) -> bool {
         let Some(before) = name
             .len()

@@ -1,4 +1,4 @@
-//! Tests of the comparison: each changes the declarations or the manifest of one module.
+//! Tests of the comparison. Each test changes the declarations or the manifest of one module.
 
 use alcedo_runtime::kinds::{PropertyKind, property_flags};
 use alcedo_runtime::native::{NativeClass, NativeDelegate, NativeEnum, NativeInterface, NativeStruct, Natives};
@@ -11,7 +11,7 @@ use crate::inspect::{Inspected, Needed};
 const F64: (PropertyKind, &str) = (PropertyKind::F64, "");
 const U32: (PropertyKind, &str) = (PropertyKind::U32, "");
 
-/// Returns the declarations of the old build: the class `Lamp`, its derived class `SpotLamp`, and a type of each other kind.
+/// Returns the declarations of the old build: the class `Lamp`, its derived class `SpotLamp`, and one type of each remaining kind.
 fn lamps() -> Declared {
     let lamp = NativeClass::new("Game", "Lamp", "/Script/Core.Object")
         .property("gain", F64, property_flags::EDIT_ANYWHERE, "2.5")
@@ -52,7 +52,7 @@ fn lines(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(line).collect()
 }
 
-/// Compares the declarations with changed declarations, in both groups.
+/// Applies `change` to the declarations. Compares the findings of both groups with the expected findings.
 fn check(change: impl Fn(&mut Declared), host: &[&str], plugins: &[&str]) {
     let (old, mut new) = (lamps(), lamps());
     change(&mut new);
