@@ -1,10 +1,10 @@
 //! The `alcedo` command: `build` builds sealed libraries, `dev` keeps a world running while its plugins are edited, `demo` shows a reload
 //! with scripted edits, `inspect` prints the declarations of a library, `check-abi` compares two builds of a library, `glue` writes the
 //! source through which plugins use types of a library or of a host, `bindgen` writes the source through which plugins call a C library,
-//! `push`, `pull` and `follow` deliver signed libraries through OCI registries.
+//! and `push`, `pull` and `follow` deliver signed libraries through OCI registries.
 //!
-//! `dev` and `demo` share `session`, the loop from a saved file to live code. The session prints nothing: it returns `session::Event`s, and
-//! each command prints them in its own format.
+//! `dev` and `demo` share the module `session`, the loop from a saved file to live code. The session itself prints nothing. It returns
+//! `session::Event`s, and each command prints them in its own format.
 
 mod args;
 #[cfg(feature = "bindgen")]
@@ -85,7 +85,7 @@ enum Verb {
     Demo(demo::Args),
 }
 
-/// Runs the command in the arguments of this process, on the calling thread, which becomes the game thread.
+/// Runs the command in the arguments of this process. The calling thread becomes the game thread.
 ///
 /// The exit code is 0 on success, 1 if the command failed, a step of the demo had an unexpected result, or a change breaks the ABI, and 2
 /// for invalid arguments, or if `check-abi` cannot read a file.

@@ -30,9 +30,9 @@ pub(crate) struct Found {
 pub(crate) struct BuildOptions {
     pub(crate) release: bool,
     pub(crate) color: bool,
-    /// Target folder, if it is not cargo's default.
+    /// Target folder. `None` for the default of cargo.
     pub(crate) target_dir: Option<PathBuf>,
-    /// Records the compiler calls of plugins, for builds without cargo.
+    /// Builder with the recorded compiler calls of plugins, for builds without cargo.
     pub(crate) builder: Builder,
 }
 
@@ -44,15 +44,15 @@ pub(crate) fn session_builder() -> Builder {
     }
 }
 
-/// Finds the modules at these paths: a library, a package, a folder of plugin crates, or a folder that contains any of
+/// Finds the modules at these paths. A path denotes a library, a package, a folder of plugin crates, or a folder that contains any of
 /// these.
 ///
 /// # Errors
-/// Fails for a path without modules, or a manifest that cargo cannot read.
+/// If a path contains no module, or if cargo cannot read a manifest.
 pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for path in paths {
-        // Two paths may refer to the same folder.
+        // Two paths may refer to one folder.
         let no_modules = || {
             anyhow!(
                 "no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \
@@ -90,7 +90,7 @@ fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// Returns the plugins of a folder with a manifest; `None` for any other folder.
+/// Returns the plugins of a folder with a manifest. Returns `None` for a folder without a manifest.
 pub(crate) fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
     if dir.is_dir() && !dir.join("Cargo.toml").is_file() {
         return Ok(None);
@@ -102,7 +102,7 @@ pub(crate) fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
     }
 }
 
-/// Adds the packages and crates below a folder. Skips crates inside other crates, target folders and hidden folders.
+/// Adds the packages and crates below a folder. Skips target folders, hidden folders, and crates inside other crates.
 fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         // Skips symbolic links, which may point to a parent folder.
@@ -118,7 +118,7 @@ fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError
             continue;
         }
         let is_within = |folder: &PluginFolder| folder.manifest.parent().is_some_and(|root| path.starts_with(root));
-        // Avoids starting cargo for crates that cannot contain plugins.
+        // Does not start cargo for a crate whose manifest shows that the crate contains no plugin.
         let may_have_plugins = |text: String| text.contains("cdylib") || text.contains("[workspace");
         let may_be_one = read_text(&path.join("Cargo.toml")).is_ok_and(may_have_plugins);
         if may_be_one && !found.crates.iter().any(is_within) {
@@ -137,22 +137,22 @@ impl Found {
         self.crates.iter().map(dir).collect()
     }
 
-    /// Returns a line for each workspace with omitted plugins: the command that runs them.
+    /// Returns a line for each workspace with omitted plugins. The line contains the command that runs these plugins.
     pub(crate) fn left_out(&self) -> Vec<String> {
         self.crates.iter().filter(|folder| !folder.left_out.is_empty()).map(left_out).collect()
     }
 
-    /// Builds the crates and returns packages and libraries.
+    /// Builds the crates. Returns the packages and all libraries.
     ///
     /// # Errors
-    /// Fails with cargo's error for a crate.
+    /// Returns the error of cargo for a crate.
     pub(crate) fn built(self) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
         let Self { packages, mut libraries, crates } = self;
         for folder in crates {
             let outcome = build(&folder.request())?;
             if outcome.artifacts.iter().any(|artifact| !artifact.fresh) {
                 let dir = folder.manifest.parent().unwrap_or(&folder.manifest).display().to_string();
-                // Prints to standard error, since standard output is reserved for the result.
+                // Prints to standard error, because standard output is reserved for the result.
                 print_progress(&format!("plugins of {dir} built, in {}", millis(outcome.millis)));
             }
             add(&mut libraries, outcome.artifacts.into_iter().map(|artifact| artifact.path).collect());
@@ -161,7 +161,7 @@ impl Found {
     }
 }
 
-/// Maximum number of omitted plugins that are listed.
+/// Maximum number of omitted plugins that a line lists.
 const NAMED: usize = 5;
 
 fn left_out(folder: &PluginFolder) -> String {

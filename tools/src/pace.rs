@@ -1,11 +1,12 @@
-//! Computes schedule and rate of ticks. Times are durations since the start of the caller's loop.
+//! Computes the schedule and the rate of ticks. Times are durations since the start of the caller's loop.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Interval between ticks: sixty ticks per second.
 pub(crate) const FRAME: Duration = Duration::from_nanos(16_666_667);
-/// Maximum delay after which missed ticks are executed late. After a longer delay (a reload, a suspended machine) missed ticks are skipped.
+/// Maximum delay after which missed ticks are executed late. After a longer delay, for example a reload or a suspended machine, missed
+/// ticks are skipped.
 const FORGIVEN: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -17,14 +18,14 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Returns the time until the next tick; zero if it is due.
+    /// Returns the time until the next tick. Returns zero if the tick is due.
     pub(crate) fn rest(&self, now: Duration) -> Duration {
         self.next.saturating_sub(now)
     }
 
     /// Records a tick that ended at `now` after `elapsed`.
     ///
-    /// If a tick takes longer than a frame, a pause of equal length follows. So if the world is too heavy for the machine, it slows down
+    /// If a tick takes longer than a frame, a pause of equal length follows. A world that is too slow for the machine therefore slows down,
     /// and leaves CPU time for the user's build.
     pub(crate) fn ticked(&mut self, now: Duration, elapsed: Duration) {
         self.next += FRAME;
@@ -56,7 +57,7 @@ mod tests {
 
     use super::{FRAME, Pace};
 
-    /// Runs ticks when they are due. Advances the clock by `step` milliseconds, up to `until`.
+    /// Runs ticks when they are due. Advances the clock from `from` to `until`, in steps of `step` milliseconds.
     fn ticks(pace: &mut Pace, step: u64, from: u64, until: u64) -> usize {
         let mut made = 0;
         for now in (from..until).step_by(usize::try_from(step).unwrap()).map(Duration::from_millis) {

@@ -67,7 +67,7 @@ impl Paint {
     }
 }
 
-/// Escapes a string for a terminal. Keeps color sequences and escapes all other control sequences, since messages of plugins may contain
+/// Escapes a string for a terminal. Keeps color sequences. Escapes all remaining control sequences, because messages of plugins may contain
 /// any bytes.
 pub(crate) fn for_terminal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -91,11 +91,11 @@ pub(crate) fn for_terminal(text: &str) -> String {
     escaped
 }
 
-/// Returns the length of the color sequence at the start of a string, or zero for any other sequence. Sequences that hide characters are
-/// not colors.
+/// Returns the length of the color sequence at the start of a string. Returns zero if the string does not start with a color sequence.
+/// Sequences that hide characters do not count as colors.
 fn color_len(text: &str) -> usize {
     let Some((code, _)) = text.strip_prefix("\x1b[").and_then(|rest| rest.split_once('m')) else { return 0 };
-    // Includes bright colors, which the compiler uses.
+    // Includes the bright colors that the compiler uses.
     let is_color = matches!(code, "0" | "1" | "2" | "3" | "4" | "31" | "32" | "33" | "34" | "35" | "36")
         || matches!(code, "91" | "92" | "93" | "94" | "95" | "96");
     if is_color { "\x1b[m".len() + code.len() } else { 0 }

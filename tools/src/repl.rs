@@ -1,5 +1,5 @@
-//! `alcedo repl`: evaluates lines of the script language in a running world. A separate thread reads the lines, since the world belongs to
-//! the thread that created it. Each line is evaluated before the next line is read.
+//! `alcedo repl`: evaluates lines of the script language in a running world. A separate thread reads the lines, because the world must be
+//! used on the thread that created it. Each line is evaluated before the next line is read.
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin};
@@ -52,7 +52,7 @@ pub(crate) struct Args {
 /// Reads and evaluates lines until the input ends.
 ///
 /// # Errors
-/// Fails if the world cannot be started.
+/// If the world cannot be started.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let found = modules::find(&args.modules)?;
@@ -79,9 +79,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     }
 }
 
-/// A request of the reading thread.
+/// A request of the thread that reads input.
 enum Request {
-    /// Evaluate a line. The reading thread waits until this sender is dropped.
+    /// Evaluate a line. The reading thread waits for the drop of this sender.
     Line(String, Sender<()>),
     /// Complete a line.
     Complete(String, Sender<Vec<String>>),
@@ -96,7 +96,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     world.request(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
-    // Lines are not received until the world exists.
+    // Lines are received only after the world exists.
     let mut is_there = false;
     let never = crossbeam_channel::never();
     loop {
@@ -148,7 +148,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     code
 }
 
-/// Returns the console command for a line. After a colon, the line itself is a command.
+/// Returns the console command for a line. If the line starts with a colon, its remaining text is the command.
 fn command(line: &str) -> String {
     match line.trim().strip_prefix(':') {
         Some(command) => command.trim().to_owned(),
@@ -171,7 +171,7 @@ fn print(text: &str) {
 /// Reads lines of a pipe.
 fn read_input(requests: &Sender<Request>) {
     let mut text = String::new();
-    // Replaces invalid bytes, so that the error message shows the line.
+    // Replaces invalid bytes, so that the error message can contain the line.
     for line in stdin().lock().split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
         text.push_str(line.strip_suffix('\r').unwrap_or(&line));
@@ -184,7 +184,7 @@ fn read_input(requests: &Sender<Request>) {
     pass_on(requests, &text);
 }
 
-/// Returns true if the input continues on the next line: a brace, a parenthesis or a comment is open.
+/// Returns true if the input continues on the next line, because a brace, a parenthesis or a comment is open.
 fn is_incomplete(text: &str) -> bool {
     !text.trim_start().starts_with(':') && matches!(snippet(&Source::new("", text)), Snippet::Unfinished)
 }
@@ -209,7 +209,7 @@ fn is_invalid_utf8(error: &ReadlineError) -> bool {
     matches!(error, ReadlineError::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
 }
 
-/// Sends a line and waits until its result is printed. Returns false if the main thread has ended.
+/// Sends a line and waits for its result to be printed. Returns false if the main thread has ended.
 fn pass_on(requests: &Sender<Request>, line: &str) -> bool {
     if line.trim().is_empty() {
         return true;

@@ -1,5 +1,5 @@
 //! Output of the tool. A terminal has rows for messages, for output of the world and for the status (`layout.rs`). A pipe receives plain
-//! lines, or one JSON object per line. All output, including logs, must use this module: other output would corrupt the rows.
+//! lines, or one JSON object per line. All output, including logs, must use this module. Other output would corrupt the rows of a terminal.
 
 mod layout;
 
@@ -24,12 +24,12 @@ pub(crate) fn print_progress(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
-/// Prints the result of a command, one or more lines, to standard output.
+/// Prints the result of a command to standard output. The result may have several lines.
 pub(crate) fn print_result(text: &str) {
     write(&format!("{text}\n"));
 }
 
-/// Standard output, shared by all threads. A clone is another handle to it.
+/// Standard output, shared by all threads. A clone refers to the original output.
 #[derive(Clone, Debug)]
 pub(crate) struct Screen {
     form: Form,
@@ -69,7 +69,8 @@ impl Screen {
         Self { form: Form::Live(Arc::new(Mutex::new(live))) }
     }
 
-    /// Reserves the rows of a terminal, which must be in raw mode: otherwise Ctrl-C would end the process without [`Screen::close`].
+    /// Reserves the rows of a terminal. The terminal must be in raw mode. In other modes, Ctrl-C would end the process without
+    /// [`Screen::close`].
     pub(crate) fn open(&self) {
         if let Form::Live(live) = &self.form {
             let mut live = lock(live);
@@ -107,7 +108,7 @@ impl Screen {
         }
     }
 
-    /// Prints a line to standard error, or above the status on a live screen.
+    /// Prints a line to standard error. A live screen prints the line above the status instead.
     pub(crate) fn print_error(&self, line: &str) {
         match &self.form {
             Form::Live(_) => self.print(line),
@@ -117,7 +118,7 @@ impl Screen {
         }
     }
 
-    /// Prints a JSON object, if the output is JSON.
+    /// Prints a JSON object if the output is JSON.
     pub(crate) fn event(&self, event: &Value) {
         if self.is_json() {
             write(&format!("{event}\n"));
@@ -148,7 +149,7 @@ impl Screen {
         }
     }
 
-    /// Changes the status line, if there is one.
+    /// Changes the status line if the screen has one.
     pub(crate) fn set_status(&self, status: &str) {
         let Some(mut live) = self.live() else { return };
         let (status, size) = (for_terminal(status), terminal_size());
@@ -169,7 +170,7 @@ impl Screen {
         }
     }
 
-    /// Returns the reserved rows of the terminal, if any.
+    /// Returns the live terminal if its rows are reserved.
     fn live(&self) -> Option<MutexGuard<'_, Live>> {
         let Form::Live(live) = &self.form else { return None };
         Some(lock(live)).filter(|live| live.is_open)
@@ -185,13 +186,13 @@ impl Live {
     }
 }
 
-/// Writes to standard output. Ignores errors, since the session continues if the reader has closed the output.
+/// Writes to standard output. Ignores errors, because the session continues after the reader has closed the output.
 fn write(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Releases the rows of a terminal in raw mode, if the program ends without [`Screen::close`].
+/// Releases the rows of a terminal in raw mode. Called if the program ends without [`Screen::close`].
 pub(crate) fn release_terminal() {
     if is_raw_mode_enabled().unwrap_or(false) {
         write("\x1b[r\x1b[999;1H\r\n");
@@ -199,12 +200,12 @@ pub(crate) fn release_terminal() {
 }
 
 fn terminal_size() -> Size {
-    // Uses a default size if the terminal reports no size, like terminals inside other programs.
+    // Uses a default size if the terminal reports no size, for example a terminal inside another program.
     let (columns, rows) = size().ok().filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or((80, 24));
     Size { rows: rows.max(4), columns: columns.max(20) }
 }
 
-/// A line of the log, printed when it is complete: above the status line of a live screen, otherwise to standard error.
+/// A line of the log. After its end, the line is printed above the status line of a live screen, or to standard error.
 #[derive(Debug)]
 struct LogLine {
     screen: Screen,
@@ -235,7 +236,7 @@ impl Drop for LogLine {
     }
 }
 
-/// Sends logs of the host and its plugins to `screen`: filtered by ALCEDO_LOG, by default `level` and above.
+/// Sends logs of the host and its plugins to `screen`. ALCEDO_LOG specifies the filter. By default, keeps messages of `level` and above.
 pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
     let requested = std::env::var("ALCEDO_LOG").ok().and_then(|requested| requested.parse::<Targets>().ok());
     let filter = requested.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));
@@ -246,7 +247,7 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
         logs.with_writer(move || LogLine { screen: screen.clone(), text: Vec::new() }).finish().with(filter).try_init();
 }
 
-/// Sends logs of this process to standard error, for a process whose output the tool prints.
+/// Sends logs of this process to standard error. Used by processes whose output the tool prints.
 pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
     // Hides messages about hangs, which the tool reports itself, and about completed unloads.
     let level = format!("{level},alcedo_runtime::watchdog=off,alcedo_runtime::unload=warn");

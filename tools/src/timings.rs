@@ -1,11 +1,11 @@
-//! Formats the phases from a saved file to live code as a table, one row per phase, and the pause of the world.
+//! Formats the phases from a saved file to live code as a table with one row per phase, followed by the pause of the world.
 
 use alcedo_runtime::Phase;
 
 use crate::figures::number;
 use crate::session::{Live, Part};
 
-/// Returns the phases in chronological order. The phases up to and including `live` add up to the time since the save.
+/// Returns the phases in chronological order. The times of the phases before and including `live` add up to the time since the save.
 pub(crate) fn parts(live: &Live) -> Vec<Part> {
     const SWAP: [Phase; 6] =
         [Phase::Quiesce, Phase::Start, Phase::Classes, Phase::Migrate, Phase::Rebuild, Phase::Commit];
@@ -17,14 +17,14 @@ pub(crate) fn parts(live: &Live) -> Vec<Part> {
     let swap =
         Part { parts: SWAP.iter().filter_map(of).collect(), ..Part::new("live", phases.swap().as_secs_f64() * 1e3) };
     let known: f64 = parts.iter().map(|part| part.ms).sum::<f64>() + swap.ms;
-    // The remaining time: detection of the save, copies of libraries, messages between session and host.
+    // The remaining time includes the detection of the save, copies of libraries, and messages between session and host.
     parts.extend(live.edit_to_live_ms.map(|all| Part::new("other", (all - known).max(0.0))));
     parts.push(swap);
     parts.extend(of(&Phase::Retire));
     parts
 }
 
-/// Formats the parts as lines of at most 80 columns, followed by the pause of the world, if there was one.
+/// Formats the parts as lines of at most 80 columns. If the world was paused, a line for the pause follows.
 pub(crate) fn lines(live: &Live) -> Vec<String> {
     const PAUSE: &str = "pause";
     let (parts, pause) = (parts(live), &live.report.pause);

@@ -1,5 +1,5 @@
-//! Reads the glue and the sources of a host to find the class that a new plugin extends, its events, and the package of plugins. The glue
-//! is parsed as text in the format of `alcedo glue`; no build is needed.
+//! Reads the glue and the sources of a host. A new plugin needs the class that it extends, the events of this class, and the package of
+//! plugins. The glue is parsed as text in the format of `alcedo glue`, so no build is needed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,31 +7,31 @@ use std::path::Path;
 
 use crate::described::read_text;
 
-/// Package for the types of plugins, if the sources of the host do not name a package.
+/// Package for the types of plugins, if the sources of the host do not specify a package.
 const PACKAGE: &str = "Game";
-/// Number types. Generated tests can write literals of these types.
+/// Number types. Generated tests can contain literals of these types.
 const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
-/// Maximum number of parameters of a call with Rust types.
+/// Maximum number of parameters of a function that is called with Rust types.
 const MOST_ARGUMENTS: usize = 8;
 
 /// Properties of a host on which the source of a new plugin depends.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Host {
-    /// Class that a plugin extends; `None` means `Object`.
+    /// Class that the plugin extends. `None` means `Object`.
     pub(super) base: Option<String>,
     pub(super) events: Vec<Event>,
-    /// Set if the glue lacks all classes that plugins may extend.
+    /// Set if the glue contains no class that plugins may extend.
     pub(super) has_old_glue: bool,
     /// Package in which plugins declare their types.
     pub(super) package: String,
-    /// Set if tests can build the host: its library has a function `builder`.
+    /// Set if tests can build the host. In this case, its library has a function `builder`.
     pub(super) has_builder: bool,
-    /// Names that the glue uses. Members of the plugin must have other names.
+    /// Names that the glue uses. Members of the plugin must have different names.
     names: BTreeSet<String>,
     types: BTreeSet<String>,
 }
 
-/// A function of the host that plugins override.
+/// A function of the host that plugins may override.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     /// Class that declares the event.
@@ -39,7 +39,7 @@ pub(super) struct Event {
     name: String,
     /// Names and types of the parameters.
     params: Vec<(String, String)>,
-    /// Result type, or an empty string.
+    /// Result type. Empty if the event has no result.
     result: String,
 }
 
@@ -76,7 +76,7 @@ impl Host {
         }
     }
 
-    /// Returns a name that the glue does not use.
+    /// Returns `name`, changed if the glue uses this name.
     pub(super) fn free(&self, name: &str) -> String {
         let mut free = name.to_owned();
         while self.names.contains(&free) {
@@ -85,7 +85,7 @@ impl Host {
         free
     }
 
-    /// Returns the types of the glue that the source of the plugin uses.
+    /// Returns the glue types that the source of the plugin uses.
     pub(super) fn imports(&self) -> BTreeSet<&str> {
         let named = self.events.iter().flat_map(|event| {
             let params = event.params.iter().flat_map(|(_, ty)| identifiers(ty));
@@ -94,7 +94,7 @@ impl Host {
         named.chain(self.base.as_deref()).filter(|name| self.types.contains(*name)).collect()
     }
 
-    /// Returns a call of the first event whose arguments a test can write as literals.
+    /// Returns a call of the first event for whose parameters a test can contain literals.
     pub(super) fn call(&self) -> Option<String> {
         let is_plain = |event: &&Event| event.params.iter().all(|(_, ty)| argument(ty).is_some());
         let event = self.events.iter().filter(|event| event.params.len() <= MOST_ARGUMENTS).find(is_plain)?;
@@ -105,7 +105,7 @@ impl Host {
 }
 
 impl Event {
-    /// Returns the source of the override in a new plugin.
+    /// Returns the source of the event's override in a new plugin.
     pub(super) fn source(&self) -> String {
         let Self { owner, name, params, result } = self;
         let params: String =
@@ -122,7 +122,7 @@ impl Event {
     }
 }
 
-/// Returns a literal of a type for a test.
+/// Returns a literal of a type, for use in a test. Returns `None` if the type has no literal.
 fn argument(ty: &str) -> Option<String> {
     match ty {
         "bool" => Some("true".to_owned()),
@@ -157,14 +157,15 @@ fn types(source: &str) -> BTreeSet<String> {
     named.map(str::to_owned).collect()
 }
 
-/// Returns the arguments of each attribute of this name, with the source after the attribute.
+/// Returns the arguments of each attribute of this name. Each entry also has the source after the attribute.
 fn attributes<'a>(source: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     let begun = format!("#[{name}(");
     let behind = source.match_indices(&begun).map(|(at, _)| &source[at + begun.len()..]);
     behind.filter_map(|rest| rest.split_once(")]")).collect()
 }
 
-/// Parses the item after an attribute: its name, if the item begins with `keyword`, and the source after the name.
+/// Parses the item after an attribute. Returns its name and the source after the name. Returns `None` if the item does not begin with
+/// `keyword`.
 fn item<'a>(behind: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
     let mut rest = behind.trim_start();
     while rest.starts_with("#[") {
@@ -195,7 +196,7 @@ fn classes(glue: &str) -> Vec<Class> {
     classes
 }
 
-/// Returns the events of a class and of its bases in the glue that a plugin can override.
+/// Returns the events that a plugin can override: those of a class, and those of its bases in the glue.
 fn events(classes: &[Class], class: &Class) -> Vec<Event> {
     let mut events = class.events.clone();
     if let Some(base) = classes.iter().find(|base| base.name == class.base && base.name != class.name) {
@@ -204,7 +205,7 @@ fn events(classes: &[Class], class: &Class) -> Vec<Event> {
     events
 }
 
-/// Parses a declaration with an event attribute as an event of `owner`.
+/// Parses a declaration as an event of `owner`. Returns `None` for a declaration without an event attribute.
 fn event(owner: &str, function: &str) -> Option<Event> {
     let is_event = ["blueprint_native_event", "blueprint_implementable_event"]
         .iter()
@@ -228,7 +229,7 @@ fn event(owner: &str, function: &str) -> Option<Event> {
     is_simple.then_some(event)
 }
 
-/// Splits the text at the closing parenthesis.
+/// Splits the text at the parenthesis that closes the parameters.
 fn closed(text: &str) -> Option<(&str, &str)> {
     let mut depth = 1;
     let end = text.char_indices().find(|(_, letter)| {
@@ -238,7 +239,7 @@ fn closed(text: &str) -> Option<(&str, &str)> {
     end.map(|(at, _)| (&text[..at], &text[at + 1..]))
 }
 
-/// Splits parameters at commas outside of brackets.
+/// Splits parameters at the commas outside of brackets.
 fn split(params: &str) -> Vec<String> {
     let (mut parts, mut depth) = (vec![String::new()], 0);
     for letter in params.chars() {
@@ -255,7 +256,7 @@ fn split(params: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns the classes that the sources of a host permit scripts and plugins to extend.
+/// Returns the classes for which the sources of a host permit extension by scripts and plugins.
 fn blueprintable(host: &str) -> BTreeSet<String> {
     let classes = attributes(host, "uclass")
         .into_iter()
@@ -263,7 +264,7 @@ fn blueprintable(host: &str) -> BTreeSet<String> {
     classes.filter_map(|(_, behind)| Some(item(behind, "struct ")?.0.to_owned())).collect()
 }
 
-/// Returns the package that the builder of a host permits: a literal or a constant.
+/// Returns the package that the builder of a host permits. The argument may be a literal or a constant.
 fn package(host: &str) -> Option<String> {
     let literal = |text: &str| Some(text.trim_start().strip_prefix('"')?.split_once('"')?.0.to_owned());
     let argument = host.split_once(".package(")?.1;

@@ -1,6 +1,6 @@
-//! `alcedo new`: a plugin, a host, or a workspace of both that builds, runs under `alcedo dev` and passes its own tests. `name.rs` checks
-//! names, `templates.rs` contains the files, `project.rs` finds the folder and the sources of Alcedo, `host.rs` reads the host to which a
-//! plugin is added.
+//! `alcedo new`: creates a plugin, a host, or a workspace of both. The project builds, runs under `alcedo dev` and passes its own tests.
+//! `name.rs` checks names. `templates.rs` contains the files. `project.rs` finds the folder and the sources of Alcedo. `host.rs` reads the
+//! host to which a plugin is added.
 
 mod host;
 mod name;
@@ -59,7 +59,7 @@ pub(crate) struct Args {
 /// Writes a new project into the working directory, and prints the next commands.
 ///
 /// # Errors
-/// Fails if the name is invalid, or if the project exists already or cannot be written. No file remains after an error.
+/// If the name is invalid, or if the project exists already or cannot be written. No file remains after an error.
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { kind, name, alcedo, git } = args;
     let name = Name::parse(kind.name(), &name)?;
@@ -107,7 +107,7 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
         };
         files.extend(filled(PLUGIN, &folder, &plugin_placeholders(&first, &members, sources, &made.join(&folder))?));
     }
-    // Uses the lock file of Alcedo, so that the first build uses tested versions of its dependencies.
+    // Copies the lock file of Alcedo, so that the first build uses tested versions of its dependencies.
     files.extend(sources.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     let outer = project::enclosing_workspace(here);
     project::write(&made, here, &files)?;
@@ -130,7 +130,7 @@ fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), E
     Ok(())
 }
 
-/// Adds a plugin to a workspace that has a host: it extends a class of that host.
+/// Adds a plugin to a workspace that has a host. The plugin extends a class of this host.
 fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> Result<(), Error> {
     name.differs_from(&around.packages)?;
     let made = around.root.join("plugins").join(name.text());
@@ -185,7 +185,7 @@ fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> R
 /// Version of Rust that new projects need.
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// Other packages of the workspace of a new plugin.
+/// Remaining packages of the workspace to which a plugin is added.
 struct Members<'a> {
     host: (String, PathBuf),
     glue: (String, PathBuf),
@@ -199,8 +199,8 @@ fn placeholders(name: &Name) -> Placeholders {
     Placeholders::from([("name", name.text().to_owned()), ("module", name.module()), ("camel", name.camel())])
 }
 
-/// Returns the values of placeholders for a plugin in the folder `made`. The manifest of the plugin inherits keys that the workspace
-/// defines.
+/// Returns the values of placeholders for a plugin in the folder `made`. If the workspace defines a key, the manifest of the plugin
+/// inherits this key.
 fn plugin_placeholders(
     name: &Name,
     members: &Members<'_>,

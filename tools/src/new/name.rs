@@ -1,5 +1,5 @@
-//! Checks names of new projects. A name is used for a package, a folder, a crate, a module and class names, so it must satisfy cargo's
-//! rules and the grammar of modules. Each violation has a hint.
+//! Checks the names of new projects. One name is used for a package, a folder, a crate, a module and class names. It must therefore satisfy
+//! the rules of cargo and the grammar of modules. Each violation has a hint.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::error::Error;
 const RULE: &str =
     "it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes";
 
-/// Maximum length of a name. Leaves room for derived module names (`…-host`, `…-patrol`).
+/// Maximum length of a name. Leaves space for derived module names (`…-host`, `…-patrol`).
 const LONGEST: usize = LONGEST_MODULE_NAME - 16;
 
 const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
@@ -30,7 +30,7 @@ impl Name {
     /// Parses a name for a `kind`.
     ///
     /// # Errors
-    /// Fails for an invalid name, with a hint.
+    /// If the name is invalid. The error contains a hint.
     pub(crate) fn parse(kind: &'static str, text: &str) -> Result<Self, Error> {
         if text.is_empty() {
             bail!("the name is empty: specify one, as in `alcedo new workspace my-game`");
@@ -60,12 +60,12 @@ impl Name {
         }
     }
 
-    /// Returns the name of package and folder.
+    /// Returns the name of the package and of the folder.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    /// Returns the name of crate and module.
+    /// Returns the name of the crate and of the module.
     pub(crate) fn module(&self) -> String {
         self.0.replace('-', "_")
     }
@@ -80,7 +80,7 @@ impl Name {
         self.0.split(['-', '_']).map(word).collect()
     }
 
-    /// Returns this name with a suffix.
+    /// Returns this name followed by a suffix.
     pub(crate) fn with(&self, suffix: &str) -> Self {
         Self(format!("{}-{suffix}", self.0))
     }
@@ -88,7 +88,7 @@ impl Name {
     /// Checks that no package of the workspace has the module name of this name.
     ///
     /// # Errors
-    /// Fails if a package has this module name.
+    /// If a package of the workspace has this module name.
     pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), Error> {
         let module = self.module();
         match packages.iter().find(|package| package.replace('-', "_") == module) {
@@ -101,7 +101,7 @@ impl Name {
     }
 }
 
-/// Returns the first part of a string that is invalid in a module name.
+/// Returns the first part of a string that a module name must not contain.
 fn invalid_part(text: &str) -> Option<String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     if let Some(letter) = text.chars().find(|letter| !is_fine(*letter)) {
@@ -113,7 +113,7 @@ fn invalid_part(text: &str) -> Option<String> {
     (text.len() > LONGEST).then(|| format!("its {} bytes", text.len()))
 }
 
-/// Removes or replaces the invalid parts of a string. Returns the result if it is a valid name.
+/// Removes or replaces the invalid parts of a string. Returns `None` if the result is not a valid name.
 fn nearest(text: &str) -> Option<String> {
     let mut near = String::new();
     let mut was_lower = false;

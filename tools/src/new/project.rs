@@ -1,4 +1,5 @@
-//! Finds the sources of Alcedo and the enclosing workspace of a new project, and creates its folder completely or not at all.
+//! Finds the sources of Alcedo and the enclosing workspace of a new project. Creates the folder of the project either completely or not at
+//! all.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
@@ -29,7 +30,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Debug)]
 pub(super) struct Sources {
     kind: Kind,
-    /// Folder with the lock file: a checkout, or the package of this program.
+    /// Folder with the lock file. This is a checkout, or the package of this program.
     dir: PathBuf,
 }
 
@@ -44,14 +45,14 @@ enum Kind {
 }
 
 impl Sources {
-    /// Returns the sources that the arguments or the environment name. The default is the checkout that this program was built from, or
-    /// published crates if the program was installed from a registry.
+    /// Returns the sources that the arguments or the environment specify. By default, returns the checkout from which this program was
+    /// built. If the program was installed from a registry, returns the published crates by default.
     pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, Error> {
         let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
         Self::choose(named.or_else(from_environment), git, package())
     }
 
-    /// Chooses the sources for a program that was built from the folder `package`.
+    /// Selects the sources for a program that was built from the folder `package`.
     fn choose(named: Option<PathBuf>, git: Option<String>, package: &Path) -> Result<Self, Error> {
         let checkout = named.or_else(|| checkout_of(package).map(Path::to_owned));
         let kind = match (git, &checkout) {
@@ -74,7 +75,7 @@ impl Sources {
         Ok(Self { kind, dir: path })
     }
 
-    /// Returns the sources of all crates for a manifest in `from`, and the line that installs the command.
+    /// Returns the placeholders for a manifest in `from`: the source of each crate, and the line that installs the command.
     pub(super) fn placeholders(&self, from: &Path) -> Result<Placeholders, Error> {
         let mut placeholders = Placeholders::new();
         for dir in CRATES {
@@ -94,7 +95,7 @@ impl Sources {
         Ok(placeholders)
     }
 
-    /// Returns the source of one crate, as a manifest in `from` names it.
+    /// Returns the source of one crate, in the form that a manifest in `from` requires.
     pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, Error> {
         Ok(match &self.kind {
             Kind::Git(url) => format!("git = {}", toml::Value::from(url.as_str())),
@@ -103,7 +104,7 @@ impl Sources {
         })
     }
 
-    /// Returns the lock file with tested versions of other crates. A copy of the sources may lack it.
+    /// Returns the lock file with tested versions of foreign crates. Returns `None` if a copy of the sources has no lock file.
     pub(super) fn lock_file(&self) -> Result<Option<String>, Error> {
         let path = self.dir.join("Cargo.lock");
         if !path.is_file() {
@@ -113,7 +114,7 @@ impl Sources {
     }
 }
 
-/// Returns the folder of the workspace that would contain a project in `here`.
+/// Returns the folder of the workspace to which a project in `here` would belong.
 pub(super) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
     let is_workspace = |dir: &&Path| {
         let text = read_text(&dir.join("Cargo.toml"));
@@ -122,12 +123,12 @@ pub(super) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
     here.ancestors().find(is_workspace).map(Path::to_owned)
 }
 
-/// A workspace with a host and its glue, to which a plugin can be added.
+/// A workspace with a host and its glue. A plugin can be added to this workspace.
 pub(super) struct Around {
     pub(super) root: PathBuf,
     /// Name and folder of the host package.
     pub(super) host: (String, PathBuf),
-    /// Set if the workspace names its host, so that `alcedo dev` runs it.
+    /// Set if the workspace specifies its host, so that `alcedo dev` runs this host.
     pub(super) names_host: bool,
     /// Name and folder of the package that declares the host's classes for plugins.
     pub(super) glue: (String, PathBuf),
@@ -136,7 +137,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// Finds the workspace of `here`, if it names a host and its glue, or contains exactly one host and one glue package.
+    /// Finds the workspace of `here`. This workspace must specify a host and its glue, or contain exactly one host and one glue package.
     pub(super) fn find(here: &Path) -> Result<Option<Self>, Error> {
         let Some(manifest) = manifest_above(here) else { return Ok(None) };
         let metadata = described(&manifest).map_err(|message| {
@@ -185,7 +186,7 @@ impl Around {
         Ok(Some(Self { root, host, names_host, glue, packages }))
     }
 
-    /// Checks that the workspace manifest lists the folder `made` as a member. Returns the manifest.
+    /// Checks that the manifest of the workspace lists the folder `made` as a member. Returns this manifest.
     pub(super) fn manifest_with_member(&self, made: &Path) -> Result<toml::Table, Error> {
         let manifest = self.root.join("Cargo.toml");
         let text = read_text(&manifest).map_err(file("read", &manifest))?;
@@ -208,14 +209,14 @@ fn member(package: &Package) -> (String, PathBuf) {
     (package.name.to_string(), manifest.parent().unwrap_or(manifest).to_owned())
 }
 
-/// Returns true if a package declares the classes of a host for plugins. Plugins are excluded.
+/// Returns true if a package declares the classes of a host for plugins. Excludes the plugins themselves.
 fn is_glue(package: &Package) -> bool {
     let is_plugin = package.targets.iter().any(Target::is_cdylib);
     uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
 }
 
-/// Creates the folder `made` with these files. First writes the files to a temporary folder in `parent`, and then renames that folder in
-/// one step.
+/// Creates the folder `made` with these files. First writes the files to a temporary folder in `parent`. Then renames this folder in one
+/// step.
 pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
     let exists = || anyhow!("{} is there already: take another name, or move it away first", made.display());
     if made.symlink_metadata().is_ok() {
@@ -223,7 +224,7 @@ pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> 
     }
     let scratch = tempfile::Builder::new().prefix(".alcedo-new-").tempdir_in(parent);
     let scratch = scratch.map_err(file("write into", parent))?;
-    // Uses a subfolder, since the temporary folder itself has private permissions.
+    // Writes to a subfolder, because the temporary folder itself has private permissions.
     let whole = scratch.path().join("new");
     for (path, text) in files {
         let path = whole.join(path);
@@ -237,7 +238,7 @@ pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> 
     match renameat_with(CWD, &whole, CWD, made, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(exists()),
-        // The file system does not support the flag. `made` did not exist before, and `rename` never replaces a folder that contains files.
+        // The file system does not support the flag. `made` did not exist before, and `rename` fails if the target folder contains files.
         Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(file("write", made)),
         Err(error) => Err(file("write", made)(error.into())),
     }
@@ -284,7 +285,7 @@ mod tests {
         check(None, Some("url"), PUBLISHED, Kind::Git("url".into()));
         check(None, None, env!("CARGO_MANIFEST_DIR"), Kind::Checkout);
         check(None, Some("url"), env!("CARGO_MANIFEST_DIR"), Kind::Git("url".into()));
-        // If the checkout was removed after the build, an error is returned instead of using published versions.
+        // If the checkout was removed after the build, the result is an error instead of published versions.
         let error = Sources::choose(None, None, Path::new("/gone/alcedo/tools")).unwrap_err().to_string();
         assert!(error.starts_with("/gone/alcedo is not a checkout of Alcedo"), "{error}");
     }
@@ -324,7 +325,7 @@ mod tests {
         assert_eq!(sources.lock_file().unwrap(), None);
     }
 
-    /// The manifest of a new project requires one version of all crates, with one exception: `engine-glue` is in another workspace.
+    /// The manifest of a new project requires one version of all crates. `engine-glue` is an exception, because it is in another workspace.
     #[test]
     fn each_crate_that_a_manifest_names_has_the_version_of_this_program() {
         let checkout = checkout().unwrap();

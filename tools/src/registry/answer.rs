@@ -1,5 +1,5 @@
-//! Reads answers of a registry with limits for their bytes and their time. `oci-client` collects manifests, tokens and the bodies of errors
-//! without a limit, so a registry could fill the memory.
+//! Reads responses of a registry, with limits for their size and their duration. `oci-client` collects manifests, tokens and the bodies of
+//! errors without a limit, so a registry could fill the memory.
 
 use std::error::Error as StdError;
 use std::time::{Duration, Instant};
@@ -15,47 +15,49 @@ use serde::Deserialize;
 use super::foreign;
 use crate::error::Error;
 
-/// Time limit for a connection, for each part of an answer, and for a whole answer without the time of its bytes.
+/// Time limit for a connection, and for each part of a response. Also the limit for a whole response, in addition to the time for its
+/// bytes.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Number of bytes in each millisecond of the slowest accepted answer: 100 kB/s.
+/// Minimum rate of a response in bytes per millisecond: 100 kB/s.
 const SLOWEST: u64 = 100;
 
-/// Returns the time limit of an upload, which consists of several requests.
+/// Returns the time limit of an upload. An upload consists of several requests.
 pub(super) fn upload_limit(bytes: usize) -> Duration {
     PATIENCE * 3 + Duration::from_millis(bytes as u64 / SLOWEST)
 }
 
-/// Maximum size of a manifest in bytes, as registries limit it.
+/// Maximum size of a manifest in bytes. Registries have this limit.
 pub(super) const LARGEST_MANIFEST: u64 = 4 << 20;
 
 /// Maximum size of a token in bytes.
 const LARGEST_TOKEN: u64 = 1 << 20;
 
-/// Maximum number of bytes of an error that are read.
+/// Maximum number of bytes that are read from an error response.
 const LARGEST_REFUSAL: u64 = 1 << 12;
 
 /// Maximum number of redirects of a request.
 const MOST_REDIRECTS: usize = 10;
 
-/// Answer of a registry.
+/// Response of a registry.
 pub(super) enum Answer {
     Content(Vec<u8>),
-    /// HTTP status, and the beginning of the body.
+    /// HTTP status, and the first bytes of the body.
     Refused {
         status: u16,
         body: Vec<u8>,
     },
 }
 
-/// Token for requests. Registries use one of two names, or both.
+/// Token for requests. A registry uses one of the two field names, or both.
 #[derive(Deserialize)]
 struct Token {
     token: Option<String>,
     access_token: Option<String>,
 }
 
-/// Name and password of a user, and the registries that receive them. Has no `Debug`, which would show the password.
+/// Name and password of a user, and the registries that receive them. Does not implement `Debug`, because its output would contain the
+/// password.
 #[derive(Clone)]
 pub(super) struct Login {
     pub(super) user: Option<(String, String)>,
@@ -63,14 +65,14 @@ pub(super) struct Login {
 }
 
 impl Login {
-    /// Returns the name and the password for a registry.
+    /// Returns the name and the password for a registry. Returns `None` if this registry must not receive them.
     pub(super) fn of(&self, registry: &str) -> Option<(&str, &str)> {
         let (user, password) = self.user.as_ref().filter(|_| self.registries.iter().any(|known| known == registry))?;
         Some((user.as_str(), password.as_str()))
     }
 }
 
-/// Client for bounded requests.
+/// Client for requests whose responses have limits.
 pub(super) struct Reader {
     client: Client,
     /// Registries that are accessed by plain HTTP.
@@ -82,17 +84,17 @@ impl Reader {
     /// Creates a client.
     ///
     /// # Errors
-    /// The system has no certificates.
+    /// If the system has no certificates.
     pub(super) fn new(plain: Vec<String>, login: Login) -> Result<Self, reqwest::Error> {
         let client = Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).read_timeout(PATIENCE);
         let client = client.redirect(Policy::custom(redirect)).build()?;
         Ok(Self { client, plain, login })
     }
 
-    /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The content has at most `most` bytes.
+    /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The content must have at most `most` bytes.
     ///
     /// # Errors
-    /// The registry cannot be reached, is too slow, or sends more bytes.
+    /// If the registry cannot be reached, is too slow, or sends more bytes.
     pub(super) async fn get(
         &self,
         reference: &Reference,
@@ -113,7 +115,7 @@ impl Reader {
         }
         let status = response.status();
         if status != StatusCode::OK {
-            // The status is the error, even if its body cannot be read.
+            // The status is the error, even if the body of the response cannot be read.
             let body = collect(&mut clock, LARGEST_REFUSAL, async || response.chunk().await).await;
             let body = body.map(|(body, _)| body).unwrap_or_default();
             return Ok(Answer::Refused { status: status.as_u16(), body });
@@ -127,10 +129,11 @@ impl Reader {
         Ok(Answer::Content(content))
     }
 
-    /// Returns the request with the credentials that the registry requests in `refused`. Returns `None` without credentials of this kind.
+    /// Adds to the request the credentials that the registry requests in `refused`. Returns `None` if no credentials of this kind exist.
     ///
     /// # Errors
-    /// The address of the tokens cannot be reached, or is accessed without TLS although the registry is accessed by TLS.
+    /// If the address of the tokens cannot be reached. Also if this address is accessed without TLS, although the registry is accessed
+    /// through TLS.
     async fn authorized(
         &self,
         request: RequestBuilder,
@@ -164,7 +167,7 @@ impl Reader {
     }
 }
 
-/// Follows a redirect, unless it leaves TLS: the content of a tag is not known before, so an attacker on the network could replace it.
+/// Follows a redirect, unless it leaves TLS. The content of a tag is not known before, so an attacker on the network could replace it.
 fn redirect(attempt: Attempt<'_>) -> Action {
     let leaves = leaves_tls(attempt.previous().iter().map(|url| url.scheme()), attempt.url().scheme());
     if leaves {
@@ -176,12 +179,12 @@ fn redirect(attempt: Attempt<'_>) -> Action {
     }
 }
 
-/// Checks if a redirect to `next` leaves TLS. `previous` are the schemes of the earlier addresses.
+/// Checks if a redirect to `next` leaves TLS. `previous` contains the schemes of the earlier addresses.
 fn leaves_tls<'a>(mut previous: impl Iterator<Item = &'a str>, next: &str) -> bool {
     next != "https" && previous.any(|scheme| scheme == "https")
 }
 
-/// Returns the address of tokens, and the service that they are for, from a header `WWW-Authenticate`.
+/// Parses a header `WWW-Authenticate`. Returns the address of tokens, and the service for which they are valid.
 fn bearer(header: &str) -> Option<(String, Option<String>)> {
     let mut challenges = ChallengeParser::new(header).filter_map(Result::ok);
     let challenge = challenges.find(|challenge| challenge.scheme.eq_ignore_ascii_case("Bearer"))?;
@@ -204,15 +207,15 @@ impl Clock {
         Self { begun: Instant::now(), patience, received: 0 }
     }
 
-    /// Returns the time limit for the bytes that were received. It grows with them, since their number is not known before.
+    /// Returns the time limit for the received bytes. The limit grows with their number, because this number is not known before.
     fn limit(&self) -> Duration {
         self.patience + Duration::from_millis(self.received / SLOWEST)
     }
 
-    /// Returns the next part of the request.
+    /// Waits for the next part of the request, within the time limit.
     ///
     /// # Errors
-    /// The part fails, or ends after the limit.
+    /// If the part fails, or if it does not end within the limit.
     async fn within<T, E: StdError + Send + Sync + 'static>(
         &self,
         part: impl Future<Output = Result<T, E>>,
@@ -232,10 +235,10 @@ impl Clock {
     }
 }
 
-/// Collects at most `most` bytes from the parts of an answer. Returns `false` as well if the answer has more bytes.
+/// Collects at most `most` bytes from the parts of a response. The flag is `false` if the response has more bytes.
 ///
 /// # Errors
-/// A part fails, or the answer is too slow.
+/// If a part fails, or if the response is too slow.
 async fn collect<B: AsRef<[u8]>, E: StdError + Send + Sync + 'static>(
     clock: &mut Clock,
     most: u64,
@@ -254,7 +257,7 @@ async fn collect<B: AsRef<[u8]>, E: StdError + Send + Sync + 'static>(
     Ok((bytes, true))
 }
 
-/// Returns the way out for an HTTP status.
+/// Returns the hint for an HTTP status.
 pub(super) fn advice(status: u16) -> &'static str {
     match status {
         401 | 403 => "set ALCEDO_REGISTRY_USER and ALCEDO_REGISTRY_PASSWORD to a user with access",

@@ -1,5 +1,5 @@
-//! Form of a module in an OCI registry: an artifact for each target, and an index that lists the artifacts of all targets. This file
-//! decides without a network: it builds manifests, merges indexes, selects artifacts and checks annotations.
+//! Form of a module in an OCI registry: an artifact for each target, and an index that lists the artifacts of all targets. The functions of
+//! this file need no network. They build manifests, merge indexes, select artifacts and check annotations.
 
 use std::collections::BTreeMap;
 use std::env::consts::{ARCH, OS};
@@ -18,7 +18,7 @@ use crate::error::Error;
 
 /// Type of the artifact of a module.
 pub(super) const ARTIFACT: &str = "application/vnd.alcedo.module.v1";
-/// Media type of the only layer, which is the library file.
+/// Media type of the only layer. This layer is the library file.
 pub(super) const LIBRARY: &str = "application/vnd.alcedo.module.library.v1";
 /// Media type of an artifact without a configuration.
 const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
@@ -45,7 +45,7 @@ pub(super) fn own_target() -> String {
     }
 }
 
-/// Returns the platform of a target as other OCI tools name it. Returns `None` for a target without such a name.
+/// Returns the platform of a target in the notation of other OCI tools. Returns `None` if these tools have no name for the target.
 fn platform(target: &str) -> Option<Platform> {
     let architecture = match target.split('-').next()? {
         "x86_64" => "amd64",
@@ -71,7 +71,7 @@ fn annotations(info: &ManifestInfo, target: &str) -> BTreeMap<String, String> {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// Returns the manifest of the artifact of a library with this file name, digest and size.
+/// Returns the manifest of an artifact. `title`, `digest` and `size` describe the library file.
 pub(super) fn manifest(info: &ManifestInfo, target: &str, title: &str, digest: &str, size: u64) -> OciImageManifest {
     let config = OciDescriptor {
         media_type: EMPTY_TYPE.to_owned(),
@@ -112,10 +112,10 @@ fn value<'a>(annotations: Option<&'a BTreeMap<String, String>>, key: &str) -> &'
     annotations.and_then(|annotations| annotations.get(key)).map_or("", String::as_str)
 }
 
-/// Adds an artifact to the index of a tag. The artifact replaces an earlier artifact of its target; artifacts of other targets stay.
+/// Adds an artifact to the index of a tag. Replaces an earlier artifact of this target. Artifacts of other targets remain.
 ///
 /// # Errors
-/// The tag has another module.
+/// If the tag contains another module.
 pub(super) fn merge(earlier: Option<OciImageIndex>, new: ImageIndexEntry) -> Result<OciImageIndex, Error> {
     let name = value(new.annotations.as_ref(), NAME).to_owned();
     let target = value(new.annotations.as_ref(), TARGET).to_owned();
@@ -142,7 +142,7 @@ pub(super) fn merge(earlier: Option<OciImageIndex>, new: ImageIndexEntry) -> Res
 /// Returns the digest of the artifact for a target.
 ///
 /// # Errors
-/// The index has no artifact for the target.
+/// If the index has no artifact for the target.
 pub(super) fn select<'a>(index: &'a OciImageIndex, target: &str) -> Result<&'a str, Error> {
     let of = |entry: &&ImageIndexEntry| value(entry.annotations.as_ref(), TARGET) == target;
     index.manifests.iter().find(of).map(|entry| entry.digest.as_str()).ok_or_else(|| {
@@ -154,10 +154,10 @@ pub(super) fn select<'a>(index: &'a OciImageIndex, target: &str) -> Result<&'a s
     })
 }
 
-/// Checks that a digest has the form of the digests that this program computes. A digest becomes a part of addresses and file names.
+/// Checks that a digest has the form of the digests that this program computes. A digest becomes part of addresses and file names.
 ///
 /// # Errors
-/// The digest has another form.
+/// If the digest has a different form.
 pub(super) fn ensure_digest(digest: &str) -> Result<(), Error> {
     let digits = digest.strip_prefix("sha256:").unwrap_or_default();
     let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
@@ -170,17 +170,17 @@ pub(super) fn ensure_digest(digest: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Layer of an artifact: the library file.
+/// Layer of an artifact. The layer is the library file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layer<'a> {
     pub(super) digest: &'a str,
     pub(super) size: u64,
 }
 
-/// Returns the library of an artifact.
+/// Returns the layer with the library of an artifact.
 ///
 /// # Errors
-/// The manifest describes something else than a module.
+/// If the manifest does not describe a module.
 pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
     let found = manifest.artifact_type.as_deref().unwrap_or("none");
     if found != ARTIFACT {
@@ -206,7 +206,7 @@ pub(super) fn layer(manifest: &OciImageManifest) -> Result<Layer<'_>, Error> {
 /// Compares the annotations of an artifact with the manifest of its library.
 ///
 /// # Errors
-/// The registry describes another module than the signed library.
+/// If the annotations in the registry differ from the manifest of the signed library.
 pub(super) fn check(manifest: &OciImageManifest, info: &ManifestInfo, target: &str) -> Result<(), Error> {
     let signed = annotations(info, target);
     for (key, expected) in signed {

@@ -1,4 +1,5 @@
-//! Requests to OCI registries. Each answer is compared with the digest that was requested, so a registry cannot pass off another content.
+//! Requests to OCI registries. The digest of each response is compared with the requested digest. A registry therefore cannot return
+//! different content.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -47,9 +48,9 @@ impl Registry {
     /// Creates a client for the registries of these references.
     ///
     /// # Errors
-    /// The system has no certificates, or provides no sockets. Several registries would receive the password of one user.
+    /// If the system has no certificates or provides no sockets. Also if several registries would receive the password of one user.
     pub(super) fn new<'a>(access: &Access, references: impl IntoIterator<Item = &'a Reference>) -> Result<Self, Error> {
-        // Fails if a provider is installed already, which is then used.
+        // Fails if a provider is already installed. This provider is then used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let registries: BTreeSet<_> =
             references.into_iter().map(|reference| reference.resolve_registry().to_owned()).collect();
@@ -77,16 +78,16 @@ impl Registry {
         Ok(Self { runtime, client, reader, login })
     }
 
-    /// Returns the manifest or index that the reference names, with its digest.
+    /// Returns the manifest or index at a reference, and its digest.
     ///
     /// # Errors
-    /// The registry cannot be reached, does not have it, or returns another content.
+    /// If the registry cannot be reached, does not have the manifest, or returns different content.
     pub(super) fn manifest(&self, reference: &Reference) -> Result<(OciManifest, String), Error> {
         let answer = self.manifest_answer(reference)?;
         parsed(answer, reference)
     }
 
-    /// Returns the manifest or index of a tag like [`Registry::manifest`], or `None` if the tag does not exist.
+    /// Returns the manifest or index of a tag like [`Registry::manifest`]. Returns `None` if the tag does not exist.
     ///
     /// # Errors
     /// Returns the errors of [`Registry::manifest`].
@@ -105,10 +106,10 @@ impl Registry {
         self.runtime.block_on(answer).map_err(|error| anyhow!("could not read {reference}: {error}"))
     }
 
-    /// Returns a blob of this digest and size.
+    /// Downloads the blob with this digest and size.
     ///
     /// # Errors
-    /// The registry cannot be reached, does not have the blob, or returns another content.
+    /// If the registry cannot be reached, does not have the blob, or returns different content.
     pub(super) fn blob(&self, reference: &Reference, digest: &str, size: u64) -> Result<Vec<u8>, Error> {
         let doing = "read the library of";
         let path = format!("blobs/{digest}");
@@ -135,10 +136,10 @@ impl Registry {
         self.client.store_auth_if_needed(registry, &auth).await;
     }
 
-    /// Uploads a blob, unless the registry has it.
+    /// Uploads a blob. Does nothing if the registry already has this blob.
     ///
     /// # Errors
-    /// The registry cannot be reached, is too slow, or refuses the upload.
+    /// If the registry cannot be reached, is too slow, or rejects the upload.
     pub(super) fn push_blob(&self, reference: &Reference, bytes: &[u8]) -> Result<(), Error> {
         let digest = sha256(bytes);
         let upload = async {
@@ -154,7 +155,7 @@ impl Registry {
     /// Uploads a manifest or index under the tag or digest of the reference.
     ///
     /// # Errors
-    /// The registry cannot be reached, is too slow, or refuses the upload.
+    /// If the registry cannot be reached, is too slow, or rejects the upload.
     pub(super) fn push_manifest(&self, reference: &Reference, media_type: &str, bytes: &[u8]) -> Result<(), Error> {
         let media_type = media_type.parse().map_err(|_| anyhow!("the media type {media_type} is not a header"))?;
         let upload = async {
@@ -165,12 +166,12 @@ impl Registry {
     }
 }
 
-/// Returns the user with the registries that receive the password: those in `named`, or the only registry of a command.
+/// Returns the user, with the registries that receive the password. These are the registries in `named`, or the only registry of a command.
 ///
 /// # Errors
-/// The registries are not named, and several registries would receive the password.
+/// If several registries would receive the password and `named` does not list them.
 fn login(user: Option<(String, String)>, named: Option<&str>, registries: BTreeSet<String>) -> Result<Login, Error> {
-    // References name Docker Hub by its address.
+    // References contain the address of Docker Hub instead of its name.
     let resolved = |name: &str| if name == "docker.io" { "index.docker.io".to_owned() } else { name.to_owned() };
     let registries: Vec<_> = match named.filter(|named| !named.trim().is_empty()) {
         Some(named) => named.split(',').map(|name| resolved(name.trim())).collect(),
@@ -183,10 +184,10 @@ fn login(user: Option<(String, String)>, named: Option<&str>, registries: BTreeS
     Ok(Login { user, registries })
 }
 
-/// Ends an upload after its time limit. A registry could answer without end, and `oci-client` collects the bodies of errors.
+/// Cancels an upload after its time limit. A registry could send an endless response, and `oci-client` collects the bodies of errors.
 ///
 /// # Errors
-/// The upload fails, or takes longer.
+/// If the upload fails or exceeds the time limit.
 async fn within(
     limit: Duration,
     upload: impl Future<Output = Result<(), OciDistributionError>>,
@@ -201,10 +202,10 @@ async fn within(
     }
 }
 
-/// Returns the content of an answer.
+/// Returns the content of a response.
 ///
 /// # Errors
-/// The registry has refused the request.
+/// If the registry has rejected the request.
 fn content(answer: Answer, doing: &str, reference: &Reference) -> Result<Vec<u8>, Error> {
     match answer {
         Answer::Content(bytes) => Ok(bytes),
@@ -216,10 +217,10 @@ fn content(answer: Answer, doing: &str, reference: &Reference) -> Result<Vec<u8>
     }
 }
 
-/// Returns the manifest or index in an answer, with its digest.
+/// Parses the manifest or index in a response. Also returns its digest.
 ///
 /// # Errors
-/// The registry has refused the request, or returned another content.
+/// If the registry has rejected the request, or has returned different content.
 fn parsed(answer: Answer, reference: &Reference) -> Result<(OciManifest, String), Error> {
     let bytes = content(answer, "read", reference)?;
     let digest = sha256(&bytes);
@@ -255,7 +256,7 @@ fn failed(doing: &'static str, reference: &Reference) -> impl FnOnce(OciDistribu
     }
 }
 
-/// Checks if a registry runs on this machine.
+/// Checks if the address of a registry denotes this machine.
 fn is_local(registry: &str) -> bool {
     let host = match registry.strip_prefix('[') {
         Some(address) => address.split(']').next().unwrap_or_default(),

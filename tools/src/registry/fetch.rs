@@ -1,4 +1,4 @@
-//! From a reference to a checked library: each step compares digests, then the signature is verified, then the manifest is read.
+//! Fetches and checks the library of a reference. Each step compares digests. Then the signature is verified, and the manifest is read.
 
 use alcedo_runtime::development::plain_file::sha256;
 use alcedo_runtime::{ManifestInfo, PublicKey};
@@ -21,17 +21,17 @@ pub(super) struct Fetched {
 /// Parses a reference.
 ///
 /// # Errors
-/// The text is not a reference.
+/// If the text is not a reference.
 pub(super) fn parse(text: &str) -> Result<Reference, Error> {
     text.parse::<Reference>().map_err(|error| {
         anyhow!("`{text}` is not a reference ({error}): write `registry.example.com/plugins/weather@sha256:…`, or a tag for the digest")
     })
 }
 
-/// Returns the library of a module for a target. `stored` returns a library of this digest that was fetched earlier.
+/// Returns the library of a module for a target. `stored` returns an earlier fetched library with this digest, if any.
 ///
 /// # Errors
-/// A step fails. The error names the reference, and nothing that the registry returned is used.
+/// If a step fails. The error names the reference. In this case, nothing that the registry returned is used.
 pub(super) fn fetch(
     registry: &Registry,
     reference: &Reference,
@@ -64,10 +64,10 @@ pub(super) fn fetch(
     Ok(Fetched { info, digest, bytes })
 }
 
-/// Checks the signature of a library, and returns its manifest. `name` replaces the path in errors.
+/// Checks the signature of a library, and returns its manifest. Errors contain `name` instead of a path.
 ///
 /// # Errors
-/// No trusted key has signed the library, or no host of this version can load it.
+/// If no trusted key has signed the library, or if hosts of this version cannot load it.
 pub(super) fn admit(name: &str, bytes: &[u8], trusted: &[PublicKey]) -> Result<ManifestInfo, Error> {
     ManifestInfo::peek_signed(name, bytes, trusted)
         .map_err(|error| anyhow!("{name} is refused: {} (digest {})", one_line(&error.to_string()), sha256(bytes)))

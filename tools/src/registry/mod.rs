@@ -1,5 +1,5 @@
-//! Modules as artifacts of OCI registries: `alcedo push` uploads a signed library, `alcedo pull` downloads one, and `alcedo follow` brings
-//! hosts to the modules of a document. Hosts know no registry: they watch files.
+//! Modules as artifacts of OCI registries. `alcedo push` uploads a signed library, `alcedo pull` downloads a library, and `alcedo follow`
+//! rolls out the modules of a document to hosts. Hosts do not access registries. They only watch files.
 
 mod answer;
 mod artifact;
@@ -21,7 +21,7 @@ use crate::error::{Error, one_line};
 /// Maximum size of a key file in bytes.
 const LARGEST_KEY: u64 = 1 << 16;
 
-/// Maximum number of bytes of foreign text in a message.
+/// Maximum number of bytes of text from a registry or document in a message.
 const LONGEST: usize = 400;
 
 /// Keys that the hosts trust.
@@ -35,7 +35,7 @@ pub(crate) struct Trust {
 /// Reads the public keys.
 ///
 /// # Errors
-/// A file cannot be read, or is not a public key.
+/// If a file cannot be read, or if it is not a public key.
 fn read_keys(trust: &Trust) -> Result<Vec<PublicKey>, Error> {
     let read = |path: &PathBuf| {
         let text = plain_file::read_text(path, LARGEST_KEY).map_err(|error| {
@@ -49,12 +49,12 @@ fn read_keys(trust: &Trust) -> Result<Vec<PublicKey>, Error> {
     trust.keys.iter().map(read).collect()
 }
 
-/// Returns the file name of a module's library, as cargo forms it.
+/// Returns the file name of a module's library, in the form that cargo uses.
 fn file_name(module: &str) -> String {
     format!("{DLL_PREFIX}{}{DLL_SUFFIX}", module.replace('-', "_"))
 }
 
-/// Escapes and cuts text of a registry or of a document, for one line of a message.
+/// Escapes and truncates text of a registry or of a document, for one line of a message.
 fn foreign(text: &str) -> String {
     let end = text.floor_char_boundary(LONGEST);
     let escaped = one_line(&text[..end]);

@@ -36,10 +36,10 @@ pub(crate) struct Args {
     access: Access,
 }
 
-/// Uploads the library, its artifact, and the index of the tag, in this order. So a tag never names something that is not there.
+/// Uploads the library, its artifact, and the index of the tag, in this order. Everything that a tag names therefore exists.
 ///
 /// # Errors
-/// The library is unsigned, no host can load it, or the registry refuses it.
+/// If the library is unsigned, no host can load it, or the registry rejects it.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let reference = fetch::parse(&args.reference)?;
     let Some(tag) = reference.tag().filter(|_| reference.digest().is_none()) else {

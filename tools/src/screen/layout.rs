@@ -1,6 +1,6 @@
-//! Layout of a live screen. Messages of the tool scroll in the upper rows and into the scrollback of the terminal. The pane below shows
-//! output of the world, and the last row is the status. So output never scrolls messages away. Methods return control sequences and print
-//! nothing.
+//! Layout of a live screen. Messages of the tool scroll in the upper rows and into the scrollback of the terminal. The pane below contains
+//! output of the world. The last row is the status. Output therefore never scrolls messages away. Methods return control sequences and
+//! print nothing.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use crate::fold::{Line, note};
 
 /// Number of lines of output that are kept.
 const KEPT_OUTPUT: usize = 1000;
-/// Number of messages that are kept, to print them again after the terminal is resized.
+/// Number of messages that are kept. They are printed again after the size of the terminal changes.
 const KEPT_MESSAGES: usize = 100;
 /// Minimum number of terminal rows for a pane.
 const ROWS_FOR_PANE: u16 = 16;
@@ -45,8 +45,8 @@ pub(super) struct Layout {
     printed: u64,
     messages: VecDeque<String>,
     status: String,
-    /// Set if the cursor is at the end of a message. The line feed is printed before the next message, since a line feed after each message
-    /// would waste a row.
+    /// Set if the cursor is at the end of a message. The line feed is printed before the next message, because a line feed after each
+    /// message would waste a row.
     is_behind_line: bool,
 }
 
@@ -111,7 +111,7 @@ impl Layout {
 
     /// Adds a line of output, without painting it.
     pub(super) fn add(&mut self, line: &str) {
-        // Replaces tabs, which would be counted as one column.
+        // Replaces tabs, because a tab would count as one column.
         note(&mut self.output, KEPT_OUTPUT, &line.replace('\t', "    "));
         self.printed += 1;
     }
@@ -160,7 +160,7 @@ impl Layout {
         if rows == 0 { 0 } else { rows.saturating_add(1).min(most) }
     }
 
-    /// Splits the last lines of output into rows: at least `shown` rows, if there is enough output.
+    /// Splits the last lines of output into rows. Returns at least `shown` rows if enough output exists.
     fn last_rows(&self, shown: usize, columns: usize) -> Vec<String> {
         let mut rows = VecDeque::new();
         for line in self.output.iter().rev() {
@@ -206,7 +206,7 @@ impl Layout {
         format!("{SAVE}\x1b[1;{}r{RESTORE}", self.size.rows - 1 - self.pane)
     }
 
-    /// Paints the status, with one free column, since a full line would scroll on some terminals.
+    /// Paints the status. Keeps one column free, because a full line would scroll on some terminals.
     fn paint_status(&self) -> String {
         self.row(self.size.rows, cut(&self.status, usize::from(self.size.columns).saturating_sub(1)))
     }
@@ -236,7 +236,7 @@ fn cut(text: &str, columns: usize) -> &str {
     text
 }
 
-/// Returns the offsets of the characters that are not part of a color.
+/// Returns the offsets of the visible characters. Color sequences are not visible.
 fn letters(text: &str) -> impl Iterator<Item = usize> {
     let mut is_color = false;
     text.char_indices().filter_map(move |(at, letter)| {

@@ -1,12 +1,12 @@
-//! Selects the build with which a development session continues after its world has crashed. The session records the events of its builds;
-//! this file selects the build.
+//! Selects the build with which a development session continues after a crash of its world. The session records the events of its builds.
+//! This file selects the build.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::history::BuildNumber;
 
-/// Minimum run time of a good build: if a build crashes later, the crash probably has another cause.
+/// Minimum run time of a good build. If a build crashes after this time, the crash probably has another cause.
 const PROVEN: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,11 +15,11 @@ pub(super) enum BuildLife {
     Tried(BuildNumber),
     /// The build is live.
     Live(BuildNumber),
-    /// The build was rejected; the previous build continues.
+    /// The build was rejected. The previous build continues.
     Refused(BuildNumber),
     /// The world has crashed, or was killed after a hang.
     Crashed,
-    /// The world was ended at the user's request, not by a fault of a build.
+    /// The world was ended at the user's request. No fault of a build caused this end.
     Stopped,
 }
 
@@ -30,11 +30,11 @@ pub(super) enum Again {
     With(BuildNumber),
     /// Continue without plugin code until there is a new build.
     Waiting,
-    /// Stop: the host crashes without plugins as well.
+    /// Stop, because the host also crashes without plugins.
     No,
 }
 
-/// Events of the builds of a session, in order, with the times since the session started.
+/// Events of the builds of a session, in order. Each event has the time since the start of the session.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BuildLives(Vec<(BuildLife, Duration)>);
 
@@ -44,7 +44,7 @@ impl BuildLives {
         self.0.push((life, now));
     }
 
-    /// Decides how to continue. The last event must be an end of the world.
+    /// Decides how to continue. The last event must be the end of the world.
     pub(super) fn decide(&self) -> Again {
         let mut trying = None;
         let mut live: Option<(BuildNumber, Duration)> = None;
@@ -118,7 +118,7 @@ mod tests {
     fn the_last_build_that_did_not_crash_is_chosen() {
         check(&["tried 1 0", "live 1 1", "tried 2 5", "live 2 6", "crashed 0 7"], with(1));
         check(&["live 1 1", "live 2 6", "live 3 7", "crashed 0 8"], with(2));
-        // A build that was restored counts as the last live build.
+        // An earlier build that was loaded again counts as the last live build.
         check(&["live 1 1", "live 2 2", "live 1 3", "live 3 4", "crashed 0 8"], with(1));
     }
 

@@ -1,5 +1,5 @@
-//! Confirms that the running code is the built code. The host calls each module, which returns its build id, and the session compares this
-//! id with the id in the library file. Only a confirmed generation is reported as live.
+//! Confirms that the running code is the built code. The host calls each module to get its build id. The session compares this id with the
+//! id in the library file. A generation is reported as live only after this confirmation.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub(super) fn expected(libraries: &[PathBuf]) -> Builds {
     manifests.map(|manifest| (manifest.name, format!("{:032x}", manifest.build_id))).collect()
 }
 
-/// Returns a sentence for each module whose running code is not the expected build.
+/// Returns a sentence for each module whose running build differs from the expected build.
 pub(super) fn problems(expected: &Builds, running: &Builds) -> Vec<String> {
     let problem = |(module, build): (&String, &String)| match running.get(module) {
         Some(found) if found == build => None,

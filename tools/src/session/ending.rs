@@ -7,9 +7,9 @@ use super::{Candidate, Event, Killing, Origin, Session};
 use crate::guard::End;
 use crate::world::World;
 
-/// Time within which the end of a restored world may be caused by the saved world.
+/// Maximum time after a restore within which the saved world may be the cause of an end.
 const SOON: Duration = Duration::from_secs(5);
-/// Maximum number of consecutive restores of a saved world, with any build, if each ends within [`SOON`].
+/// Maximum number of consecutive restores of a saved world, with any build, if each restored world ends within [`SOON`].
 const CHANCES: u32 = 2;
 
 /// Time of the last restart, and number of failed restores.
@@ -42,7 +42,7 @@ impl<W: World> Session<W> {
         (self.hang, self.leaving) = (None, None);
         let printed: Vec<_> = self.world.printed().try_iter().collect();
         self.events.extend(printed.into_iter().map(Event::Printed));
-        // Checks the status, since the process may have crashed before it was killed.
+        // The status is checked because the process may have crashed before it was killed.
         let killed = self.killing.take().filter(|_| end.is_killed());
         self.is_running = false;
         if let Some(Candidate { build, origin, .. }) = self.loading.take() {

@@ -14,9 +14,9 @@ use crate::world::{Population, Printed, WorldEvent};
 
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A build has started, because these files changed.
+    /// A build has started because these files have changed.
     Building(Vec<PathBuf>),
-    /// The sources changed again, so the running build was canceled.
+    /// The running build was canceled because the sources have changed again.
     Canceled,
     /// The build succeeded.
     Built {
@@ -27,11 +27,11 @@ pub(crate) enum Event {
     },
     /// The build failed. The running code continues.
     NotBuilt(BuildError),
-    /// The build produced libraries that are equal to the running code.
+    /// The build produced libraries that are equal to the running libraries.
     Unchanged,
     /// Files have changed while builds are paused.
     Noted(Vec<PathBuf>),
-    /// Sources of the host changed; its older program still runs.
+    /// Sources of the host have changed. The host still runs its older program.
     HostChanged(Vec<PathBuf>),
     /// The glue in these files was updated, because the types of its host or module have changed.
     GlueWritten(Vec<PathBuf>),
@@ -41,16 +41,16 @@ pub(crate) enum Event {
         /// Milliseconds of cargo.
         build_ms: f64,
     },
-    /// The world was restarted with an earlier build, which is now this generation. `None` if there was no good build.
+    /// The world was restarted with an earlier build, which is now this generation. `None` if no good build existed.
     Restarted(Option<u64>),
     /// The saved world was not restored, because the previous restored worlds ended soon after the restore.
     LeftOut,
     /// A build was not loaded.
     Refused {
         error: String,
-        /// Set if a type of the host is missing: the plugin may be for another host.
+        /// Set if a type of the host is missing. The plugin may then be for another host.
         lacks_type: bool,
-        /// Set if the host's sources changed since its running program was built.
+        /// Set if the host's sources have changed since its running program was built.
         host_is_older: bool,
         /// Set if older code continues to run.
         runs: bool,
@@ -83,7 +83,7 @@ pub(crate) enum Event {
     Printed(Printed),
     /// An event of the world that the session forwards.
     World(WorldEvent),
-    /// An operation failed; the world continues.
+    /// An operation failed. The world continues.
     Failed(String),
     /// The session is over.
     Over {
@@ -102,7 +102,7 @@ pub(crate) struct Live {
     /// Milliseconds of the build. `None` if the libraries existed already.
     pub(crate) build_ms: Option<f64>,
     pub(crate) build_parts: Vec<Part>,
-    /// Earlier generation with the same code, if the user loaded its code again.
+    /// Earlier generation with this code. Set if the user loaded the code again.
     pub(crate) code_of: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
 //! Keeps builds of earlier generations, so that the user can load them again. The libraries of a build are copied before they are loaded,
-//! because the next build overwrites them. `Shelf` decides which builds are kept; `History` stores the files.
+//! because the next build overwrites them. `Shelf` decides the builds to keep. `History` stores the files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ struct Shelf {
 }
 
 impl Shelf {
-    /// Records that `generation` runs `build`. Returns the builds that are no longer kept.
+    /// Records that `generation` runs `build`. Returns the builds that are dropped for this reason.
     fn bind(&mut self, generation: u64, build: BuildNumber, keep: usize) -> Vec<BuildNumber> {
         self.builds.insert(generation, build);
         let mut dropped = Vec::new();
@@ -55,7 +55,7 @@ impl Shelf {
     }
 }
 
-/// The libraries of recent generations, in a folder that is deleted with the session.
+/// The libraries of recent generations. Their folder is deleted at the end of the session.
 #[derive(Debug)]
 pub(crate) struct History {
     dir: PrivateFolder,
@@ -79,7 +79,7 @@ impl History {
         entries(&self.folder(build)).iter().flat_map(|dir| entries(dir)).collect()
     }
 
-    /// Copies libraries with their seals. If a build overwrites a library during the copy, the seal of the copy does not match.
+    /// Copies libraries with their seals. If a build overwrites a library during the copy, the seal does not match the copy.
     pub(crate) fn keep(&mut self, artifacts: &[Artifact]) -> Result<(BuildNumber, Vec<PathBuf>), Error> {
         let build = BuildNumber(self.next);
         self.next += 1;

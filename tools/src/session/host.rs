@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::glue;
 use crate::world::{HostProgram, World};
 
-/// Time limit of the save before a restart.
+/// Time limit of the save that precedes a restart.
 const SAVES: Duration = Duration::from_secs(3);
 
 /// The host and the state of its program.
@@ -24,7 +24,7 @@ pub(crate) struct HostSources {
     restarts: bool,
     /// Set if the sources have changed since the program was built.
     pub(super) is_stale: bool,
-    /// Set if the host is to restart after all stale targets are built.
+    /// Set if the host is to restart after the builds of all stale targets.
     pub(super) is_due: bool,
 }
 
@@ -35,8 +35,7 @@ impl HostSources {
 }
 
 impl<W: World> Session<W> {
-    /// Restarts the world's process with the last good build. If sources of the host changed, builds the host and its
-    /// plugins first.
+    /// Restarts the world's process with the last good build. If sources of the host have changed, first builds the host and its plugins.
     pub(crate) fn restart_world(&mut self) {
         match &mut self.host {
             Some(host) if host.is_stale && self.hang.is_none() => {
@@ -49,7 +48,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Requests a save of the world, and kills its process after the save. A second call, or a timeout, kills the process without a save.
+    /// Requests a save of the world. After the save, kills the process of the world. A second call or a timeout kills the process without a
+    /// save.
     pub(super) fn leave(&mut self) {
         match self.leaving.take() {
             Some(_) => self.kill(Killing::Requested),
@@ -60,7 +60,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Kills the world's process if the requested save has ended or has timed out.
+    /// Kills the world's process if the requested save has ended or exceeded its time limit.
     pub(super) fn left(&mut self, is_saved: bool) {
         let now = self.now();
         if self.leaving.take_if(|until| is_saved || *until <= now).is_some() {
@@ -68,7 +68,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Records the change if the host is among the `affected` targets. Removes the host from `affected` unless the host must be built now.
+    /// Records the change if the host is among the `affected` targets. If the host need not be built now, removes it from `affected`.
     pub(super) fn note_host(&mut self, affected: &mut BTreeSet<usize>, changed: &[PathBuf]) {
         let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
         let Some(host) = &mut self.host else { return };
@@ -89,7 +89,7 @@ impl<W: World> Session<W> {
         (0..self.targets.len()).filter(|at| !self.targets[*at].is_host()).collect()
     }
 
-    /// Updates glue of the host if the types of the host have changed. Returns true if any glue file was written.
+    /// Updates the glue of the host if the types of the host have changed. Returns true if a glue file was written.
     pub(super) fn rewrite_glue(&mut self) -> bool {
         let Some(host) = &self.host else { return false };
         let program = &host.program;
@@ -98,10 +98,10 @@ impl<W: World> Session<W> {
         self.note_glue(written)
     }
 
-    /// Updates glue of a target's modules whose types have changed since the last build. The watch reports these sources.
+    /// Updates the glue for the modules of a target if their types have changed since the last build. The watch reports the changed glue.
     pub(super) fn rewrite_module_glue(&mut self, target: usize) {
         for artifact in self.targets[target].artifacts.clone() {
-            // Does not rely on `fresh`, since a failed or canceled build may have written the library.
+            // Does not use `fresh`, because a failed or canceled build may have written the library.
             let version = file_version(&artifact.path);
             let known = self.declared.get(&artifact.path);
             if !artifact.path.is_file() || known.is_some_and(|(known, _)| *known == version) {

@@ -1,5 +1,5 @@
-//! Builds several folders in sequence. One cargo process uses all cores, and two processes with a shared target folder would wait for each
-//! other.
+//! Builds several folders in sequence. One cargo process already uses all cores. Two processes with a shared target folder would wait for
+//! each other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Running {
 }
 
 impl Job {
-    /// Starts to build the targets with these indices. Returns `None` if `which` is empty.
+    /// Starts builds of the targets with these indices. Returns `None` if `which` is empty.
     pub(crate) fn start(
         edited: Option<Duration>,
         which: &BTreeSet<usize>,
@@ -65,7 +65,7 @@ impl Job {
         Ok(Some(Self { edited, millis: 0.0, warnings: String::new(), parts: Vec::new(), running, current, waiting }))
     }
 
-    /// Returns a channel that disconnects when the running build ends, or `None` if no build runs.
+    /// Returns a channel that disconnects when the running build ends. Returns `None` if no build runs.
     pub(crate) fn finished(&self) -> Option<&Receiver<()>> {
         self.running.as_ref().map(|running| match running {
             Running::Cargo(cargo) => cargo.finished(),
@@ -82,8 +82,8 @@ impl Job {
         self.running.is_none()
     }
 
-    /// Takes the libraries of the completed build, and starts the next build, if any. Returns the index of the built target, and its
-    /// libraries. After an error, no further target is built.
+    /// Takes the libraries of the completed build, and starts the next build. Returns the index of the built target, and its libraries.
+    /// After an error, no further target is built.
     pub(crate) fn advance(
         &mut self,
         targets: &[Target],

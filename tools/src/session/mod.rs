@@ -1,6 +1,6 @@
 //! Implements the loop from a saved file to live code for `dev` and `demo`. Watches the sources, builds them, cancels stale builds, and
-//! loads the results into a world. The loop blocks only in one `select!` over sources, build, commands and events of the world. So a crash
-//! or hang of the world is an event like any other.
+//! loads the results into a world. The loop blocks only in one `select!` over sources, build, commands and events of the world. The end or
+//! a hang of the world is therefore an event like any other.
 //!
 //! Returns [`Event`]s and prints nothing.
 
@@ -50,7 +50,7 @@ pub(crate) enum Mode {
     Paused,
 }
 
-/// Path, modification time and length of a file, which identify its version.
+/// Path, modification time and length of a file. They identify the version of the file.
 type FileVersion = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries to load, with their origin.
@@ -84,7 +84,7 @@ enum Origin {
         /// Milliseconds of the build. `parts` contains its phases.
         build_ms: f64,
         parts: Vec<Part>,
-        /// Versions of the library files in cargo's folder.
+        /// Versions of the library files in cargo's target folder.
         versions: Vec<FileVersion>,
     },
     /// An earlier generation, at the user's request.
@@ -104,13 +104,13 @@ pub(crate) struct Session<W: World> {
     stale: BTreeSet<usize>,
     /// Versions of the glue files that the session wrote.
     written: BTreeMap<PathBuf, FileVersion>,
-    /// Glue files that were rewritten since the running build began. Libraries built with the older glue are not loaded.
+    /// Glue files that were rewritten since the running build began. Libraries that were built with the older glue are not loaded.
     rewritten: Vec<PathBuf>,
     watch: SourceWatch,
     /// Set if the last search for targets failed, for example during a checkout. The next change repeats the search.
     must_find: bool,
     debounce: Debounce,
-    /// Time of the first change that is not yet built, on the clock of the session.
+    /// Time of the first change that no build contains yet, on the clock of the session.
     edited: Option<Duration>,
     mode: Mode,
     job: Option<Job>,
@@ -123,13 +123,13 @@ pub(crate) struct Session<W: World> {
     next: Option<Candidate>,
     /// Set if plugin code is loaded.
     is_running: bool,
-    /// Last live generation, stored because a hanging world cannot report it.
+    /// Last live generation. Stored because a hanging world cannot report its generation.
     generation: u64,
     /// Description of the hanging code. `None` if the world does not hang.
     hang: Option<String>,
-    /// Reason for killing the world's process, until its end is reported.
+    /// Reason for killing the world's process. `None` after the end of the process was reported.
     killing: Option<Killing>,
-    /// Deadline of the save before a restart, on the clock of the session. `None` if no restart was requested.
+    /// Deadline of the save before a restart, on the clock of the session. `None` if no restart is requested.
     leaving: Option<Duration>,
     /// Types of each library, as of its last build.
     declared: BTreeMap<PathBuf, (FileVersion, Declared)>,
@@ -146,11 +146,11 @@ impl Candidate {
 }
 
 impl<W: World> Session<W> {
-    /// Watches the sources of the plugins in `dirs` and of the host, and starts the first build of the plugins. The program of the host is
-    /// already built.
+    /// Watches the sources of the plugins in `dirs` and of the host, and starts the first build of the plugins. The program of the host
+    /// must already be built.
     ///
     /// # Errors
-    /// Fails for a folder without plugins, and for errors of the system.
+    /// If a folder contains no plugins. Also returns errors of the system.
     pub(crate) fn open(
         dirs: Vec<PathBuf>,
         options: BuildOptions,
@@ -195,7 +195,7 @@ impl<W: World> Session<W> {
         Ok(session)
     }
 
-    /// Runs the world until there is an event, a command, or a timeout.
+    /// Runs the world. Returns at an event, at a command, or after a timeout.
     pub(crate) fn wait(&mut self, commands: &Receiver<ParsedCommand>) -> Step {
         loop {
             if let Some(event) = self.events.pop_front() {
@@ -218,7 +218,7 @@ impl<W: World> Session<W> {
             };
             let patience = until_settled.min(self.world.rest()).min(GLANCE);
             let built = self.job.as_ref().and_then(Job::finished).cloned().unwrap_or_else(never);
-            // Ready channels have priority over ticks, so even a world with slow ticks receives messages.
+            // Ready channels have priority over ticks. Even a world with slow ticks therefore receives messages.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
                 recv(self.watch.receiver()) -> event => if let Ok(event) = event {
@@ -241,7 +241,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Builds and loads now, in any mode and even without changes.
+    /// Builds and loads now, in any mode, even if no source has changed.
     pub(crate) fn reload_by_hand(&mut self) {
         self.stale.extend(self.plugin_targets());
         self.edited = None;
@@ -249,7 +249,7 @@ impl<W: World> Session<W> {
         self.build(None, Vec::new());
     }
 
-    /// Changes the mode. Sources changed while paused are built when the mode is automatic again.
+    /// Changes the mode. Sources that change during a pause are built when the mode becomes automatic again.
     pub(crate) fn set_mode(&mut self, mode: Mode) {
         self.mode = mode;
         if mode == Mode::Automatic && !self.stale.is_empty() && self.job.is_none() {
@@ -265,7 +265,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Kills the world's process. Its end is reported as an event.
+    /// Kills the world's process. An event reports the end of the process.
     fn kill(&mut self, reason: Killing) {
         self.killing = Some(reason);
         self.world.kill();
@@ -290,7 +290,7 @@ impl<W: World> Session<W> {
         self.job.as_ref().map(Job::compiled)
     }
 
-    /// Ends the build and the world. Passes the world's remaining output to `print`. Returns modules that could not be unloaded.
+    /// Ends the build and the world. Passes the world's remaining output to `print`. Returns the modules that could not be unloaded.
     pub(crate) fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         drop(self.job);
         if self.hang.is_some() {
@@ -323,8 +323,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Updates the targets and the watched folders, since a changed manifest may name other sources. If the manifest cannot be read, the
-    /// build reports cargo's error.
+    /// Updates the targets and the watched folders, because a changed manifest may specify other sources. If the manifest cannot be read,
+    /// the build reports the error of cargo.
     fn find_again(&mut self) {
         self.must_find = true;
         let host = self.host.as_ref().map(|host| &host.package);
@@ -333,7 +333,7 @@ impl<W: World> Session<W> {
             new.artifacts.clone_from(&old.artifacts);
         }
         let (before, now) = (targets::sources(&self.targets), targets::sources(&targets));
-        // If the current watch covers more folders, it is kept, so that restored plugins are reported.
+        // If the current watch covers more folders, it is kept. It then reports plugins that are restored.
         if !now.iter().all(|dir| before.contains(dir)) {
             match SourceWatch::new(&now) {
                 Ok(watch) => {
@@ -366,8 +366,8 @@ impl<W: World> Session<W> {
         self.written.get(path).is_some_and(|written| *written == file_version(path))
     }
 
-    /// Starts to build stale targets. First cancels a running build, whose libraries would be stale. If sources changed during the
-    /// cancellation, the build starts after the quiet window of these changes.
+    /// Starts builds of the stale targets. First cancels a running build, because its libraries would be stale. If sources changed during
+    /// the cancellation, the build starts after the quiet window of these changes.
     fn build(&mut self, edited: Option<Duration>, changed: Vec<PathBuf>) {
         let is_canceled = self.job.take().is_some();
         self.rewritten.clear();
@@ -419,7 +419,7 @@ impl<W: World> Session<W> {
         if self.targets[target].is_host() {
             self.host_built();
         }
-        // If the host's glue was rewritten, a new build of all plugins is already running.
+        // If the host's glue was rewritten, a build of all plugins is already running.
         if let Some(ended) = ended.filter(|_| self.job.is_none()) {
             match self.rewritten.is_empty() {
                 true => self.all_built(ended),
@@ -458,8 +458,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Loads the candidate in the world as soon as possible. Kills a hanging world, which then restarts with the last good build, as after
-    /// a crash, and loads the candidate.
+    /// Loads the candidate in the world as soon as possible. If the world hangs, kills the world. As after a crash, the world then restarts
+    /// with the last good build, and loads the candidate.
     fn offer(&mut self, candidate: Candidate) {
         if let Some(older) = self.next.replace(candidate) {
             self.throw_away(older.build, &older.origin);
@@ -530,7 +530,7 @@ impl<W: World> Session<W> {
                 self.kill(Killing::Unreadable);
             }
             WorldEvent::Done => {
-                // The host ended normally, for instance because its window was closed.
+                // The host ended normally, for example because its window was closed.
                 self.events.extend([Event::HostDone, Event::Over { failed: false }]);
             }
             WorldEvent::Ended(end) => self.world_ended(end),
@@ -539,7 +539,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Handles the result of a load: live, or rolled back.
+    /// Handles the result of a load. The new code is live, or the load was rolled back.
     fn loaded(
         &mut self,
         generation: u64,
@@ -579,7 +579,7 @@ impl<W: World> Session<W> {
                 self.restarts.forget();
             }
             Origin::Built { .. } => {}
-            // After a load of older code, cargo's current libraries differ from the running code.
+            // After a load of older code, the libraries in cargo's folder differ from the running code.
             Origin::Back(_) | Origin::Again => self.loaded.clear(),
         }
         self.load_next();

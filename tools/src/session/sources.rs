@@ -9,7 +9,7 @@ use super::Session;
 use crate::world::World;
 
 impl<W: World> Session<W> {
-    /// Receives all pending events. Otherwise the next event would cancel a build that starts now.
+    /// Receives all pending events. A remaining event would cancel a build that starts now.
     pub(super) fn receive_sources(&mut self) {
         let events: Vec<_> = self.watch.receiver().try_iter().collect();
         events.into_iter().for_each(|event| self.source_event(event));
@@ -20,14 +20,14 @@ impl<W: World> Session<W> {
         if self.job.is_some() && event.path.ends_with("Cargo.lock") {
             return;
         }
-        // Converts the time to the clock of the session, since each watch has its own clock.
+        // Converts the time to the clock of the session, because each watch has its own clock.
         let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
         self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
         self.debounce.add(event.at, &event.path);
     }
 
-    /// Returns true if more sources have changed since the change at `edited`. In this case, records `changed` again, so that one build
-    /// covers all changes.
+    /// Returns true if more sources have changed since the change at `edited`. In this case, records `changed` again. One build then covers
+    /// all changes.
     pub(super) fn is_postponed(&mut self, edited: Duration, changed: &[PathBuf]) -> bool {
         self.receive_sources();
         if self.debounce.due(self.watch.now()) == Due::Nothing {

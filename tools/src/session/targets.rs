@@ -1,5 +1,5 @@
-//! Build targets: one cargo build per folder argument. Determines the targets that a saved file affects, since an unnecessary build delays
-//! the new code.
+//! Build targets. Each folder argument has one cargo build. Determines the targets that a saved file affects, because an unnecessary build
+//! delays the new code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,17 +19,17 @@ pub(crate) struct Target {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    /// Plugins, which one cargo call builds.
+    /// Plugins that one cargo call builds.
     Plugins(PluginFolder),
     Host(SourceCrate),
-    /// Scripts, which need no build.
+    /// Scripts. They need no build.
     Scripts(Artifact),
 }
 
-/// Returns the host, which is built first, and the plugins in `dirs`.
+/// Returns the host and the plugins in `dirs`. The host is first, because it is built first.
 ///
 /// # Errors
-/// Fails for a folder without plugins, or a folder that cargo cannot read.
+/// If a folder contains no plugins, or if cargo cannot read a folder.
 pub(crate) fn find(host: Option<&SourceCrate>, dirs: &[PathBuf]) -> Result<Vec<Target>, BuildError> {
     let host = host.map(|host| Target::new(Kind::Host(host.clone()), host.source_dirs.clone()));
     host.into_iter().map(Ok).chain(dirs.iter().map(|dir| target(dir))).collect()
@@ -64,8 +64,8 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Returns the targets that depend on any of the `changed` files. A file outside all sources is a manifest or a build script. Such a file
-/// may affect any plugin target. It affects the host if the host's sources are below the file's folder.
+/// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script. Such a
+/// file may affect any plugin target. It affects the host if the host's sources are below the file's folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
@@ -86,7 +86,7 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
         .collect()
 }
 
-/// Returns the folder of a file; for cargo's configuration the folder above `.cargo`.
+/// Returns the folder of a file. For the configuration of cargo, returns the folder that contains `.cargo`.
 fn folder(path: &Path) -> Option<&Path> {
     let dir = path.parent()?;
     if dir.ends_with(".cargo") { dir.parent() } else { Some(dir) }

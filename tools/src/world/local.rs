@@ -1,5 +1,5 @@
-//! Runs the sample world in this process, without isolation. The demo can query the world directly, and a debugger can stop in plugin code.
-//! A crash of a plugin ends the process.
+//! Runs the sample world in this process. The demo can then query the world directly, and a debugger can stop in plugin code. A crash of a
+//! plugin ends this process.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use super::{HostOptions, Printed, World, WorldEvent};
 use crate::error::Error;
 use crate::pace::Pace;
 
-/// The runtime and its world. Must be used on the thread that created it.
+/// The runtime and its world. This value must be used on the thread that created it.
 pub(crate) struct Local {
     pub(crate) runtime: Runtime,
     objects: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Local {
 
 impl Local {
     /// # Errors
-    /// Fails if the sample engine cannot be built.
+    /// If the sample engine cannot be built.
     pub(crate) fn new(options: &HostOptions) -> Result<Self, Error> {
         let live = Rc::new(Cell::new(None));
         let stamp = Rc::clone(&live);
@@ -87,7 +87,7 @@ impl Local {
 }
 
 impl World for Local {
-    /// Handles the request immediately, since between two ticks the game thread is at a safe point.
+    /// Handles the request immediately. Between two ticks, the game thread is at a safe point.
     fn request(&mut self, request: ToHost) {
         match request {
             ToHost::Load { libraries } => self.load(&libraries),
@@ -96,7 +96,7 @@ impl World for Local {
                 let lines = self.runtime.complete(&line);
                 self.report(FromHost::Completions { line, lines });
             }
-            // Reports success without a save, since the world ends with this process.
+            // Reports success without a save, because the world ends with this process.
             ToHost::Save => self.report(FromHost::Saved),
             ToHost::Settings { .. } | ToHost::Restore { .. } | ToHost::End => {}
         }
@@ -106,7 +106,7 @@ impl World for Local {
         &self.events.1
     }
 
-    /// Returns a channel that is always empty, since this process prints directly.
+    /// Returns a channel that is always empty, because this process prints directly.
     fn printed(&self) -> &Receiver<Printed> {
         &self.printed
     }
@@ -130,18 +130,18 @@ impl World for Local {
         }
     }
 
-    /// Reports that a kill is not supported: a hang would also block this thread.
+    /// Reports that a kill is not supported, because a hang also blocks this thread.
     fn kill(&mut self) {
         let text = "the world is in the tool's own process (--no-guard): q ends both".to_owned();
         self.report(FromHost::Answer { text });
     }
 
-    /// Does nothing, since the world ends with this process.
+    /// Does nothing, because the world ends with this process.
     fn restart(&mut self, _saved: bool) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Does nothing, since the world is never saved.
+    /// Does nothing, because the world is never saved.
     fn restore(&mut self) {}
 
     fn shutdown(self, _print: &mut dyn FnMut(&Printed)) -> Vec<String> {

@@ -1,5 +1,5 @@
 //! Worlds that run the code of a session. `local.rs` is a world in this process, for the demo and for debuggers. `remote.rs` is a world in
-//! a separate process, whose crashes and hangs do not affect the session. `sample.rs` is the default program of the separate process. The
+//! a separate process. Its crashes and hangs do not affect the session. `sample.rs` is the default program of the separate process. The
 //! session sends requests, and receives the outcomes as [`WorldEvent`].
 
 mod local;
@@ -22,9 +22,9 @@ pub(crate) use population::Population;
 pub(crate) use remote::{HostProgram, Remote};
 pub(crate) use sample::{Args as SampleArgs, run as run_sample};
 
-/// A world, as used by the session. No method blocks.
+/// A world of a session. No method blocks.
 pub(crate) trait World {
-    /// Sends a request. The response is an event: `Started`, `Reloaded` or `Refused` for a load, unless the world ends before the response.
+    /// Sends a request. For a load, the event `Started`, `Reloaded` or `Refused` follows, unless the world ends before this event.
     fn request(&mut self, request: ToHost);
 
     fn events(&self) -> &Receiver<WorldEvent>;
@@ -41,27 +41,28 @@ pub(crate) trait World {
     /// Returns the last known status.
     fn status(&mut self) -> Status;
 
-    /// Kills a hanging world. `Ended` follows.
+    /// Kills a hanging world. The event `Ended` follows.
     fn kill(&mut self);
 
-    /// Restarts a world that has ended. If `saved`, the last saved world is kept for [`World::restore`]; otherwise it is set aside.
+    /// Restarts a world that has ended. If `saved` is true, [`World::restore`] can restore the last saved world. Otherwise, the saved world
+    /// is set aside.
     ///
     /// # Errors
-    /// Fails if the program cannot be started.
+    /// If the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
 
-    /// Restores the last saved world, if any, after the previous requests are done. The event `Restored` or `NotRestored` reports the
+    /// Restores the last saved world, if any, after the previous requests have ended. The event `Restored` or `NotRestored` reports the
     /// result.
     fn restore(&mut self);
 
-    /// Ends the world normally. Passes its remaining output to `print`. Returns modules that could not be unloaded.
+    /// Ends the world normally. Passes its remaining output to `print`. Returns the modules that could not be unloaded.
     fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
 
 /// An event of a world.
 #[derive(Debug)]
 pub(crate) enum WorldEvent {
-    /// A message of the host, with the time of arrival. The greeting and the announcement of a normal end are not reported as events.
+    /// A message of the host, with the time of arrival. The greeting and the announcement of a normal end do not become events.
     Host(FromHost, Instant),
     /// Objects were created.
     Populated(Population),
@@ -69,7 +70,7 @@ pub(crate) enum WorldEvent {
     NotJoined(String),
     /// The process sent an unreadable message.
     Unreadable(String),
-    /// Plugin code has panicked; the world continues.
+    /// Plugin code has panicked. The world continues.
     Panicked(Panic),
     /// The world's process has exited normally.
     Done,
@@ -82,7 +83,7 @@ pub(crate) enum WorldEvent {
 pub(crate) struct Printed {
     /// The line, without its line feed.
     pub(crate) line: String,
-    /// Set for a line of standard error, where logs are printed.
+    /// Set for a line of standard error. Logs are printed there.
     pub(crate) is_error: bool,
 }
 

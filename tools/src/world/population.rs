@@ -11,7 +11,7 @@ pub(crate) struct Population {
     /// Path of the class, such as `/Script/Game.MagicCube`.
     pub(crate) class: String,
     pub(crate) count: u64,
-    /// Error that prevented further objects.
+    /// Error that prevented the creation of further objects.
     pub(crate) failure: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Runs a world in a separate process: the author's host or the sample engine. Threads read the socket, the output and the end of the
-//! process, and convert them to events.
+//! Runs a world in a separate process: the author's host or the sample engine. Threads read the socket and the output, and wait for the end
+//! of the process. They convert these to events.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -28,11 +28,11 @@ use crate::paint::Paint;
 const JOINS: Duration = Duration::from_secs(10);
 /// Time limit for a host to end normally.
 const GRACE: Duration = Duration::from_secs(5);
-/// Maximum length of a line; longer lines are cut.
+/// Maximum length of a line. Longer lines are truncated.
 const LONGEST_LINE: u64 = 16 << 10;
 /// Capacity of the channel of printed lines. A full channel blocks the host.
 const LINES: usize = 256;
-/// Time limit for reading the last lines of an ended host, since its child processes may continue to print.
+/// Time limit for reading the last lines of an ended host. The limit is necessary because its child processes may continue to print.
 const LAST_LINES: Duration = Duration::from_millis(500);
 /// Beginning of the message that a Rust program prints before it aborts for lack of memory.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
@@ -54,7 +54,7 @@ pub(crate) struct Remote {
     events: (Sender<WorldEvent>, Receiver<WorldEvent>),
     printed: (Sender<Printed>, Receiver<Printed>),
     status: Arc<Mutex<Status>>,
-    /// Modules that could not be unloaded. `None` until the host announces its normal end.
+    /// Modules that could not be unloaded. `None` before the host announces its normal end.
     left: Arc<Mutex<Option<Vec<String>>>>,
 }
 
@@ -69,7 +69,7 @@ impl Remote {
     /// Starts the host.
     ///
     /// # Errors
-    /// Fails with the error of the system.
+    /// Returns the error of the system.
     pub(crate) fn start(host: HostProgram, paint: Paint) -> Result<Self, Error> {
         let mut remote = Self {
             guard: Guard::new()?,
@@ -97,7 +97,7 @@ impl Remote {
         let mut command = Command::new(&self.host.program);
         command.args(&self.host.args).env(SOCKET, &socket);
         self.paint.pass_on(&mut command);
-        // Keeps a pipe open as standard input, since a host may treat the end of its input as a request to exit.
+        // Keeps a pipe open as standard input, because a host may exit at the end of its input.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Signals of the terminal reach only this process, which then ends the host normally.
         command.process_group(0);
@@ -114,7 +114,7 @@ impl Remote {
             ended.store(true, Ordering::Release);
             let _all_read = all_read.recv_timeout(LAST_LINES);
             let end = end.unwrap_or_else(|error| End::Lost(error.to_string()));
-            // A successful status is not sufficient, since a plugin may have called `exit`.
+            // A successful status does not suffice, because a plugin may have called `exit`.
             let is_done = end.is_orderly() && lock(&left).is_some();
             let text = lock(&exhausted).take();
             over.store(true, Ordering::Release);
@@ -223,7 +223,7 @@ impl Drop for Remote {
     }
 }
 
-/// The connection to one process, handled on a separate thread.
+/// The connection to one process. A separate thread handles the connection.
 struct Conversation {
     events: Sender<WorldEvent>,
     status: Arc<Mutex<Status>>,
@@ -237,7 +237,7 @@ struct Conversation {
 impl Conversation {
     fn hold(self, listener: UnixListener, socket: &Path, requests: Receiver<ToHost>) {
         let joined = self.joined(&listener);
-        // Accepts only one connection: child processes of the host inherit its environment and must not connect.
+        // Accepts only one connection, because child processes of the host inherit its environment and must not connect.
         drop(listener);
         let _removed = fs::remove_file(socket);
         let Ok(Some(mut from)) = joined else { return };
@@ -269,7 +269,7 @@ impl Conversation {
                     WorldEvent::Host(message, Instant::now())
                 }
                 Ok(None) => return,
-                // The process ended while it was sending a message. Another thread reports its end.
+                // The process ended while it was sending a message. Another thread reports this end.
                 Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
                 Err(error) => {
                     let _sent = self.events.send(WorldEvent::Unreadable(error.to_string()));
@@ -282,7 +282,7 @@ impl Conversation {
         }
     }
 
-    /// Waits until the host has connected. Returns `None` if the host ends before it connects.
+    /// Waits for the connection of the host. Returns `None` if the host ends before it connects.
     fn joined(&self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
         listener.set_nonblocking(true)?;
         let (begun, mut is_late) = (Instant::now(), false);
@@ -308,14 +308,14 @@ impl Conversation {
     }
 }
 
-/// Listens for processes of this user only. The folder of the guard is also inaccessible to other users.
+/// Listens for connections from processes of this user only. The folder of the guard is also inaccessible to other users.
 fn listen(socket: &Path) -> Result<UnixListener, Error> {
     let listener = UnixListener::bind(socket).map_err(file("listen at", socket))?;
     fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(file("close to others", socket))?;
     Ok(listener)
 }
 
-/// Forwards printed lines from a thread, and records a message about exhausted memory. Drops `reading` at the end of the stream.
+/// Forwards printed lines on a separate thread, and records a message about exhausted memory. Drops `reading` at the end of the stream.
 fn read_lines(
     from: impl Read + Send + 'static,
     is_error: bool,
@@ -358,7 +358,7 @@ mod tests {
 
     use super::{Conversation, Guard, WorldEvent, listen};
 
-    /// Returns the events of a host that sends these bytes after its greeting.
+    /// Returns the events for a host that sends these bytes after its greeting.
     fn events_of(bytes: Vec<u8>) -> Vec<WorldEvent> {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("dev");

@@ -1,5 +1,5 @@
-//! Runs the sample engine as a world: one `World`, and some objects of every actor class that the plugins declare. `alcedo dev` uses this
-//! host by default, in a separate process.
+//! Runs the sample engine as a world with one `World` object, and some objects of every actor class that the plugins declare. `alcedo dev`
+//! runs this host in a separate process by default.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -37,12 +37,12 @@ pub(super) fn builder(options: &HostOptions) -> Builder {
 pub(super) struct Populated(BTreeMap<String, u64>);
 
 impl Populated {
-    /// Spawns objects of the actor classes that have fewer than `objects`. A failed class is retried in the next
+    /// Spawns objects of the actor classes that have fewer than `objects` objects. A class whose spawn failed is tried again in the next
     /// generation.
     pub(super) fn populate(&mut self, runtime: &Runtime, objects: u64) -> Vec<Population> {
         let mut populations = Vec::new();
         for class in runtime.types().dynamic_classes() {
-            // Counts existing objects, since a restored world already contains them.
+            // Counts existing objects, because a restored world already contains objects.
             let is_one = |object: &ObjectHandle| runtime.objects().class_of(*object).as_deref() == Some(&*class);
             let living = runtime.objects().iter().filter(is_one).count() as u64;
             let there = living.max(self.0.get(&class).copied().unwrap_or(0));
@@ -79,7 +79,7 @@ pub(crate) struct Args {
 /// Runs the program of the world's process.
 ///
 /// # Errors
-/// Fails if the host cannot be built.
+/// If the host cannot be built.
 pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
     let WorldArgs { objects, packages, code } = world;
     let options = &HostOptions { packages, args, objects, user_code: code.user_code, planted_rerun: false };
@@ -100,7 +100,7 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
             runtime.tick(Budget::frame());
             pace.ticked(begun.elapsed(), begun.elapsed() - now);
         }
-        // Spawns again in each new generation, which may fix failed classes.
+        // Spawns again in each new generation, because the new code may contain a fix for a failed class.
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
             for population in populated.populate(&runtime, options.objects) {
                 // The tool prints the output of this process.

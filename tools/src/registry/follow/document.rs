@@ -1,4 +1,4 @@
-//! Desired state: a TOML document that names the content of each module by digest, and the hosts that load the modules.
+//! Desired state: a TOML document. It specifies the content of each module by digest, and the hosts that load the modules.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -12,10 +12,10 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::registry::{artifact, fetch, foreign};
 
-/// Time for which a host may leave new files unreported, if the document does not state it.
+/// Default of [`Document::patience`] in seconds.
 const PATIENCE: u64 = 60;
 
-/// The document as it is written.
+/// The document before its checks.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -25,7 +25,7 @@ struct Written {
     hosts: Vec<Host>,
 }
 
-/// Host of the document.
+/// A host in the document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Host {
@@ -50,9 +50,9 @@ pub(super) struct Document {
     /// References with digests, by module name.
     pub(super) modules: BTreeMap<String, Reference>,
     pub(super) hosts: Vec<Host>,
-    /// Number of hosts that receive the modules together, after the first host.
+    /// Number of hosts that receive the modules at once, after the first host.
     pub(super) step: usize,
-    /// Time for which a host may leave new files unreported.
+    /// Maximum time after which a host must report new files.
     pub(super) patience: Duration,
 }
 
@@ -60,11 +60,11 @@ impl Document {
     /// Parses and checks a document.
     ///
     /// # Errors
-    /// The text is not a document, a module has no digest, or two hosts have one folder or one status file.
+    /// If the text is not a valid document, a module has no digest, or two hosts share a folder or a status file.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let error = error.to_string();
-            // The error prints a line of the document, which may be long.
+            // The error contains a line of the document, and this line may be long.
             let lines: Vec<_> = error.trim_end().lines().map(foreign).collect();
             anyhow!(
                 "the document is invalid: {}; it has `[modules]` and one `[[hosts]]` for each host",
@@ -97,10 +97,10 @@ impl Document {
     }
 }
 
-/// Checks that each host has its own files.
+/// Checks that no two hosts share a file or folder.
 ///
 /// # Errors
-/// A path is relative, or two hosts have one folder or one status file.
+/// If a path is relative, or if two hosts share a folder or a status file.
 fn ensure_distinct(hosts: &[Host]) -> Result<(), Error> {
     let (mut folders, mut files) = (BTreeMap::new(), BTreeMap::new());
     for host in hosts {
@@ -118,7 +118,7 @@ fn ensure_distinct(hosts: &[Host]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns an absolute path without links, `.` and `..`, as far as it exists. Two paths of one file are then equal.
+/// Returns an absolute path without links, `.` and `..`. Resolves links only in the part that exists. Two paths of one file are then equal.
 fn resolved(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;
@@ -156,7 +156,7 @@ mod tests {
         let found = document(&module, host).expect("a document");
         assert_eq!((found.step, found.patience.as_secs(), found.hosts[0].name().as_str()), (2, 60, "/srv/a/plugins"));
         assert_eq!(found.modules["weather"].digest(), Some(DIGEST));
-        // Other hosts do not change the desired state, another content does.
+        // A change of the hosts keeps the desired state. A change of the content changes the state.
         let other = document(&module, &host.replace("/a/", "/b/")).expect("a document");
         assert_eq!(found.id, other.id);
         let other = document(&module.replace("4413", "0000"), host).expect("a document");

@@ -1,4 +1,4 @@
-//! Events of `alcedo follow`, as lines for people and as JSON objects for programs.
+//! Events of `alcedo follow`. They are printed as lines of text or as JSON objects.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::screen::print_result;
 
-/// Event. The JSON form has the field `event`; programs should ignore unknown fields and events.
+/// An event. The JSON form has the field `event`. Programs should ignore unknown fields and events.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Event<'a> {
@@ -17,17 +17,17 @@ pub(super) enum Event<'a> {
     Written { host: &'a str },
     /// A host has reported that the new code is healthy.
     Healthy { host: &'a str },
-    /// A host has refused a file, was unhealthy, ended, or reported nothing.
+    /// A host has rejected a file, was unhealthy, has ended, or did not report the files.
     Unhealthy { host: &'a str, reason: &'a str },
     /// A host runs its last good files again.
     Returned { host: &'a str },
-    /// The last good files of a host were not written, or the host does not report them.
+    /// The last good files of a host could not be written, or the host does not report them.
     NotReturned { host: &'a str, reason: &'a str },
     /// All hosts run the modules of the document.
     Done { hosts: usize },
-    /// The desired state has failed, and is not tried again.
+    /// The desired state has failed. It is not tried again.
     Failed { host: &'a str, reason: &'a str },
-    /// The document cannot be followed now, and is tried again.
+    /// The document cannot be followed now. It is tried again later.
     Refused { error: &'a str },
 }
 

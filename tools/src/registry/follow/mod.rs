@@ -1,6 +1,7 @@
-//! `alcedo follow`: brings hosts to the modules of a document. One host receives the files first, then the others in steps. After the first
-//! unhealthy host all hosts return to their last good files. Hosts are folders: this program writes libraries, the watch of each host loads
-//! them, and the status file of each host reports the result. `rollout.rs` decides.
+//! `alcedo follow`: rolls out the modules of a document to hosts. One host receives the files first. The remaining hosts follow in steps.
+//! After the first unhealthy host, all hosts return to their last good files. A host is represented by a folder: this program writes
+//! libraries to the folder, and the watch of the host loads them. The status file of the host reports the result. `rollout.rs` decides the
+//! next step.
 
 mod document;
 mod event;
@@ -27,10 +28,10 @@ use rollout::{Files, Next, Progress, check_age, is_absent, next, observe, return
 use state::{Failure, Library, State, Store};
 use status::Report;
 
-/// Time between two readings of status files.
+/// Interval between two reads of status files.
 const POLL: Duration = Duration::from_millis(200);
 
-/// Shortest and longest wait before a document that was refused is tried again.
+/// Minimum and maximum wait before a rejected document is tried again.
 const RETRY: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Maximum size of a document in bytes.
@@ -72,7 +73,7 @@ pub(crate) struct Args {
 enum Outcome {
     /// All hosts run the modules.
     Done,
-    /// A host was unhealthy, and all hosts have returned.
+    /// A host was unhealthy, and all hosts have returned to their last good files.
     Failed,
     /// The document has changed.
     Superseded,
@@ -81,12 +82,12 @@ enum Outcome {
 /// Follows the document.
 ///
 /// # Errors
-/// A key cannot be read, or the saved state is in use or damaged. Other errors are printed, and the document is tried again.
+/// If a key cannot be read, or if the saved state is in use or damaged. Other errors are printed, and the document is tried again.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let path = std::path::absolute(&args.document).map_err(file("find", &args.document))?;
     let keys = read_keys(&args.trust)?;
     let out = Output { json: args.json };
-    // The folder of the state is made only for a valid document.
+    // The folder of the state is created only for a valid document.
     let mut reported = String::new();
     while let Err(error) = read(&path).and_then(|text| Document::parse(&text)) {
         let error = format!("{error:#}");
@@ -147,7 +148,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
 /// Reads a document.
 ///
 /// # Errors
-/// The file cannot be read.
+/// If the file cannot be read.
 fn read(path: &Path) -> Result<String, Error> {
     plain_file::read_text(path, LARGEST_DOCUMENT)
         .map_err(|error| anyhow!("could not read {}: {error}; write the document there", path.display()))
@@ -164,28 +165,28 @@ struct Follower<'a> {
     out: Output,
 }
 
-/// Host during a rollout.
+/// A host during a rollout.
 struct Target {
     name: String,
     host: Host,
-    /// Time at which the files were written, and the process that ran at that time. `None` if the host does not have the files.
+    /// Time at which the files were written, and the process that ran at this time. `None` if the host does not have the files.
     written: Option<(Instant, Option<u32>)>,
-    /// Set after the event was printed.
+    /// Set after the event for this host was printed.
     is_reported: bool,
     /// Reason why the files could not be written.
     failure: Option<String>,
 }
 
 impl Follower<'_> {
-    /// Checks if the document differs from `text`. An unreadable document has not changed yet.
+    /// Checks if the document differs from `text`. A document that cannot be read counts as unchanged.
     fn has_changed(&self, text: &str) -> bool {
         plain_file::read_text(&self.path, LARGEST_DOCUMENT).is_ok_and(|present| present != text)
     }
 
-    /// Follows the document to its end.
+    /// Follows the document until its rollout ends.
     ///
     /// # Errors
-    /// A library or a host is refused. No file of a host was changed.
+    /// If a library or a host is rejected. In this case, no file of a host was changed.
     fn follow(&mut self, document: &Document, text: &str) -> Result<Outcome, Error> {
         if let Some(failure) = self.state.failed.clone().filter(|failure| failure.document == document.id) {
             if !failure.is_undone {
@@ -223,7 +224,7 @@ impl Follower<'_> {
                     let Progress::Unhealthy(reason) = &progress[culprit] else { continue };
                     let host = &targets[culprit].name;
                     self.out.print(&Event::Unhealthy { host, reason });
-                    // Saved before the first file is written, so that a restart of this program continues the return.
+                    // The failure is saved before the first file is written. After a restart, this program then continues the return.
                     let (host, reason) = (host.clone(), reason.clone());
                     self.state.failed = Some(Failure { document: document.id.clone(), host, reason, is_undone: false });
                     let saved = self.store.save(&self.state);
@@ -245,10 +246,10 @@ impl Follower<'_> {
         }
     }
 
-    /// Returns the libraries of the document, which are stored and checked. A library that was resolved earlier needs no registry.
+    /// Returns the checked and stored libraries of the document. A library that was resolved earlier requires no registry.
     ///
     /// # Errors
-    /// A library is refused, or a registry does not have it.
+    /// If a library is rejected, or if a registry does not have the library.
     fn resolve(&mut self, document: &Document) -> Result<Vec<Library>, Error> {
         let (mut registry, mut libraries) = (None, Vec::new());
         for (module, reference) in &document.modules {
@@ -288,10 +289,10 @@ impl Follower<'_> {
         Ok(libraries)
     }
 
-    /// Checks all hosts, and records the last good files of each host before the first file is written.
+    /// Checks all hosts. Records the last good files of each host before the first file is written.
     ///
     /// # Errors
-    /// A host does not have a library of the document, has unloaded it, or has a newer version.
+    /// If a host does not have a library of the document, has unloaded it, or has a newer version.
     fn prepare(&mut self, document: &Document, libraries: &[Library], expected: &Files) -> Result<Vec<Target>, Error> {
         let mut targets = Vec::new();
         for host in &document.hosts {
@@ -319,7 +320,7 @@ impl Follower<'_> {
                 let permits = self.args.allow_older || returns(known, &library.digest);
                 check_age(&library.module, present.as_ref(), &library.version, permits)
                     .map_err(|reason| anyhow!("the host {name} is refused: {reason}"))?;
-                // An operator may have replaced the file by hand, and the host reports it as healthy.
+                // An operator may have replaced the file manually. The host then reports this file as healthy.
                 let is_healthy = status.is_some_and(|status| runs(status, &file_name, &digest));
                 if known.is_none_or(|known| self.store.get(known).is_none()) || is_healthy {
                     self.store.put(&digest, &bytes)?;
@@ -338,7 +339,7 @@ impl Follower<'_> {
         Ok(targets)
     }
 
-    /// Replaces the files of a host. A failure makes the host unhealthy.
+    /// Replaces the files of a host. If this fails, the host counts as unhealthy.
     fn write(&self, target: &mut Target, expected: &Files) {
         let report = Report::read(&target.host.status);
         target.written = Some((Instant::now(), report.running().map(|status| status.process)));
@@ -349,10 +350,10 @@ impl Follower<'_> {
     }
 
     /// Replaces the files of a host that differ from the stored libraries. Returns `true` if a file was replaced. All contents are written
-    /// before the first file is replaced, so that a host does not load one new library with the old ones.
+    /// before the first file is replaced, so that a host does not load a new library together with old libraries.
     ///
     /// # Errors
-    /// A file cannot be written, or its library is not stored.
+    /// If a file cannot be written, or if its library is not stored.
     fn replace(&self, host: &Host, files: &Files) -> Result<bool, Error> {
         let mut new = Vec::new();
         for (name, digest) in files {
@@ -370,10 +371,11 @@ impl Follower<'_> {
         Ok(is_changed)
     }
 
-    /// Returns all hosts of the document to their last good files, and waits until they report these files.
+    /// Returns all hosts of the document to their last good files. Waits while these files are not yet reported.
     ///
     /// # Errors
-    /// The state cannot be saved, or the files of a host cannot be written. Failures of a host are printed. A later call continues.
+    /// If the state cannot be saved, or if the files of a host cannot be written. Failures of a host are printed. A later call continues
+    /// the return.
     fn go_back(&mut self, document: &Document) -> Result<(), Error> {
         let (mut waiting, mut is_undone) = (Vec::new(), true);
         for host in &document.hosts {
@@ -433,7 +435,7 @@ fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progres
     observe(expected, &Report::read(&target.host.status), process, (since.elapsed(), patience))
 }
 
-/// Checks if a host runs the file with this digest, and has rejected no other file in its place.
+/// Checks if a host runs the file with this digest. Returns `false` if the host has rejected a different file in its place.
 fn runs(status: &HostStatus, file: &str, digest: &str) -> bool {
     let module = status.modules.iter().find(|module| module.file == file);
     module.is_some_and(|module| {

@@ -1,5 +1,5 @@
-//! Decides the steps of a rollout from the states of the hosts: one host first, then the others in steps, and back to the last good files
-//! after the first unhealthy host. Reads no clock and no files.
+//! Decides the steps of a rollout from the states of the hosts. One host receives the files first. The remaining hosts follow in steps.
+//! After the first unhealthy host, all hosts return to their last good files. The functions read no clock and no files.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,10 +16,10 @@ pub(super) type Files = BTreeMap<String, String>;
 pub(super) enum Progress {
     /// The host has not received the files.
     Pending,
-    /// The host has the files, and its health window is not over.
+    /// The host has the files, but its health window has not ended.
     Waiting,
     Healthy,
-    /// The host refused a file, was unhealthy, ended, or reported nothing. Contains the reason.
+    /// The host has rejected a file, was unhealthy, has ended, or did not report the files. Contains the reason.
     Unhealthy(String),
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Next {
     Done,
 }
 
-/// Returns the next step. `step` is the number of hosts that receive the files together, after the first host.
+/// Returns the next step. `step` is the number of hosts that receive the files at once, after the first host.
 pub(super) fn next(hosts: &[Progress], step: usize) -> Next {
     if let Some(culprit) = hosts.iter().position(|host| matches!(host, Progress::Unhealthy(_))) {
         return Next::Back(culprit);
@@ -48,8 +48,8 @@ pub(super) fn next(hosts: &[Progress], step: usize) -> Next {
     if next.is_empty() { Next::Done } else { Next::Write(next) }
 }
 
-/// Returns the progress of a host that has received files. `process` is the process that ran when the files were written, `elapsed` the time
-/// since then.
+/// Returns the progress of a host that has received files. `process` is the process that ran when the files were written. The time since
+/// then is in `elapsed`.
 pub(super) fn observe(
     expected: &Files,
     report: &Report,
@@ -58,7 +58,7 @@ pub(super) fn observe(
 ) -> Progress {
     let status = match report {
         Report::Running(status) => Some(status),
-        // The process that received the files may have reported a reason before its end.
+        // The process that received the files may have reported a reason before it ended.
         Report::Ended(status) => Some(status).filter(|status| process == Some(status.process)),
         Report::Missing | Report::Unreadable(_) => None,
     };
@@ -112,14 +112,14 @@ pub(super) fn observe(
     })
 }
 
-/// Checks if a host that runs has unloaded a library. Its watch does not load the library again.
+/// Checks if a running host has unloaded a library. The watch of this host does not load the library again.
 pub(super) fn is_absent(report: &Report, file: &str) -> bool {
     let mut modules = report.running().into_iter().flat_map(|status| &status.modules);
     modules.any(|module| module.file == file && module.state == ModuleState::Absent)
 }
 
-/// Checks if a library with this digest is the last good one of a host. A document that changes during a rollout may name this library,
-/// which then replaces a newer library that was not reported as healthy by all hosts.
+/// Checks if a host's last good library has this digest. A document that changes during a rollout may specify this library. The library
+/// then replaces a newer library that not all hosts have reported as healthy.
 pub(super) fn returns(good: Option<&String>, digest: &str) -> bool {
     good.is_some_and(|good| good == digest)
 }
@@ -152,8 +152,8 @@ mod tests {
 
     use super::{Files, Next, Progress, Report, check_age, next, observe, returns};
 
-    /// Runs a rollout on hosts of which `unhealthy` (a bit each) become unhealthy. Returns the hosts that have the new files at the end, and
-    /// the largest number of hosts that received files together.
+    /// Runs a rollout. Each bit of `unhealthy` denotes a host that becomes unhealthy. Returns the hosts that have the new files at the end.
+    /// Also returns the largest number of hosts that received files at once.
     fn run(count: usize, step: usize, unhealthy: u32) -> (Vec<bool>, usize) {
         let mut hosts = vec![Progress::Pending; count];
         let mut largest = 0;
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(observed(a.clone(), module("b.so", "old", "running"), 1, 9), "Waiting");
         assert!(observed(a.clone(), module("b.so", "old", "running"), 1, 10).contains("has not reported healthy code"));
         assert_eq!(observed(a.clone(), module("c.so", "new", "running"), 1, 0), "Waiting");
-        // A host may unload its Master for a short time.
+        // A host may temporarily unload its Master.
         assert_eq!(observed(a.clone(), module("b.so", "", "absent"), 1, 9), "Waiting");
         assert!(observed(a.clone(), module("b.so", "", "absent"), 1, 10).starts_with("the host has unloaded b.so"));
         assert!(observed(a.clone(), module("b.so", "new", "checking"), 2, 0).contains("(process 1, now 2)"));

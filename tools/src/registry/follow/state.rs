@@ -1,5 +1,5 @@
-//! Saved state of `alcedo follow`, next to its document: the last good files of each host, and the content of these files. So a host can
-//! return to its last good files while no registry answers, and after a restart of this program.
+//! Saved state of `alcedo follow`, stored next to its document. It consists of the last good files of each host, and the contents of these
+//! files. A host can therefore return to its last good files without a registry, and after a restart of this program.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ const LARGEST_STATE: u64 = 1 << 24;
 pub(super) struct State {
     /// Last good files of each host.
     pub(super) good: BTreeMap<String, Files>,
-    /// Libraries of references that were fetched. A reference names a content, so its library never changes.
+    /// Fetched libraries by reference. A reference specifies a content, so its library never changes.
     pub(super) resolved: BTreeMap<String, Library>,
     pub(super) failed: Option<Failure>,
 }
@@ -36,18 +36,18 @@ pub(super) struct Library {
     pub(super) digest: String,
 }
 
-/// Desired state that failed, which is not tried again.
+/// Desired state that failed. It is not tried again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failure {
     /// Id of the document.
     pub(super) document: String,
     pub(super) host: String,
     pub(super) reason: String,
-    /// Set after the last good files of all hosts were written again.
+    /// Set after the last good files of all hosts were restored.
     pub(super) is_undone: bool,
 }
 
-/// Folder with the saved state and the libraries. Only one process uses it.
+/// Folder with the saved state and the libraries. Only one process may use it.
 pub(super) struct Store {
     folder: PathBuf,
     _lock: File,
@@ -57,7 +57,7 @@ impl Store {
     /// Opens the folder of a document, and creates it if it does not exist.
     ///
     /// # Errors
-    /// The folder cannot be created, or another process uses it.
+    /// If the folder cannot be created, or if another process uses it.
     pub(super) fn open(document: &Path) -> Result<Self, Error> {
         let mut folder = document.as_os_str().to_owned();
         folder.push(".state");
@@ -82,7 +82,7 @@ impl Store {
     /// Returns the saved state.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// If the file cannot be read.
     pub(super) fn state(&self) -> Result<State, Error> {
         let path = self.state_file();
         match plain_file::read(&path, LARGEST_STATE) {
@@ -100,13 +100,13 @@ impl Store {
     /// Saves the state.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// If the file cannot be written.
     pub(super) fn save(&self, state: &State) -> Result<(), Error> {
         let path = self.state_file();
         plain_file::replace(&path, &serde_json::to_vec_pretty(state)?).map_err(file("write", &path))
     }
 
-    /// Returns the library with this digest, if it is stored and undamaged.
+    /// Returns the library with this digest. Returns `None` if the library is missing or damaged.
     pub(super) fn get(&self, digest: &str) -> Option<Vec<u8>> {
         plain_file::read(&self.library(digest), LARGEST_LIBRARY).ok().filter(|bytes| sha256(bytes) == digest)
     }
@@ -114,7 +114,7 @@ impl Store {
     /// Stores a library.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// If the file cannot be written.
     pub(super) fn put(&self, digest: &str, bytes: &[u8]) -> Result<(), Error> {
         if self.get(digest).is_some() {
             return Ok(());
@@ -123,7 +123,7 @@ impl Store {
         plain_file::replace(&path, bytes).map_err(file("write", &path))
     }
 
-    /// Removes libraries that neither a host nor the resolved references need. Ignores errors: the files only occupy space.
+    /// Removes libraries that neither a host nor the resolved references need. Ignores errors, because the files only occupy space.
     pub(super) fn prune(&self, state: &State) {
         let good = state.good.values().flat_map(|files| files.values());
         let needed: Vec<_> = good.chain(state.resolved.values().map(|library| &library.digest)).collect();

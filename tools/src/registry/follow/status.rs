@@ -1,4 +1,5 @@
-//! Reads the status of a host, and checks that its process runs: the file of an ended host stays and must not be taken for a healthy host.
+//! Reads the status of a host, and checks that its process runs. The status file remains after the end of a host, and must not count as the
+//! status of a healthy host.
 
 use std::path::Path;
 
@@ -45,7 +46,7 @@ impl Report {
 /// Checks if the process of a status runs on this machine.
 fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
     let Some(pid) = i32::try_from(*process).ok().and_then(Pid::from_raw) else { return false };
-    // A process of another user refuses the signal, and runs.
+    // A process of another user rejects the signal, but it runs.
     if test_kill_process(pid) == Err(Errno::SRCH) {
         return false;
     }
@@ -53,10 +54,10 @@ fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
     stat.map_or(true, |stat| !has_ended(&String::from_utf8_lossy(&stat), *started))
 }
 
-/// Checks if a process has ended: its parent has not yet read its exit code, or a process with another start has its id. `stat` is the file
-/// of the id in `/proc`. `started` is 0 if the start is unknown.
+/// Checks if a process has ended. In this case, its parent has not yet read the exit code, or a process with another start time has its id.
+/// `stat` is the content of the file in `/proc` for this id. `started` is 0 if the start time is unknown.
 fn has_ended(stat: &str, started: u64) -> bool {
-    // The name is in parentheses, and may contain some.
+    // The name is in parentheses, and may itself contain parentheses.
     let Some((_, fields)) = stat.rsplit_once(')') else { return false };
     let mut fields = fields.split_ascii_whitespace();
     let is_over = fields.next().is_some_and(|state| state.starts_with(['Z', 'X']));
