@@ -1,5 +1,5 @@
-//! Creates the builds between which the test reloads: equal plugins with different ids. Each library is built once; its sealed copies
-//! contain the ids.
+//! Creates the builds between which the test reloads. Their plugins are equal, but have different ids. Each library is built once. Its
+//! sealed copies contain the ids.
 
 use crate::args::Args;
 use crate::plan::Build;
@@ -7,10 +7,10 @@ use alcedo_build::{PluginFolder, Switches, Variants};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 
-/// Ids of the builds. Three builds are needed to distinguish stale code of the two previous builds.
+/// Ids of the builds. With three builds, stale code of each of the two previous builds can be distinguished.
 const TAGS: [u64; 3] = [1, 2, 3];
 
-/// Builds the plugins `packages`, and writes a copy of the libraries for each id to `dir`.
+/// Builds the plugins `packages`. For each id, writes a copy of the libraries to `dir`.
 pub(crate) fn prebuild(args: &Args, packages: &[&str], dir: &Path) -> Result<Vec<Build>> {
     let sources = &args.sources;
     let PluginFolder { plugins, left_out, .. } = PluginFolder::of(sources)?;

@@ -2,12 +2,12 @@
 
 use alcedo_runtime::{Outcome, ReloadReport};
 
-/// Counts before a reload, which the reload must preserve.
+/// Expected numbers after a reload. They are counted before the reload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
-    /// Living objects of all classes.
+    /// Number of existing objects of all classes.
     pub(crate) objects: u64,
-    /// Objects with a plugin part.
+    /// Number of objects with a plugin part.
     pub(crate) conjugates: u64,
     pub(crate) kept_fields: u64,
 }

@@ -1,5 +1,6 @@
-//! Reads the file in which each generation of a plugin counts destructors and handlers: those that must run when the generation ends, and
-//! those that have run. The plugin maps and writes the file; `everything-unloads/src/counters.rs` documents the layout.
+//! Reads a file with the counts of each generation of a plugin. A generation counts its destructors and handlers: those that must run when
+//! the generation ends, and those that have run. The plugin maps and writes the file. `everything-unloads/src/counters.rs` documents the
+//! layout.
 
 use crate::plan::Counted;
 use std::fs::File;
@@ -29,7 +30,7 @@ pub(crate) fn create(path: &Path) -> io::Result<()> {
     File::create(path)?.set_len(WORD * (1 + ROWS * ROW_WORDS as u64))
 }
 
-/// Reader of the file, with the number of checked generations and the sum of their counts.
+/// Reader of the file. Also holds the number of checked generations and the sum of their counts.
 #[derive(Debug)]
 pub(crate) struct Counters {
     file: File,
@@ -52,7 +53,7 @@ impl Counters {
         self.sum
     }
 
-    /// Checks every unchecked generation up to `last`, and returns the faults. These generations must have ended.
+    /// Checks every unchecked generation before and including `last`. Returns the faults. These generations must have ended.
     pub(crate) fn check(&mut self, last: u64) -> io::Result<Vec<String>> {
         let mut faults = Vec::new();
         while self.checked < last {

@@ -1,5 +1,5 @@
-//! Counts the errors of one reload, and stores messages only for the first errors. Messages for all errors could fill the memory whose
-//! growth is measured.
+//! Counts the errors of one reload. Stores messages only for the first errors. Messages for all errors could increase the memory whose
+//! growth the test measures.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ const MOST_MESSAGES: usize = 20;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Findings {
     pub(crate) lost_objects: u64,
-    /// Number of failed checks, without lost objects.
+    /// Number of failed checks. Lost objects are counted separately.
     pub(crate) wrong_answers: u64,
     pub(crate) messages: Vec<String>,
 }

@@ -3,10 +3,10 @@
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
 
-/// Minimum number of reloads to judge memory. In the first reloads, the allocator still grows to its working size.
+/// Minimum number of reloads to judge memory. During the first reloads, the allocator still grows to its working size.
 const RELOADS_FOR_A_SLOPE: usize = 200;
 
-/// Minimum number of reloads to compare the first tenth with the last tenth.
+/// Minimum number of reloads to compare the first tenth of the run with the last tenth.
 const RELOADS_FOR_TENTHS: usize = 10;
 
 /// Permitted growth of memory over the last half of a run, in KiB. A heap grows in steps, and the limit covers several of the largest
@@ -15,8 +15,8 @@ const STEPS_KIB: f64 = 400.0;
 
 type Count = fn(&Reading) -> u64;
 
-/// Returns the faults of `readings`, which contains one reading per reload. `max_growth` is in KiB per reload. In a short run more growth
-/// is permitted, since steps of the heap cannot be distinguished from growth.
+/// Returns the faults of `readings`, which contains one reading per reload. `max_growth` is in KiB per reload. A short run may exceed this
+/// limit, because growth and steps of the heap cannot be distinguished.
 pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     let memory: Vec<_> = readings.iter().map(|reading| reading.rss_kib as f64).collect();
     let half = last_half(&memory);
@@ -35,8 +35,8 @@ pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     memory.into_iter().chain(counts).collect()
 }
 
-/// Returns the maximum of the first tenth and the minimum of the last tenth, if the minimum is larger. So a thread or file that exists only
-/// for a moment is not counted.
+/// Returns the maximum of the first tenth and the minimum of the last tenth if the minimum is larger. A thread or file that exists only for
+/// a moment is therefore not counted.
 fn rise(counts: &[u64]) -> Option<(u64, u64)> {
     if counts.len() < RELOADS_FOR_TENTHS {
         return None;
@@ -81,7 +81,7 @@ mod tests {
         check(200, growing, &["memory grows by 5.000 KiB per reload, more than 4"]);
         check(199, growing, &[]);
         check(400, |reload| Reading { rss_kib: 9000 + reload.min(100) * 50, ..steady() }, &[]);
-        // Rejects a measured leak of an earlier version, in which records of generations were not released.
+        // Detects a leak that was measured in an earlier version. In this version, records of generations were not released.
         let records = |reload: u64| Reading { rss_kib: 9000 + reload * 18 / 10, ..steady() };
         check(2000, records, &["memory grows by 1.800 KiB per reload, more than 0.4"]);
         check(10_000, records, &["memory grows by 1.800 KiB per reload, more than 0.1"]);

@@ -1,5 +1,5 @@
-//! Runs a host in a separate process. The parent writes a plan, and reads lines until the process ends. The host reads the plan and writes
-//! lines.
+//! Runs a host in a separate process. The parent writes a plan, and reads lines before the process ends. The host reads the plan and writes
+//! these lines.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -14,18 +14,19 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Outcome of the process of a host.
+/// Reason why the process of a host has ended.
 #[derive(Debug)]
 pub(crate) enum End {
     /// A normal exit with success.
     Success,
-    /// Any other end, with the status of the process, such as `signal: 11 (SIGSEGV)`.
+    /// Any other end. Contains the status of the process, such as `signal: 11 (SIGSEGV)`.
     Crashed(String),
-    /// Killed after this number of seconds without output.
+    /// Killed after a time without output. Contains this time in seconds.
     Hung(u64),
 }
 
-/// Writes the plan to `dir`, and returns the command that runs this program as its host. `under` is a command prefix, such as a debugger.
+/// Writes the plan to `dir`. Returns the command that runs this program as the host of the plan. `under` is a command prefix, such as a
+/// debugger.
 pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<Command> {
     let path = dir.join("plan.json");
     fs::write(&path, serde_json::to_vec(plan)?).with_context(|| format!("could not write {}", path.display()))?;
@@ -39,12 +40,12 @@ pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<
 /// Runs a host to its end, and calls `on_line` with each line of its output.
 ///
 /// # Errors
-/// Fails if the process cannot be started or ended.
+/// If the process cannot be started or ended.
 pub(crate) fn run(mut command: Command, patience: Duration, mut on_line: impl FnMut(&str)) -> Result<End> {
     let mut child = command.spawn().context("could not start the host")?;
     let (sender, lines) = mpsc::channel();
     let stdout = child.stdout.take();
-    // Reads on a separate thread, since reading a line has no time limit.
+    // Reads on a separate thread, because a read of a line has no time limit.
     thread::spawn(move || {
         let lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).split(b'\n').map_while(Result::ok));
         lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| sender.send(line))
@@ -71,7 +72,7 @@ pub(crate) fn plan<T: DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_slice(&text).context("the plan is of another version of this program")
 }
 
-/// Writes a line of this host and flushes it, since the next step may crash.
+/// Writes a line of this host, and flushes it because the next step may crash.
 pub(crate) fn send_line(line: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');

@@ -1,8 +1,8 @@
 //! Stress test of reloads: ten thousand reloads must not degrade the host. The program reloads between real builds of real plugins while
-//! many objects exist. It fails if an object is lost, a value is wrong, or a call returns a wrong result.
+//! many objects exist. The test fails if an object is lost, a value is wrong, or a call returns a wrong result.
 //!
-//! The test has two processes. The child is the host: it reloads, checks, and writes a line per reload. The parent builds the plugins,
-//! reads the lines, and writes the report. So there is a report even after a crash, and the memory of the parent does not affect the
+//! The test has two processes. The child is the host. It reloads, checks, and writes a line per reload. The parent builds the plugins,
+//! reads the lines, and writes the report. The report therefore exists even after a crash, and the memory of the parent does not affect the
 //! measurements in the child.
 //!
 //! The second program, `alcedo-survey`, reloads one plugin per crate of crates.io, and records the outcome for each crate.
@@ -56,7 +56,7 @@ pub fn survey() -> ExitCode {
     ended("alcedo-survey", outcome)
 }
 
-/// Sends logs of a child to standard error: filtered by RUST_LOG, by default `level` and above.
+/// Sends logs of a child to standard error. RUST_LOG specifies the filter. By default, keeps messages of `level` and above.
 pub(crate) fn log_to_stderr(level: &str) {
     let requested = std::env::var("RUST_LOG").ok().and_then(|requested| requested.parse::<Targets>().ok());
     let filter = requested.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));

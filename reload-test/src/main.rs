@@ -1,4 +1,4 @@
-//! Reloads plugins repeatedly; see the library of this package.
+//! Reloads plugins repeatedly. The library of this package describes the test.
 
 #![forbid(unsafe_code)]
 

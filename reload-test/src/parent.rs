@@ -46,7 +46,7 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
         objects: args.objects,
         seed: args.seed,
         counters: counts,
-        // Disables the canary if there is a command prefix, since the canary process cannot be started with the prefix.
+        // Disables the canary if a command prefix is specified, because the canary process cannot be started with this prefix.
         canary: args.under.is_empty(),
         panic_each: args.panic_each,
         injected_fault: args.injected_fault,
@@ -61,7 +61,7 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
         if let Some(line) = line {
             report_builder.add(line);
         }
-        // A plugin may print to the same stream, so other lines are printed, up to a limit.
+        // A plugin may print to this stream. Its output is printed, up to a limit.
         if !others.is_empty() && report_builder.add_output(others) {
             progress.print_line(others);
         }

@@ -1,4 +1,4 @@
-//! Messages between the two processes: the parent sends a plan, and the child responds with lines.
+//! Messages between the two processes. The parent sends a plan, and the child responds with lines.
 
 use crate::findings::Findings;
 use clap::ValueEnum;
@@ -11,16 +11,16 @@ use std::path::PathBuf;
 pub(crate) struct Plan {
     /// Names of the subjects.
     pub(crate) plugins: Vec<String>,
-    /// Builds between which the host reloads; at least two.
+    /// Builds between which the host reloads. The list has at least two builds.
     pub(crate) builds: Vec<Build>,
     pub(crate) reloads: u64,
-    /// Number of objects, over all subjects.
+    /// Total number of objects of all subjects.
     pub(crate) objects: usize,
     /// Seed that selects the samples of objects.
     pub(crate) seed: u64,
     /// File in which plugins count their destructors and handlers.
     pub(crate) counters: PathBuf,
-    /// Set if modules are loaded in a canary first.
+    /// Set if each module is first loaded in a canary.
     pub(crate) canary: bool,
     /// Set if plugins panic after each reload.
     pub(crate) panic_each: bool,
@@ -28,7 +28,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Returns the build that is live after `reload`; the host starts with build zero.
+    /// Returns the build that is live after `reload`. The host starts with build zero.
     pub(crate) fn build(&self, reload: u64) -> &Build {
         &self.builds[(reload % self.builds.len() as u64) as usize]
     }
@@ -37,7 +37,7 @@ impl Plan {
 /// A build of all libraries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Build {
-    /// Id in the libraries, which distinguishes the builds.
+    /// Id that the libraries of this build contain. It distinguishes the builds.
     pub(crate) tag: u64,
     pub(crate) libraries: Vec<PathBuf>,
 }
@@ -75,7 +75,7 @@ pub(crate) enum Line {
         /// Measurements of the process.
         process: Reading,
     },
-    /// A reload was done and checked.
+    /// A reload has ended, and its checks have run.
     Reload(Box<ReloadResult>),
     /// The Master is unloaded.
     End {
@@ -95,7 +95,7 @@ pub(crate) enum Line {
 impl Line {
     const BEGINNING: &str = "{\"line\":";
 
-    /// Splits `text` into other output and a line of the child. Output of a plugin without a line feed may precede the line.
+    /// Splits `text` into foreign output and a line of the child. Output of a plugin without a line feed may precede the line.
     pub(crate) fn parse(text: &str) -> (&str, Option<Self>) {
         let starts = text.match_indices(Self::BEGINNING);
         let line = |at: usize| Some((&text[..at], serde_json::from_str(&text[at..]).ok()?));
@@ -108,11 +108,11 @@ impl Line {
 pub(crate) struct ReloadResult {
     /// Number of the reload, counted from one.
     pub(crate) reload: u64,
-    /// Microseconds from quiesce to commit. `None` if the reload was rolled back.
+    /// Duration in microseconds from quiesce to commit. `None` if the reload was rolled back.
     pub(crate) swap_us: Option<f64>,
-    /// Milliseconds for which the world was stopped, with all waits. `None` if the reload was rolled back.
+    /// Time in milliseconds for which the world was stopped, including all waits. `None` if the reload was rolled back.
     pub(crate) pause_ms: Option<f64>,
-    /// Nanoseconds of the pause per living object. `None` if the reload was rolled back, or no object exists.
+    /// Nanoseconds of the pause per living object. `None` if the reload was rolled back, or if no object exists.
     pub(crate) pause_ns_per_object: Option<f64>,
     /// Milliseconds of each phase, by name. Empty if the reload was rolled back.
     pub(crate) phases_ms: BTreeMap<String, f64>,
@@ -124,7 +124,7 @@ pub(crate) struct ReloadResult {
     pub(crate) process: Reading,
 }
 
-/// Measurements of the process that reveal leaks.
+/// Measurements of a process. Leaks change them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
     /// Resident memory in KiB.
@@ -135,14 +135,14 @@ pub(crate) struct Reading {
     pub(crate) keys: u64,
 }
 
-/// Counts of destructors and handlers, which must run at the end of generations.
+/// Counts of the destructors and handlers that must run at the end of generations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counted {
     /// Number of registrations.
     pub(crate) registered: u64,
     /// Number of runs.
     pub(crate) run: u64,
-    /// Number of runs on a different thread than the registration.
+    /// Number of runs on a thread that differs from the thread of the registration.
     pub(crate) elsewhere: u64,
 }
 

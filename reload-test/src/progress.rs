@@ -59,7 +59,7 @@ impl Progress {
     }
 }
 
-/// Returns the progress in percent, if `done` has passed another tenth of `all` since `before`.
+/// Returns the progress in percent if the number of completed tenths has increased since `before`.
 fn tenth(before: u64, done: u64, all: u64) -> Option<u64> {
     let tenths = |count: u64| count * 10 / all.max(1);
     (tenths(before) < tenths(done)).then(|| tenths(done) * 10)

@@ -19,17 +19,18 @@ pub(crate) struct Report {
     pub(crate) objects: u64,
     pub(crate) lost_objects: u64,
     pub(crate) wrong_answers: u64,
-    /// Number of staged files that were still mapped at the end. For a crashed host, files of its current generation do not count.
+    /// Number of staged files that were still mapped at the end. After a crash of the host, the files of its current generation do not
+    /// count.
     pub(crate) stale_mappings: u64,
     pub(crate) rss_kib: Growth,
     pub(crate) open_fds: Ends,
     pub(crate) threads: Ends,
     pub(crate) thread_keys: Ends,
-    /// Counts of destructors and handlers that must run at the end of a generation. Zero for plugins that do not count.
+    /// Counts of destructors and handlers that must run at the end of a generation. Zero if the plugins do not count them.
     pub(crate) left_to_run: Counted,
     pub(crate) swap_us: Spread,
     pub(crate) rebuild_ns_per_conjugate: Spread,
-    /// Time for which the world was stopped, with all waits.
+    /// Time for which the world was stopped, including all waits.
     pub(crate) pause_ms: Range,
     /// The pause divided by the number of living objects, including subobjects.
     pub(crate) pause_ns_per_object: Range,
@@ -38,7 +39,7 @@ pub(crate) struct Report {
     pub(crate) errors: Vec<String>,
 }
 
-/// Resident memory in KiB, before the first reload and after the last.
+/// Resident memory in KiB, before the first reload and after the last reload.
 #[derive(Debug, Serialize)]
 pub(crate) struct Growth {
     pub(crate) start: u64,
@@ -47,17 +48,17 @@ pub(crate) struct Growth {
     pub(crate) slope_per_reload: f64,
 }
 
-/// The value of a count before the first reload and after the last.
+/// A count before the first reload and after the last reload.
 #[derive(Debug, Serialize)]
 pub(crate) struct Ends {
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
 
-/// Maximum number of printed lines of plugins.
+/// Maximum number of printed output lines of plugins.
 const PASSED_ON: u64 = 10;
 
-/// Collects the data of all messages, to build the report.
+/// Collects all messages of the child, and creates the report from them.
 #[derive(Debug, Default)]
 pub(crate) struct ReportBuilder {
     plugin: String,
@@ -104,12 +105,12 @@ impl ReportBuilder {
         }
     }
 
-    /// Expects each generation to print these strings before it ends.
+    /// Expects that each generation prints these strings before it ends.
     pub(crate) fn expect_output(&mut self, messages: impl Iterator<Item = &'static str>) {
         self.expected_output.extend(messages);
     }
 
-    /// Adds other output of a plugin. Returns true if this output should be printed.
+    /// Adds output of a plugin that is not a message. Returns true if this output should be printed.
     pub(crate) fn add_output(&mut self, text: &str) -> bool {
         self.received_outputs +=
             self.expected_output.iter().map(|message| text.matches(message).count() as u64).sum::<u64>();
@@ -117,13 +118,13 @@ impl ReportBuilder {
         self.printed <= PASSED_ON
     }
 
-    /// Returns the faults that only the whole run can show.
+    /// Returns the faults that only the complete run reveals.
     fn faults(&self) -> Vec<String> {
         let mut faults = gauges::faults(&self.readings, self.max_growth);
         if self.stale_mappings > 0 {
             faults.push(format!("{} staged files are still mapped", self.stale_mappings));
         }
-        // Counts one more generation, since the last generation ends with the Master.
+        // Counts one more generation, because the last generation ends together with the Master.
         let expected = self.expected_output.len() as u64 * (self.swap_us.len() as u64 + 1);
         if self.received_outputs != expected {
             let received = self.received_outputs;
@@ -139,15 +140,15 @@ impl ReportBuilder {
         self.errors.extend(messages.take(room));
     }
 
-    /// Records an error outside of the reloads.
+    /// Records an error that does not belong to a reload.
     pub(crate) fn fail(&mut self, error: String) {
-        // Makes room for the error, which ended the run and must be in the report.
+        // Makes space for this error. It ended the run, so the report must contain it.
         self.errors.truncate(ERRORS - 1);
         self.errors.push(error);
         self.ended = false;
     }
 
-    /// Returns the number of reported reloads, with or without faults.
+    /// Returns the number of reported reloads, including reloads with faults.
     pub(crate) fn reloads(&self) -> u64 {
         self.reported_reloads
     }

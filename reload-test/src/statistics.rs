@@ -40,7 +40,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Returns the nearest-rank percentile of sorted values, which is always a measured value.
+/// Returns the nearest-rank percentile of sorted values. The result is always a measured value.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
@@ -59,12 +59,12 @@ pub(crate) fn slope(values: &[f64]) -> f64 {
     if alone == 0.0 { 0.0 } else { together / alone }
 }
 
-/// Returns the last half, which excludes the start-up growth of a process. The half includes the middle value.
+/// Returns the last half of the values, including the middle value. The start-up growth of a process is in the first half.
 pub(crate) fn last_half<T>(values: &[T]) -> &[T] {
     &values[values.len() / 2..]
 }
 
-/// Reduces values to at most `points` means of adjacent values, which preserve the overall shape.
+/// Reduces the values to at most `points` means of adjacent values. The means preserve the overall shape.
 pub(crate) fn curve(values: &[f64], points: usize) -> Vec<f64> {
     let points = points.min(values.len());
     let edge = |point: usize| point * values.len() / points;

@@ -15,31 +15,31 @@ pub(crate) struct Subject {
     pub(crate) build_tags: &'static [&'static str],
     /// A property of kind `f64` that only the host writes.
     pub(crate) property: &'static str,
-    /// Properties of kind `f64` that are written once, so that a tick changes the object.
+    /// Properties of kind `f64` that the test writes once, so that each tick changes the object.
     pub(crate) prepared: &'static [(&'static str, f64)],
     /// A property that every tick changes.
     pub(crate) ticked: &'static str,
-    /// A function that is called on every object.
+    /// Function that the test calls on every object.
     pub(crate) called: &'static str,
     /// Arguments of the call.
     pub(crate) arguments: &'static [f64],
-    /// Function that returns the number of calls of `called`, from a kept field.
+    /// Function that returns the number of calls of `called`. The plugin counts these calls in a kept field.
     pub(crate) answered: &'static str,
-    /// Number by which a tick increases this count.
+    /// Number of calls of `called` in each tick.
     pub(crate) answers_in_tick: u32,
     /// Number of kept fields per object in the plugin.
     pub(crate) kept_fields: u64,
-    /// Additional checks of a plugin that leaves resources behind.
+    /// Additional checks for a plugin that leaves resources behind.
     pub(crate) habits: Option<Habits>,
 }
 
-/// Checks of a plugin that leaves resources behind and reports their release. The plugin writes its counts to the file that the module
-/// argument `tally=PATH` names.
+/// Checks for a plugin that leaves resources behind and reports their release. The plugin writes its counts to the file that the module
+/// argument `tally=PATH` specifies.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Habits {
-    /// Name of a call that returns the errors that the plugin has found, or an empty string.
+    /// Name of a call that returns the errors that the plugin has found. The call returns an empty string if the plugin has found no error.
     pub(crate) complaints: &'static str,
-    /// Name of a call that panics, and the panic message.
+    /// Name of a call that panics, and the message of this panic.
     pub(crate) panics: (&'static str, &'static str),
     /// String that each generation leaves in the buffer of its standard output.
     pub(crate) last_words: &'static str,
@@ -108,7 +108,7 @@ const SUBJECTS: [Subject; 4] = [
     },
 ];
 
-/// Returns the subjects of these names, without duplicates, in the order of first mention.
+/// Returns the subjects with these names, without duplicates, in the order of their first occurrence.
 pub(crate) fn subjects(names: &[String]) -> Result<Vec<&'static Subject>> {
     let mut found: Vec<&'static Subject> = Vec::new();
     for name in names {
@@ -123,7 +123,7 @@ pub(crate) fn subjects(names: &[String]) -> Result<Vec<&'static Subject>> {
     Ok(found)
 }
 
-/// Returns the packages to build for `subjects`, without duplicates, dependencies first.
+/// Returns the packages to build for `subjects`, without duplicates. Dependencies are first.
 pub(crate) fn libraries(subjects: &[&Subject]) -> Vec<&'static str> {
     let mut libraries = Vec::new();
     for library in subjects.iter().flat_map(|subject| subject.libraries) {

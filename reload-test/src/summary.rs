@@ -1,4 +1,4 @@
-//! Prints the report as text: first the verdict, then the figures and the memory curve.
+//! Prints the report as text. The verdict is first, followed by the figures and the memory curve.
 
 use crate::plan::Counted;
 use crate::report::Report;
@@ -52,7 +52,7 @@ fn numbers(out: &mut String, report: &Report, memory: &[f64]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the pause, in total and per object, then the phases in order.
+/// Writes the pause in total and per object, followed by the phases in order.
 fn pauses(out: &mut String, report: &Report) -> fmt::Result {
     let range = |Range { min, median, max }: Range| format!("min {min:.2} · median {median:.2} · max {max:.2} ms");
     let Range { min, median, max } = report.pause_ns_per_object;

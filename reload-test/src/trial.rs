@@ -1,5 +1,5 @@
 //! The host under test: objects of the subjects, their expected state after a reload, and the checks. All memory of the test is allocated
-//! before the first reload, so later growth is caused by the runtime.
+//! before the first reload. Later growth is therefore caused by the runtime.
 #![expect(unsafe_code, reason = "closes descriptors that plugins leave open")]
 
 use crate::checks::{Expected, faults};
@@ -38,7 +38,7 @@ struct TestObject {
 }
 
 impl TestObject {
-    /// Returns the names of property and object, for findings.
+    /// Returns the names of the property and the object, for findings.
     fn property(&self) -> String {
         format!("{} of {}", self.subject.property, self.handle)
     }
@@ -55,7 +55,7 @@ pub(crate) struct Trial<'p> {
     ticks: u32,
     /// Counts of destructors and handlers, if a subject counts them.
     counters: Option<Counters>,
-    /// Set if a generation was not unloaded; the test then no longer waits for generations.
+    /// Set if a generation was not unloaded. The test then no longer waits for the unload of generations.
     is_stuck: bool,
     /// Resources that an injected fault leaks in the host.
     leaks: (Vec<File>, Vec<Vec<u8>>),
@@ -93,14 +93,14 @@ impl<'p> Trial<'p> {
             leaks: Default::default(),
         };
         trial.spawn().context("could not make the objects")?;
-        // Runs the first tick, so that `begin play` happens before the first reload.
+        // The first tick calls `begin play`, which must precede the first reload.
         trial.tick();
         trial.population = trial.runtime.objects().iter().collect();
         let mut findings = Findings::default();
         trial.check_code(plan.build(0).tag, &mut findings);
         trial.check_values(0, &mut findings);
         trial.check_habits(&mut findings);
-        // Checks the measurement: if it did not count loaded images, it would not count stale images either.
+        // Checks the measurement itself. A measurement that misses loaded images would also miss stale images.
         let (mapped, loaded) = (trial.mapped(), plan.build(0).libraries.len() as u64);
         if mapped != loaded {
             findings.wrong(|| format!("{mapped} staged files are mapped, not the {loaded} that are loaded"));
@@ -158,7 +158,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Ends the Master and the runtime. Staged files that are then still mapped count as stale, even if parked.
+    /// Ends the Master and the runtime. Staged files that remain mapped count as stale, even if they are parked.
     pub(crate) fn end(mut self) -> Result<Line> {
         let stage = self.runtime.stage_dir();
         self.runtime.unload_master().context("could not unload the last build")?;
@@ -195,7 +195,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Checks that the previous generation is unmapped, and that its counted destructors and handlers have run.
+    /// Checks that the previous generation is unmapped, and that the destructors and handlers that it counted have run.
     fn check_end_of_previous(&mut self, findings: &mut Findings) {
         self.wait_for_previous(1, findings);
         let Some(counters) = &mut self.counters else { return };
@@ -206,7 +206,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Runs safe points of the host until at most `living` generations remain.
+    /// Runs safe points of the host. Returns when at most `living` generations remain.
     fn wait_for_previous(&mut self, living: usize, findings: &mut Findings) {
         let deadline = Instant::now() + UNLOAD_TIMEOUT;
         while !self.is_stuck && self.runtime.unloads().generations().len() > living {
@@ -262,7 +262,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Checks that every object exists under its handle, and that no object was added.
+    /// Checks that every object exists under its handle, and that no further object exists.
     fn check_population(&mut self, findings: &mut Findings) {
         for object in self.objects.iter_mut().filter(|object| !object.lost) {
             if !self.runtime.objects().is_alive(object.handle) {
@@ -290,7 +290,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Checks that values written before are read back.
+    /// Checks that the values of the last write are read back.
     fn check_values(&self, reload: u64, findings: &mut Findings) {
         for (index, object) in self.sample(VALUES, reload).map(|index| (index, &self.objects[index])) {
             if object.lost {
@@ -304,7 +304,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Writes new values, which later reloads must preserve.
+    /// Writes new values. Later reloads must preserve these values.
     fn write_values(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(VALUES, reload) {
             let object = &mut self.objects[index];
@@ -339,7 +339,7 @@ impl<'p> Trial<'p> {
         self.ticks += 1;
     }
 
-    /// Returns the value of the property that a tick changes, or `None` if it cannot be read.
+    /// Returns the value of the property that a tick changes. Returns `None` if the property cannot be read.
     fn ticked(&self, index: usize) -> Option<Value> {
         let object = &self.objects[index];
         self.runtime.objects().get(object.handle, object.subject.ticked).ok()
@@ -370,7 +370,7 @@ impl<'p> Trial<'p> {
         sample(self.objects.len(), most, self.plan.seed.wrapping_add(reload))
     }
 
-    /// Returns the number of mapped staged files, or zero if it is unknown.
+    /// Returns the number of mapped staged files. Returns zero if this number is unknown.
     fn mapped(&self) -> u64 {
         process::stale_mappings(&self.runtime.stage_dir()).map_or(0, |files| files.len() as u64)
     }

@@ -1,4 +1,4 @@
-//! Computes expected values and samples of objects from numbers, since a faulty host could change stored expectations.
+//! Computes expected values and samples of objects from numbers. Stored expectations could be changed by a faulty host.
 
 /// Number of reloads after which the values of an object repeat.
 const ROUNDS: u64 = 4096;
@@ -10,7 +10,7 @@ pub(crate) fn value(object: usize, round: u64) -> f64 {
     (object + 1) as f64 + fraction
 }
 
-/// Returns at most `most` different objects of `all`, in an order determined by `seed`.
+/// Returns at most `most` different indices of `all` objects. `seed` determines their order.
 pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item = usize> + Clone {
     let modulus = all.max(1) as u64;
     let start = mixed(seed) % modulus;
@@ -23,7 +23,7 @@ pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item =
         .map(move |count| ((u128::from(start) + u128::from(count) * u128::from(step)) % u128::from(modulus)) as usize)
 }
 
-/// Mixes the bits of a seed with the finalizer of splitmix64, so that adjacent seeds produce dissimilar numbers.
+/// Mixes the bits of a seed with the finalizer of splitmix64. Adjacent seeds then produce dissimilar numbers.
 fn mixed(seed: u64) -> u64 {
     let mut word = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

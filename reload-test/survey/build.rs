@@ -12,7 +12,7 @@ mod native {
     struct Source {
         /// Feature of the row.
         feature: &'static str,
-        /// File below `src/rows`. Files with `.cpp` are compiled as C++.
+        /// File below `src/rows`. A file with the extension `cpp` is compiled as C++.
         file: &'static str,
         /// Compiler flags.
         flags: &'static [&'static str],

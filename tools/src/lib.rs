@@ -87,8 +87,8 @@ enum Verb {
 
 /// Runs the command in the arguments of this process. The calling thread becomes the game thread.
 ///
-/// The exit code is 0 on success, 1 if the command failed, a step of the demo had an unexpected result, or a change breaks the ABI, and 2
-/// for invalid arguments, or if `check-abi` cannot read a file.
+/// The exit code is 0 on success. It is 1 if the command failed, if a step of the demo had an unexpected result, or if a change breaks the
+/// ABI. It is 2 for invalid arguments, or if `check-abi` cannot read a file.
 pub fn run() -> ExitCode {
     alcedo_build::run_if_linker();
     let ended = match Cli::parse().verb {

@@ -90,7 +90,7 @@ fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
-/// Returns the plugins of a folder with a manifest. Returns `None` for a folder without a manifest.
+/// Returns the plugins of a folder. Returns `None` if the folder has no manifest or no plugins.
 pub(crate) fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
     if dir.is_dir() && !dir.join("Cargo.toml").is_file() {
         return Ok(None);

@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time until a generation is parked, if the row expects parked images.
+/// Time after which a generation is parked, if the row expects parked images.
 const PARK_AFTER: Duration = Duration::from_millis(100);
-/// Time until a generation is parked, if the row expects unmapped images. The time is long, since on a busy machine a thread may end late,
-/// and an eviction outside of a system call is retried.
+/// Time after which a generation is parked, if the row expects unmapped images. The time is long, because a thread may end late on a busy
+/// machine, and an eviction outside of a system call is retried.
 const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
 /// Time limit for the host to park a generation.
 const PARK_TIMEOUT: Duration = Duration::from_secs(30);
-/// Time until a thread is evicted, if permitted.
+/// Time after which a thread is evicted, if evictions are permitted.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
-/// Number of unexpectedly parked images at which the run stops.
+/// Number of unexpectedly parked images after which the run stops.
 const TOO_MANY: usize = 5;
 
 pub(crate) fn run(plan: &Path) -> Result<()> {
@@ -57,7 +57,7 @@ fn host(plan: &Plan) -> Result<()> {
     let runtime = builder.build().context("could not make a runtime")?;
     let mut host = Host { plan, runtime, reported: BTreeSet::new(), parked: 0 };
     if let Err(error) = host.run() {
-        // Skips the normal shutdown, which may be impossible with corrupted memory or files, and reports the error.
+        // The normal shutdown may be impossible with corrupted memory or files. It is skipped, and the error is reported.
         mem::forget(host);
         return Err(error);
     }
@@ -99,7 +99,7 @@ impl Host<'_> {
         self.send(reload, Step::Done, names)
     }
 
-    /// Unloads the plugin, runs the neighbor at its addresses for a while, and loads the plugin again.
+    /// Unloads the plugin, runs the neighbor at the freed addresses for a while, and loads the plugin again.
     fn alternate(&mut self, reload: u64, library: &Path) -> Result<()> {
         let before = mappings()?;
         self.swap(&self.plan.neighbor)?;
@@ -140,7 +140,7 @@ impl Host<'_> {
         }
     }
 
-    /// Calls the plugin's function that uses the crate, and checks the result.
+    /// Calls the function of the plugin that uses the crate. Checks the result.
     fn work(&self) -> Result<()> {
         match self.runtime.calls().call("ex:/surveyed.work", &[])? {
             Some(Value::Text(text)) if text.ends_with(" ok") => Ok(()),
@@ -148,7 +148,7 @@ impl Host<'_> {
         }
     }
 
-    /// Calls the neighbor, and checks that it found no damage.
+    /// Calls the neighbor. Checks that it has found no damage.
     fn neighbor(&self, verb: &str, arguments: &[Value]) -> Result<()> {
         match self.runtime.calls().call(&format!("ex:/neighbor.{verb}"), arguments)? {
             Some(Value::Text(text)) if text == "ok" => Ok(()),
@@ -168,7 +168,7 @@ impl Host<'_> {
         fault.inject(image, descriptor)
     }
 
-    /// Waits until each previous generation is unmapped or parked. Returns the holders of newly parked generations. Checks that at most
+    /// Waits for each previous generation to be unmapped or parked. Returns the holders of newly parked generations. Checks that at most
     /// `living` images are mapped in addition to the parked images.
     fn wait_for_previous(&mut self, living: usize) -> Result<Vec<String>> {
         let deadline = Instant::now() + PARK_TIMEOUT;
@@ -203,24 +203,24 @@ fn mappings() -> Result<String> {
     fs::read_to_string("/proc/self/maps").context("could not read the mappings of this process")
 }
 
-/// Returns the number of the next free descriptor.
+/// Returns the number that the next opened descriptor will have.
 fn lowest_free_descriptor() -> Result<i32> {
     Ok(File::open("/dev/null").context("could not open a file")?.as_raw_fd())
 }
 
-/// Returns the lines of `mappings` for staged files.
+/// Returns the lines of `mappings` that describe staged files.
 fn staged<'m>(mappings: &'m str, stage: &Path) -> Vec<&'m str> {
     let stage = fs::canonicalize(stage).unwrap_or_else(|_| PathBuf::from(stage));
     mappings.lines().filter(|line| line.contains(&*stage.to_string_lossy())).collect()
 }
 
-/// Returns the staged files with executable mappings. Crates that resolve symbols also map these files, but not as executable.
+/// Returns the staged files with executable mappings. Crates that resolve symbols also map these files, but without execute permission.
 fn images(mappings: &str, stage: &Path) -> BTreeSet<String> {
     let fields = staged(mappings, stage).into_iter().map(|line| line.split_whitespace().collect::<Vec<_>>());
     fields.filter(|fields| fields[1].contains('x')).filter_map(|fields| Some((*fields.get(5)?).to_owned())).collect()
 }
 
-/// Returns an address in the middle of the largest mapping of a staged file.
+/// Returns an address in the middle of the largest mapping of any staged file.
 fn image_of(mappings: &str, stage: &Path) -> Option<usize> {
     let ranges = staged(mappings, stage).into_iter().filter_map(range);
     let (start, end) = ranges.max_by_key(|(start, end)| end - start)?;

@@ -16,8 +16,8 @@ impl Freed {
     }
 }
 
-/// Returns the ranges that are mapped in `before` but not in `after`. Excludes the heap and the stacks, since mapping their freed parts
-/// would prevent their growth.
+/// Returns the ranges that are mapped in `before` but not in `after`. Excludes the heap and the stacks, because a mapping in their freed
+/// parts would prevent their growth.
 pub(crate) fn freed(before: &str, after: &str) -> Vec<Freed> {
     let mut mapped: Vec<_> = after.lines().filter_map(mapping).collect();
     mapped.sort_by_key(|mapping| mapping.start);

@@ -9,7 +9,7 @@ pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     let Some(list) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
     let name = |entry: &str| without_descriptor(entry.split("   ").next().unwrap_or(entry).trim());
     let names: BTreeSet<_> = list.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
-    // If there are threads, lists only threads, since the other holders are usually thread-locals of these threads.
+    // If threads are among the holders, lists only the threads. The remaining holders are usually thread-locals of these threads.
     let is_thread = |name: &&String| name.starts_with("thread ");
     match names.iter().any(|name| is_thread(&name)) {
         true => names.iter().filter(is_thread).cloned().collect(),
@@ -17,7 +17,7 @@ pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     }
 }
 
-/// Removes the descriptor from the name of an `io_uring` ring, since it differs between generations.
+/// Removes the descriptor from the name of an `io_uring` ring, because descriptors differ between generations.
 fn without_descriptor(name: &str) -> String {
     match name.split_once(" (descriptor ").and_then(|(begin, rest)| Some((begin, rest.split_once(')')?.1))) {
         Some((begin, rest)) => format!("{begin}{rest}"),
@@ -25,7 +25,7 @@ fn without_descriptor(name: &str) -> String {
     }
 }
 
-/// Replaces the name of an unnamed thread, which is the name of the program.
+/// Replaces the name of an unnamed thread. The system uses the name of the program for such a thread.
 fn unnamed(name: &str) -> Option<String> {
     let program = std::env::current_exe().ok()?;
     // The system truncates names of threads.

@@ -9,7 +9,7 @@ pub(crate) fn rustc() -> String {
     first_words(&output("rustc", &["--version"]), 2)
 }
 
-/// Returns name and version of the C library, `glibc 2.36`, or a phrase for a C library other than glibc.
+/// Returns the name and version of the C library: `glibc 2.36`. Returns a phrase if the C library is not glibc.
 pub(crate) fn libc() -> String {
     let found = first_words(&output("getconf", &["GNU_LIBC_VERSION"]), 2);
     if found.is_empty() { "another C library".to_owned() } else { found }
@@ -25,7 +25,7 @@ pub(crate) fn today() -> String {
     output("date", &["-u", "+%F"]).trim().to_owned()
 }
 
-/// Returns the commit of the code: `955e1450`, with the suffix `-dirty` if files have changed. Returns an empty string outside of a
+/// Returns the commit of the code: `955e1450`. If files have changed, the suffix `-dirty` follows. Returns an empty string outside of a
 /// repository.
 pub(crate) fn commit(folder: &Path) -> String {
     let folder = folder.to_string_lossy();
@@ -36,7 +36,7 @@ fn first_words(text: &str, count: usize) -> String {
     text.split_whitespace().take(count).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the output of a program, or an empty string if it is missing.
+/// Returns the output of a program. Returns an empty string if the program is missing.
 fn output(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().ok();
     output.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default()

@@ -1,6 +1,6 @@
-//! The survey repeatedly reloads one plugin per popular crate, each in a separate process. It records if the code is unmapped, the holders
-//! if not, and the growth of the process. It also maps another plugin at the freed addresses, which detects late effects of the crate, such
-//! as a write, a signal or a close.
+//! The survey repeatedly reloads one plugin per popular crate, each in a separate process. For each crate, the survey records if the code
+//! is unmapped, the holders of mapped code, and the growth of the process. It also maps a second plugin, the neighbor, at the freed
+//! addresses. The neighbor detects late effects of the crate, such as a write, a signal or a close.
 
 pub(crate) mod args;
 pub(crate) mod child;

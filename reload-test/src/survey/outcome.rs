@@ -8,7 +8,7 @@ use crate::statistics::{last_half, slope};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Collected data of the host's messages.
+/// Data collected from the messages of a host.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     reloads: u64,
@@ -50,10 +50,10 @@ impl Messages {
         }
     }
 
-    /// Returns the outcome after the last message.
+    /// Returns the outcome after the end of the host. `requested` is the requested number of reloads.
     pub(crate) fn outcome(self, requested: u64, end: &End) -> Outcome {
         let reload = self.reloads;
-        // Names the last completed step before the error.
+        // An error message contains the last completed step before the error.
         let position = match self.step {
             Step::Done => format!("after reload {reload}"),
             Step::Away => format!("after reload {reload}, while the neighbor was loaded or unloaded"),
@@ -71,7 +71,7 @@ impl Messages {
             parked: self.parked,
             growth: growth(&self.readings),
             names: self.names,
-            // An error that the host has reported has priority, since a damaged host may also crash.
+            // An error that the host has reported has priority over its end, because a damaged host may also crash.
             fault: self.fault.or(broken).or(short),
         }
     }
@@ -79,7 +79,7 @@ impl Messages {
 
 /// Minimum number of reloads to judge growth.
 const FEWEST: u64 = 16;
-/// Permitted total growth of memory over all reloads, in KiB, in addition to the stated growth.
+/// Permitted total growth of memory over all reloads, in KiB. This growth is permitted in addition to the growth that the row states.
 const STEPS_KIB: f64 = 4000.0;
 
 fn growth(readings: &[Reading]) -> Growth {
@@ -96,8 +96,8 @@ fn growth(readings: &[Reading]) -> Growth {
 }
 
 impl Growth {
-    /// Describes the first figure that is outside its bounds. Growth of threads, files and keys must equal the stated values, within a
-    /// tolerance.
+    /// Describes the first figure that is outside its bounds. The growth of threads, files and keys must equal the growth that the row
+    /// states, within a tolerance.
     fn fault(&self, bound: &Self, reloads: u64) -> Option<String> {
         if reloads < FEWEST {
             return None;
@@ -119,7 +119,7 @@ impl Outcome {
         if self.parked * 2 > self.reloads { ImageState::Parked } else { ImageState::Unmapped }
     }
 
-    /// Returns the first difference between this outcome and the expected outcome of the row.
+    /// Returns the first difference between this outcome and the outcome that the row expects.
     pub(crate) fn fault(&self, row: &Row, mode: ReloadMode) -> Option<String> {
         let of_growth = || row.grows(mode).and_then(|bound| self.growth.fault(bound, self.reloads));
         self.fault

@@ -20,11 +20,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ids of the builds, which differ only in their id.
+/// Ids of the builds. The builds differ only in these ids.
 const TAGS: [u64; 2] = [1, 2];
 /// Maximum total time that the neighbor waits for late effects of a row, in milliseconds.
 const WAITING_MS: u64 = 10_000;
-/// Minimum number of reloads with a neighbor, unless fewer are requested.
+/// Minimum number of reloads with a neighbor. A smaller requested number has priority.
 const FEWEST: u64 = 5;
 
 /// Runs the command line. Returns true if every row had its expected outcome.
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(faults.is_empty())
 }
 
-/// Data shared by all rows.
+/// Data that all rows share.
 struct Survey<'a> {
     args: &'a Args,
     dir: &'a Path,
@@ -79,7 +79,7 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// Runs these rows, several of them concurrently, and returns their errors.
+    /// Runs these rows, several of them at a time. Returns their errors.
     fn all(&self, left: VecDeque<&'static Row>) -> Vec<String> {
         let (left, faults) = (Mutex::new(left), Mutex::new(Vec::new()));
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -93,7 +93,7 @@ impl Survey<'_> {
         faults.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a row in every mode, stores the result, and returns its errors.
+    /// Runs a row in every mode, and stores the result. Returns the errors of the row.
     fn one(&self, row: &Row) -> Result<Vec<String>> {
         let begun = Instant::now();
         let mut record = Record {
@@ -133,25 +133,25 @@ impl Survey<'_> {
         };
         let dir = self.dir.join("hosts").join(&row.name);
         fs::create_dir_all(&dir).with_context(|| format!("could not make {}", dir.display()))?;
-        // Adds the time that the neighbor waits, which is not a hang.
+        // Adds the time for which the neighbor waits, because this wait is not a hang.
         let patience = Duration::from_secs(self.args.patience) + Duration::from_millis(row.strikes_after_ms());
         let scratch = dir.join("scratch");
         fs::create_dir_all(&scratch).with_context(|| format!("could not make {}", scratch.display()))?;
         let mut command = hosting::command(&plan, &dir, "")?;
         command.env("TMPDIR", &scratch).env("RUST_BACKTRACE", if row.backtrace { "1" } else { "0" });
-        // Sets the number of threads of pools, which would otherwise depend on the machine.
+        // Sets the number of threads of pools. By default, this number depends on the machine.
         for count in ["ASYNC_STD_THREAD_COUNT", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(count, "2");
         }
         let mut messages = Messages::default();
         let end = hosting::run(command, patience, |line| {
-            // Ignores lines that are not messages, which the crate has printed.
+            // Ignores lines that are not messages. The crate may have printed such lines.
             serde_json::from_str(line).into_iter().for_each(|message| messages.add(message));
         })?;
         Ok(messages.outcome(plan.reloads, &end))
     }
 
-    /// Returns a row with its stored result, which may be for older code.
+    /// Returns a row with its stored result. The result may belong to older code.
     fn entry(&self, row: &'static Row) -> Entry {
         let record = self.store.get(&row.name);
         let is_of_this_code = record.as_ref().is_some_and(|record| record.key == self.keys[&*row.name]);
@@ -159,7 +159,7 @@ impl Survey<'_> {
     }
 }
 
-/// Returns the modes in which a row is run.
+/// Returns the modes in which a row runs.
 fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
     let evicting = if row.image_state == ImageState::Parked {
         &[ReloadMode::Evicting, ReloadMode::EvictingAlternating][..]
@@ -169,7 +169,7 @@ fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
     [ReloadMode::OntoItself, ReloadMode::Alternating].into_iter().chain(evicting.iter().copied())
 }
 
-/// Returns the number of reloads, which is smaller for reloads with a neighbor, since it waits in each reload.
+/// Returns the number of reloads in a mode. Reloads with a neighbor are fewer, because the neighbor waits in each reload.
 fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     let most = match mode.alternates() {
         false => u64::MAX,
@@ -178,7 +178,7 @@ fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     row.reloads(requested).min(most)
 }
 
-/// Builds the surveyed plugin with one feature, or the neighbor. Returns errors as a string, since they concern only this row.
+/// Builds the surveyed plugin with one feature, or builds the neighbor. Returns errors as a string, because they concern only this row.
 fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<PathBuf, String> {
     let manifest = sources.join("Cargo.toml");
     let request = BuildRequest::new(&manifest).env("ALCEDO_BUILD_TAG", tag.to_string());
@@ -191,7 +191,7 @@ fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<Path
     built.map_err(|error| format!("it could not be built: {error}"))
 }
 
-/// Returns, for each row, the inputs on which its result depends.
+/// Returns the inputs of each row. The result of a row depends on its inputs.
 fn keys(folder: &Path) -> Result<BTreeMap<&'static str, Key>> {
     let versions = versions(folder)?;
     let shared = sources::shared(folder)?;
@@ -208,7 +208,7 @@ fn versions(sources: &Path) -> Result<BTreeMap<String, String>> {
     let mut command = MetadataCommand::new();
     command.manifest_path(sources.join("Cargo.toml")).features(CargoOpt::AllFeatures);
     let metadata = command.exec().context("could not ask cargo for the versions of the crates")?;
-    // Selects direct dependencies of the plugin, since the graph may contain several versions of a crate.
+    // Selects the direct dependencies of the plugin, because the graph may contain several versions of a crate.
     let root = metadata.resolve.and_then(|resolve| {
         let root = resolve.root?;
         resolve.nodes.into_iter().find(|node| node.id == root)

@@ -1,4 +1,4 @@
-//! Messages between the survey and the host of a row: the plan, and the progress of the host.
+//! Messages between the survey and the host of a row. They contain the plan and the progress of the host.
 
 use super::fault_injection::InjectedFault;
 use crate::plan::Reading;
@@ -29,9 +29,9 @@ pub(crate) struct Growth {
 pub(crate) enum ReloadMode {
     /// Replaces the plugin by its next build.
     OntoItself,
-    /// Replaces the plugin by the neighbor temporarily, and then loads the next build of the plugin.
+    /// Replaces the plugin by the neighbor temporarily. Then loads the next build of the plugin.
     Alternating,
-    /// Like `OntoItself`, but evicts threads that do not end, and closes open files.
+    /// Variant of `OntoItself` that evicts threads that do not end, and closes open files.
     Evicting,
     EvictingAlternating,
 }
@@ -62,7 +62,7 @@ impl ReloadMode {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) libraries: Vec<PathBuf>,
-    /// Library of the neighbor, which is loaded between two builds if the mode alternates.
+    /// Library of the neighbor. In alternating modes, the neighbor is loaded between two builds of the plugin.
     pub(crate) neighbor: PathBuf,
     pub(crate) mode: ReloadMode,
     pub(crate) reloads: u64,
@@ -76,16 +76,16 @@ pub(crate) struct Plan {
 /// Progress of the host within a reload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Step {
-    /// The plugin is loaded and has used its crate, and the previous generation is unmapped or parked.
+    /// The plugin is loaded and has used its crate. The previous generation is unmapped or parked.
     #[default]
     Done,
     /// The neighbor is loaded, and the plugin is unmapped or parked.
     Away,
-    /// The runtime has ended; only exit handlers remain.
+    /// The runtime has ended. Only exit handlers remain.
     Ended,
 }
 
-/// Message of the host after each step.
+/// Message that the host sends after each step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Message {
     /// Number of completed reloads.

@@ -1,5 +1,5 @@
-//! Reads the rows from `reload-test/survey/rows.toml`: the crates, their usage and the expected outcomes. A row with a different outcome
-//! fails the run, so the page stays correct.
+//! Reads the rows from `reload-test/survey/rows.toml`: the crates, their usage and the expected outcomes. If a row has a different outcome,
+//! the run fails, so the page stays correct.
 
 use super::plan::ReloadMode;
 pub(crate) use super::plan::{Growth, ImageState};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-/// Contents of `rows.toml`, whose comments explain the fields.
+/// Contents of `rows.toml`. Comments in this file explain the fields.
 static TABLE: LazyLock<Table> =
     LazyLock::new(|| toml::from_str(include_str!("../../survey/rows.toml")).expect("a test reads the table"));
 
@@ -69,7 +69,7 @@ impl Row {
         self.crates.as_deref().unwrap_or(std::slice::from_ref(&self.name))
     }
 
-    /// Returns the command that installs the first requirement that this machine lacks.
+    /// Returns the command that installs the first missing requirement of this row.
     pub(crate) fn missing(&self) -> Option<&'static str> {
         let mut needed = self.needs.iter().map(|name| &TABLE.systems[name]);
         needed.find(|system| !system.is_there()).map(|system| &*system.remedy)
@@ -80,7 +80,7 @@ impl Row {
         self.strikes_after_ms.unwrap_or(20)
     }
 
-    /// Returns the number of reloads, limited by the row.
+    /// Returns the number of reloads. The row may limit this number.
     pub(crate) fn reloads(&self, requested: u64) -> u64 {
         self.most.map_or(requested, |most| requested.min(most))
     }
@@ -90,7 +90,7 @@ impl Row {
         if mode.evicts() { self.evicted } else { self.image_state }
     }
 
-    /// Returns the expected growth in a mode of reloading. Returns `None` if the mode includes growth of the neighbor.
+    /// Returns the expected growth in a mode of reloading. Returns `None` if the growth in this mode includes growth of the neighbor.
     pub(crate) fn grows(&self, mode: ReloadMode) -> Option<&Growth> {
         match mode {
             ReloadMode::OntoItself => Some(&self.grows),

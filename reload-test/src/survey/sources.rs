@@ -1,4 +1,4 @@
-//! Computes digests of the sources of host, survey and row, on which a result depends in addition to the versions of crates.
+//! Computes digests of the sources of host, survey and row. A result depends on these sources, and on the versions of crates.
 
 use anyhow::{Context, Result};
 use rustc_hash::FxHasher;
@@ -21,11 +21,11 @@ const SHARED: &[&str] = &[
     "build.rs",
 ];
 
-/// Returns a digest of the sources on which all rows depend. The survey's `lib.rs` contains the list of rows; only lines outside of this
-/// list count.
+/// Returns a digest of the sources on which all rows depend. The `lib.rs` of the survey contains the list of rows. Only the lines outside
+/// of this list are included.
 ///
 /// # Errors
-/// Fails if a file cannot be read.
+/// If a file cannot be read.
 pub(crate) fn shared(sources: &Path) -> Result<u64> {
     let mut hasher = FxHasher::default();
     for path in SHARED {
@@ -41,11 +41,11 @@ pub(crate) fn shared(sources: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Returns a digest of the sources of one row: the file that `lib.rs` names for the row, and all files that are not Rust, since they may
-/// belong to any row.
+/// Returns a digest of the sources of one row. These are the file that `lib.rs` names for the row, and all files that are not Rust. The
+/// latter may belong to any row.
 ///
 /// # Errors
-/// Fails if the row has no file, or a file cannot be read.
+/// If the row has no file, or if a file cannot be read.
 pub(crate) fn of_row(sources: &Path, row: &str) -> Result<u64> {
     let list = sources.join("src/lib.rs");
     let text = String::from_utf8_lossy(&read(&list)?).into_owned();
@@ -66,7 +66,7 @@ fn file_of<'t>(list: &'t str, row: &str) -> Option<&'t str> {
     line.split('"').nth(1)
 }
 
-/// Returns a file, or all files below a folder, in a fixed order.
+/// Returns the file at a path, or all files below a folder, in a fixed order.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

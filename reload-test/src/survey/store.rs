@@ -1,4 +1,4 @@
-//! Stores results in one file per row, since a whole survey takes long and may be interrupted.
+//! Stores each result in a separate file, because a complete survey takes long and may be interrupted.
 
 use super::outcome::Outcome;
 use super::plan::ReloadMode;
@@ -35,7 +35,8 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Returns all differences from the expected outcomes of the row. Uses the current bounds, so a change of the bounds needs no new run.
+    /// Returns all differences from the outcomes that the row expects. Uses the current bounds, so a change of the bounds requires no new
+    /// run.
     pub(crate) fn judged(&self, row: &Row) -> Vec<String> {
         let broken = self.outcomes.iter().filter_map(|(mode, outcome)| {
             outcome.fault(row, *mode).map(|fault| format!("{}{}: {fault}", row.name, mode.suffix()))
@@ -54,16 +55,16 @@ impl Store {
         Self { dir: dir.to_owned() }
     }
 
-    /// Returns the result of a row. An unreadable file counts as missing, since another version of this program may have written it.
+    /// Returns the result of a row. An unreadable file counts as missing, because a different version of this program may have written it.
     pub(crate) fn get(&self, row: &str) -> Option<Record> {
         let record: Record = serde_json::from_slice(&fs::read(self.path(row)).ok()?).ok()?;
         (record.row == row).then_some(record)
     }
 
-    /// Writes a result atomically, so that an interruption leaves no partial file.
+    /// Writes a result atomically. An interruption therefore leaves no partial file.
     ///
     /// # Errors
-    /// Fails if the folder cannot be created or written to.
+    /// If the folder cannot be created or written to.
     pub(crate) fn put(&self, record: &Record) -> Result<()> {
         let path = self.path(&record.row);
         let mut text = serde_json::to_vec_pretty(record)?;
@@ -78,7 +79,7 @@ impl Store {
     }
 }
 
-/// Returns true if a result is sound and current, so that the row need not be run again.
+/// Returns true if a result is sound and current. The row then need not run again.
 pub(crate) fn is_current(row: &Row, record: Option<&Record>, key: &Key, requested: u64) -> bool {
     record.is_some_and(|record| record.key == *key && record.judged(row).is_empty() && record.requested >= requested)
 }

@@ -12,8 +12,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
-    /// Lines of the row in the existing page. They are used for a row without a result, since results are stored only on the machine of the
-    /// run.
+    /// Lines of the row in the existing page. They replace a missing result, because results are stored only on the machine of the run.
     pub(crate) earlier: Option<String>,
     /// Set if the result is for the current sources and versions.
     pub(crate) is_of_this_code: bool,
@@ -21,13 +20,13 @@ pub(crate) struct Entry {
     pub(crate) remedy: Option<&'static str>,
 }
 
-/// Tools and machine that produced the figures.
+/// Tools and machine of the run that produced the figures.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) rustc: String,
     pub(crate) libc: String,
     pub(crate) system: String,
-    /// Commit of the code; empty outside of a repository.
+    /// Commit of the code. Empty outside of a repository.
     pub(crate) commit: String,
 }
 
@@ -68,7 +67,7 @@ pub(crate) fn table(entries: &[Entry]) -> String {
     HEAD.to_owned() + &lines.collect::<String>()
 }
 
-/// Returns the lines of a row in a page, if they contain a result.
+/// Returns the lines of a row in a page. Returns `None` if the lines contain no result.
 pub(crate) fn earlier(page: &str, name: &str) -> Option<String> {
     let begin = format!("| `{name}` | ");
     let mut lines = page.lines().skip_while(|line| !line.starts_with(&begin));
@@ -105,7 +104,7 @@ fn image_state(outcome: &Outcome, fault: Option<String>) -> String {
     }
 }
 
-/// Formats a reason for a cell. Drops the name of the variable that refers to the image, since it differs between images.
+/// Formats a reason for a cell. Drops the name of the variable that refers to the image, because this name differs between images.
 fn escaped(name: &str) -> String {
     let name = if name.starts_with("reference ") { name.split(": ").next().unwrap_or(name) } else { name };
     format!("`{}`", name.replace('|', "\\|"))
@@ -119,7 +118,7 @@ fn survived(outcome: &Outcome, fault: Option<String>) -> String {
     }
 }
 
-/// Formats a number with the measured precision, which is at most two decimals.
+/// Formats a number with the precision of the measurement, at most two decimals.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size < 0.005 => "0".to_owned(),
@@ -150,7 +149,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
     let names =
         |entries: &[&Entry]| entries.iter().map(|entry| format!("`{}`", entry.row.name)).collect::<Vec<_>>().join(", ");
-    // Lists the new rows or the older rows: the shorter list.
+    // Lists either the new rows or the older rows. Selects the shorter list.
     let age = match (new.len(), older.len()) {
         (_, 0) => String::new(),
         (1.., many) if many > new.len() => {

@@ -1,5 +1,5 @@
-//! Plugin that uses one crate as its users do, without code for unloading. If a crate has a shutdown function, the row states if the
-//! function is called.
+//! Plugin that uses one crate as its users do, without code for unloading. If the crate has a shutdown function, the row specifies if the
+//! plugin calls this function.
 
 mod local;
 
@@ -206,7 +206,7 @@ rows! {
     "register-frame" register_frame "rows/register_frame.rs"
 }
 
-/// Id of the build, by which the files of two builds differ.
+/// Id of the build. The files of two builds differ only in this id.
 const BUILD_TAG: Option<&str> = option_env!("ALCEDO_BUILD_TAG");
 
 fn started() {
@@ -217,7 +217,7 @@ fn ended() {
     row::end();
 }
 
-/// Uses the crate once, and returns `ok` or an error. The tag identifies the generation.
+/// Uses the crate once. Returns the tag and `ok`, or the tag and an error. The tag identifies the generation.
 #[zcall(ex = "surveyed.work")]
 fn work() -> String {
     format!("{} {}", BUILD_TAG.unwrap_or("0"), row::work())

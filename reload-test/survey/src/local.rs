@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Static storage for a value, for the lifetime of a module or longer.
+/// Static storage for a value. The value exists as long as the module, or longer.
 pub(crate) struct Kept<T>(Mutex<Option<T>>);
 
 impl<T> Kept<T> {
@@ -18,7 +18,7 @@ impl<T> Kept<T> {
         Self(Mutex::new(None))
     }
 
-    /// Stores a value, or prints the error of its creation. In this case, [`work`](Self::work) reports the missing value.
+    /// Stores a value. If its creation failed, prints the error. In this case, [`work`](Self::work) reports the missing value.
     pub(crate) fn keep<E: Debug>(&self, made: Result<T, E>) {
         match made {
             Ok(made) => *self.0.lock().expect("no thread panics while holding the lock") = Some(made),
@@ -33,13 +33,13 @@ impl<T> Kept<T> {
         report(use_it(kept))
     }
 
-    /// Removes and returns the value, for its shutdown.
+    /// Removes and returns the value, so that the caller can shut it down.
     pub(crate) fn take(&self) -> Option<T> {
         self.0.lock().expect("no thread panics while holding the lock").take()
     }
 }
 
-/// Returns `ok`, or the problem.
+/// Returns `ok`, or a description of the problem.
 pub(crate) fn report<E: Debug>(done: Result<bool, E>) -> String {
     match done {
         Ok(true) => "ok".to_owned(),
@@ -53,7 +53,7 @@ pub(crate) fn path(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("alcedo-survey-{}-{now}-{name}", std::process::id()))
 }
 
-/// Runs a client with the address of an HTTP server, which responds to each request with `ok`. The server ends with the client.
+/// Runs a client with the address of an HTTP server. The server responds to each request with `ok`, and ends with the client.
 pub(crate) fn with_server<T>(client: impl FnOnce(SocketAddr) -> T) -> T {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
     let address = listener.local_addr().expect("it is bound");

@@ -27,7 +27,7 @@ fn each_rule_for_authors_names_a_row_with_that_outcome() {
     let (_, rules) = page.split_once("\n## ").expect("a heading");
     let mut count = 0;
     for rule in rules.split("\n* ").skip(1) {
-        // Cuts off headings and code that follow the rule.
+        // Removes the headings and the code after the rule.
         let rule = rule.split("\n\n").next().unwrap_or(rule);
         let mut named = 0;
         for (name, image_state) in claims(rule) {

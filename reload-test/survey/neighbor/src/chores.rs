@@ -6,7 +6,7 @@ use std::ptr;
 use std::slice;
 use std::thread;
 
-/// Allocates blocks of many sizes, which may reuse memory that the unloaded plugin freed.
+/// Allocates blocks of many sizes. These blocks may reuse memory that the unloaded plugin has freed.
 pub(crate) fn blocks() -> Vec<Vec<u64>> {
     (1..=200).map(|length| vec![length; usize::try_from(length).unwrap_or(0)]).collect()
 }
@@ -72,7 +72,7 @@ pub(crate) fn threads() -> Result<(), String> {
     if sum == 42 { Ok(()) } else { Err(format!("they counted {sum}")) }
 }
 
-/// Catches a panic, for which the unwinder searches all registered unwind tables.
+/// Catches a panic. The unwinder then searches all registered unwind tables.
 pub(crate) fn panics() -> Result<(), String> {
     let caught = panic::catch_unwind(AssertUnwindSafe(|| panic::resume_unwind(Box::new(42_u32))));
     match caught.err().and_then(|payload| payload.downcast::<u32>().ok()) {
@@ -96,14 +96,14 @@ pub(crate) fn output_of_c() -> Result<(), String> {
     if written >= 0 && flushed == 0 { Ok(()) } else { Err(format!("{written}, {flushed}")) }
 }
 
-/// Uses the random generator of the C library. Its state may be stored in another module.
+/// Uses the random generator of the C library. Another module may contain the state of this generator.
 pub(crate) fn random_of_c() -> Result<(), String> {
     // SAFETY: `rand` has no preconditions.
     let numbers = [(); 4].map(|()| unsafe { libc::rand() });
     if numbers.iter().all(|number| *number >= 0) { Ok(()) } else { Err(format!("{numbers:?}")) }
 }
 
-/// Forks a child that exits immediately, which runs all registered fork handlers.
+/// Forks a child that exits immediately. The fork runs all registered fork handlers.
 pub(crate) fn fork() -> Result<(), String> {
     // SAFETY: the child only exits.
     let child = unsafe { libc::fork() };

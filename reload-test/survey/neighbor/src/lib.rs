@@ -1,6 +1,6 @@
 //! A plugin that is loaded after a surveyed plugin is unloaded. The neighbor maps exactly the freed pages, fills them with a pattern, and
-//! opens files. Then it works with memory, threads, signals, panics and files, as plugins do. If the unloaded plugin has late effects, they
-//! damage the neighbor, which detects the damage.
+//! opens files. Then it uses memory, threads, signals, panics and files like a usual plugin. Late effects of the unloaded plugin damage the
+//! neighbor, and the neighbor detects this damage.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -40,7 +40,7 @@ fn reuse(free: String) -> String {
     }
 }
 
-/// Performs each operation once, and returns the first error or `ok`.
+/// Performs each operation once. Returns the first error, or `ok`.
 #[zcall(ex = "neighbor.work")]
 fn work() -> String {
     let chores = [
@@ -62,7 +62,7 @@ fn work() -> String {
     "ok".to_owned()
 }
 
-/// Checks that pages, descriptors and other state are unchanged.
+/// Checks that pages, descriptors and the remaining resources are unchanged.
 #[zcall(ex = "neighbor.check")]
 fn check() -> String {
     let resources = RESOURCES.lock().unwrap_or_else(PoisonError::into_inner);

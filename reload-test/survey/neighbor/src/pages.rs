@@ -7,7 +7,7 @@ const MOST_AT_AN_END: usize = 4 << 20;
 /// Maximum total number of mapped bytes.
 const MOST: usize = 64 << 20;
 
-/// Consecutive pages at addresses that another owner has freed.
+/// Consecutive pages at addresses that an unloaded plugin has freed.
 pub(crate) struct Pages {
     start: *mut u64,
     words: usize,
@@ -77,7 +77,7 @@ impl Drop for Pages {
     }
 }
 
-/// Returns the word to store at an address: a non-canonical address that is different for each word.
+/// Returns the word to store at an address. The word is a non-canonical address and differs at each address.
 fn pattern(address: *mut u64) -> u64 {
     (0xA1CE << 48) | (address.addr() as u64 & 0xffff_ffff_ffff)
 }
@@ -106,7 +106,7 @@ fn range(line: &str) -> Option<(usize, usize, &str)> {
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?, was))
 }
 
-/// Returns the whole range, or both ends of a long range, as pairs of start and length.
+/// Returns the range as a pair of start and length. For a long range, returns such pairs for both ends.
 fn ends(start: usize, end: usize) -> Vec<(usize, usize)> {
     match end.saturating_sub(start) {
         0 => Vec::new(),

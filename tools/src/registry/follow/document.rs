@@ -45,7 +45,7 @@ impl Host {
 /// Checked document.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
-    /// Digest of the modules, which identifies the desired state.
+    /// Digest of the modules. It identifies the desired state.
     pub(super) id: String,
     /// References with digests, by module name.
     pub(super) modules: BTreeMap<String, Reference>,
