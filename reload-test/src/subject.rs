@@ -25,7 +25,7 @@ pub(crate) struct Subject {
     pub(crate) arguments: &'static [f64],
     /// Function that returns the number of calls of `called`. The plugin counts these calls in a kept field.
     pub(crate) answered: &'static str,
-    /// Number of calls of `called` in each tick.
+    /// Number by which each tick increases the count of `answered`.
     pub(crate) answers_in_tick: u32,
     /// Number of kept fields per object in the plugin.
     pub(crate) kept_fields: u64,

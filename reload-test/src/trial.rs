@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const VALUES: usize = 1000;
 /// Number of objects called in each reload.
 const CALLS: usize = 32;
-/// Number of objects that are compared before and after a tick.
+/// Number of objects whose values are compared before and after a tick.
 const TICKED: usize = 8;
 /// Time limit for the unload of the previous generation.
 const UNLOAD_TIMEOUT: Duration = Duration::from_secs(30);

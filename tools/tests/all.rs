@@ -1,4 +1,5 @@
-//! Tests the commands as a user runs them, one module per file. Each file has its own process: see `runtime/tests/support/apart.rs`.
+//! Tests the commands as a user runs them, with one module per file. Each file runs in a separate process: see
+//! `runtime/tests/support/apart.rs`.
 //!
 //! `cargo test --test commands dev::` runs one file.
 
@@ -7,7 +8,7 @@ mod apart;
 
 const PREPARE: fn() = || ();
 
-/// Most tests wait for builds and programs, so the processors have time for more files.
+/// Most tests wait for builds and programs, so each processor can run more than one file.
 const FILES_PER_PROCESSOR: usize = 2;
 
 mod support;

@@ -1,4 +1,4 @@
-//! Tests `alcedo bindgen`: the output for a header compiles as a plugin, and lists omitted items with the reason.
+//! Tests `alcedo bindgen`. The output for a header must compile as a plugin, and must list omitted items with the reason.
 
 use std::fs;
 use std::path::Path;
@@ -66,12 +66,12 @@ void many(int a, int b, int c, int d, int e, int f, int g, int h, int i);
 static inline int here(void) { return 1; }
 ";
 
-/// Runs the command; `None` without libclang.
+/// Runs the command. Returns `None` if libclang is missing.
 fn bindgen(header: &Path, args: &[&str]) -> Option<Output> {
     let output = Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("bindgen").arg(header).args(args).output().unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);
     if messages.contains("libclang, which reads the header, was not found") {
-        // Fails in CI, where libclang is installed.
+        // Fails in CI, because libclang is installed there.
         assert!(std::env::var_os("CI").is_none(), "{messages}");
         eprintln!("skipped: {messages}");
         return None;

@@ -1,4 +1,5 @@
-//! Tests `alcedo check-abi` with builds of one plugin: a compatible build, breaking builds, a build of another ABI, and unreadable files.
+//! Tests `alcedo check-abi` with builds of one plugin: a compatible build, breaking builds, a build with a different ABI, and unreadable
+//! files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::support::Scratch;
 
-/// Size of the seal at the end of a file, which detects each change.
+/// Size of the seal at the end of a file. The seal detects each change of the file.
 const SEAL: usize = 24;
 
 fn check_abi(old: &Path, new: &Path, more: &[&str]) -> Output {
@@ -34,7 +35,7 @@ fn built(scratch: &Scratch, plugin: &str, copy: &str) -> PathBuf {
     copy
 }
 
-/// Writes a copy of a library, without a seal, whose manifest has another ABI number.
+/// Writes a copy of a library whose manifest has a different ABI number. The copy has no seal.
 fn with_other_abi(library: &Path) -> PathBuf {
     let mut bytes = fs::read(library).unwrap();
     bytes.truncate(bytes.len() - SEAL);

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use crate::support::compiled_plugins;
 
-/// Number of objects: few for short tests, but many more than the three objects that are changed by hand.
+/// Number of objects. It is small, so that tests are short, but much larger than the number of objects that are changed by hand (three).
 const OBJECTS: u64 = 40;
 
 fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("cargo's folder for tests is in its target folder").into()
 }
 
-/// Runs the demo with further arguments and returns its lines, each of which must be one JSON object.
+/// Runs the demo with further arguments. Returns its lines. Each line must be one JSON object.
 fn demo(more: &[&str]) -> (Output, Vec<Value>) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.args(["demo", "--json", "--objects", &OBJECTS.to_string()]).args(more).env("CARGO_TARGET_DIR", target());

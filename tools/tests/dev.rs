@@ -1,4 +1,4 @@
-//! Tests `alcedo dev` as a program on a pipe, with a plugin whose sources are edited at the same time.
+//! Tests `alcedo dev` as a program on a pipe. The sources of a plugin are edited during the session.
 
 use std::process::Command;
 
@@ -31,7 +31,7 @@ fn a_session_from_the_first_build_to_the_end() {
     assert!(live.contains("live after ") && live.ends_with(" · 41 objects kept"), "{live}");
     dev.wait_for("default 180 → 240: 20 followed");
 
-    // A compile error is shown once, and the old code continues.
+    // A compile error is printed once, and the old code continues.
     scratch.edit("default = 240.0", "default = \"fast\"");
     dev.wait_for("error");
     dev.wait_for("the old code keeps running");
@@ -74,7 +74,7 @@ fn a_session_from_the_first_build_to_the_end() {
 #[test]
 fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     let scratch = Scratch::new();
-    // Writes glue for a host into the folder of a plugin.
+    // Writes glue for a host to the folder of a plugin.
     let for_host = scratch.other("glue-derived").join("src/for_host.rs");
     let library = scratch.build("glue-base");
     let mut glue = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
@@ -89,7 +89,7 @@ fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     assert!(!begun.contains("INFO"), "{begun}");
     scratch.edit_in("glue-base", "blueprint_read, default = 100.0", "blueprint_read, default = 120.0");
     assert!(dev.wait_for("generation 1 → 2").starts_with("glue_base, glue_derived  generation"));
-    // Prints a reason only for modules whose own library has not changed.
+    // A reason is printed only for a module whose own library has not changed.
     assert_eq!(dev.wait_for(": it ").trim(), "glue_derived: it uses glue_base");
     scratch.edit("default = 180.0", "default = 240.0");
     assert!(dev.wait_for("generation 2 → 3").starts_with("magic_cube  generation"));

@@ -1,4 +1,4 @@
-//! Tests `alcedo doctor` on small workspaces. It must report each problem with its fix, and no other problems.
+//! Tests `alcedo doctor` on small workspaces. It must report each problem with its fix. It must report no further problems.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Profile required by hosts.
+/// Profile that hosts require.
 const PROFILE: &str = r#"
 [profile.dev.package]
 abi_stable = { opt-level = 2 }
@@ -24,7 +24,8 @@ sha2 = { opt-level = 3 }
 xxhash-rust = { opt-level = 3 }
 "#;
 
-/// Creates a workspace with these packages, which are pairs of a name and additional manifest content. The packages need not build.
+/// Creates a workspace with these packages. Each package is a pair of its name and additional manifest content. The packages need not
+/// build.
 fn workspace(root: &str, packages: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let members: Vec<_> = packages.iter().map(|(name, _)| format!("{name:?}")).collect();
@@ -57,7 +58,7 @@ fn doctor(dir: &Path) -> Command {
     command
 }
 
-/// Returns the findings of this state with their fixes, and the failure of the command.
+/// Returns the findings of the state `state` with their fixes. The flag is true if the command failed.
 fn lines_of_state(mut command: Command, state: &str) -> (String, bool) {
     let output = command.output().unwrap();
     let lines: Vec<Value> = String::from_utf8_lossy(&output.stdout)
@@ -222,7 +223,7 @@ fn a_plugin_without_a_cdylib_is_reported_unlike_a_glue_crate() {
                 crate-type = ["cdylib"]
         "#]],
     );
-    // An rlib that other crates link is also not a plugin.
+    // An rlib for other crates is not a plugin either.
     let rlib = format!("[lib]\ncrate-type = [\"rlib\"]\n{uses}");
     let dir = workspace("", &[("one", &rlib)]);
     fs::write(dir.path().join("one/src/lib.rs"), "module!(name: \"one\");\n").unwrap();
@@ -287,7 +288,7 @@ fn missing_tools_are_reported_with_install_commands() {
     let (text, failed) = lines_of_state(command, "wrong");
     assert!(text.starts_with("no host can begin here: ") && failed, "{text}");
 
-    // Creates a program that reports the version of an older compiler.
+    // Creates a program that reports an older version of the compiler.
     let old = dir.path().join("old-rustc");
     fs::write(&old, "#!/bin/sh\necho 'rustc 1.60.0 (old)'\n").unwrap();
     fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -302,7 +303,7 @@ fn folders_of_hosts_that_were_killed_are_removed_and_counted() {
     let plugin = plugin("");
     let dir = workspace("", &[("one", &plugin)]);
     let temporary = tempfile::tempdir().unwrap();
-    // State left by a killed host: an unlocked lock file.
+    // A killed host leaves an unlocked lock file behind.
     let stage = temporary.path().join("alcedo-stage-x");
     fs::create_dir(&stage).unwrap();
     fs::set_permissions(&stage, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();

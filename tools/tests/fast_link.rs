@@ -1,4 +1,4 @@
-//! Tests builds of a session without cargo, linked through the command itself.
+//! Tests builds of a session without cargo. The command itself acts as the linker.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn a_fast_link_keeps_own_lines_and_leaves_out_those_of_the_library() {
     let manifest = dir.path().join("Cargo.toml");
     fs::create_dir(dir.path().join("src")).unwrap();
     fs::write(&manifest, MANIFEST).unwrap();
-    // A manifest that is as new as the start of a build may have changed during it.
+    // A manifest that is as new as the start of a build may have changed during the build.
     thread::sleep(Duration::from_millis(30));
     let builder = Builder::new().linker(env!("CARGO_BIN_EXE_alcedo"));
     let build = |answer: u32| -> BuildOutcome {
@@ -71,7 +71,7 @@ fn a_fast_link_keeps_own_lines_and_leaves_out_those_of_the_library() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{length} of {whole} bytes");
         answer += 1;
     }
-    // A build by cargo is unchanged: it has the full debug information.
+    // A build by cargo is not affected. Its library has the full debug information.
     fs::write(dir.path().join("src/lib.rs"), source(1)).unwrap();
     alcedo_build::build(&BuildRequest::new(&manifest).target_dir(dir.path().join("out"))).unwrap();
     assert_eq!(fs::metadata(&library).unwrap().len(), whole);

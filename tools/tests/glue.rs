@@ -1,4 +1,5 @@
-//! Tests `alcedo glue`: the output compiles, and through it a plugin uses the types of another module without handwritten declarations.
+//! Tests `alcedo glue`. The output must compile. Through this output, a plugin uses the types of another module without handwritten
+//! declarations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,12 +22,12 @@ fn written(library: &Path, more: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Path of generated glue in a plugin of the repository.
+/// Returns the path of generated glue in a plugin of the repository.
 fn in_repository(plugin: &str, file: &str) -> PathBuf {
     folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), plugin).join("src").join(file)
 }
 
-/// Checks that no plugin declares types of a host or another module by hand. `UPDATE_EXPECT=1` writes the files.
+/// Checks that plugins contain no handwritten declarations of types of a host or another module. `UPDATE_EXPECT=1` writes the files.
 #[test]
 fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     let engine = engine(&["--only", "Engine"]);
@@ -38,7 +39,7 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     expect_file![in_repository("lamps-plus", "lamps.rs")].assert_eq(&lamps);
 }
 
-/// Checks the glue through which host tests use plugins.
+/// Checks the glue through which tests of hosts use plugins.
 #[test]
 fn the_glue_for_hosts_is_what_the_tool_writes() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/host_glue");
@@ -48,7 +49,7 @@ fn the_glue_for_hosts_is_what_the_tool_writes() {
     }
     let plus = written(&plugin("lamps-plus", &[]), &["--for-host", "--package", "Game=super::lamps"]);
     expect_file![tests.join("lamps_plus.rs")].assert_eq(&plus);
-    // Host glue has Rust types for most kinds, and `Value` for the other kinds.
+    // Glue for a host has Rust types for most kinds, and `Value` for the remaining kinds.
     let values = written(&plugin("values", &[]), &["--for-host"]);
     assert!(values.contains("host_class! {"), "{values}");
 }
@@ -66,7 +67,7 @@ fn an_unchanged_file_remains_and_a_plugin_uses_another_through_it() {
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("the glue is in "), "{output:?}");
     assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), before);
-    // Was compiled with this file.
+    // This plugin was compiled with the file that the test has just compared.
     let plus = plugin("lamps-plus", &[]);
 
     let runtime = Runtime::builder().package("Game").package("Test").build().unwrap();
@@ -129,7 +130,7 @@ fn the_glue_of_new_workspaces_equals_the_output_of_the_tool() {
     expect_file![template].assert_eq(&text);
 }
 
-/// Host of new workspaces, from the template.
+/// Host from the template of new workspaces.
 #[allow(dead_code, unreachable_pub, reason = "a crate of its own, elsewhere")]
 #[path = "../src/new/templates/host/src/lib.rs"]
 mod robots;
@@ -171,7 +172,7 @@ fn the_output_has_docs_and_signatures_of_the_original() {
     .assert_eq(&written(&cube, &["--package", "Engine=engine_glue"]));
 }
 
-/// Covers every kind of member, with a plugin that declares all kinds.
+/// Covers every kind of member. The plugin of this test declares all kinds.
 #[test]
 fn glue_of_every_kind_compiles() {
     let scratch = Scratch::of_test_plugins();
@@ -189,7 +190,7 @@ fn glue_of_every_kind_compiles() {
     scratch.build("lamps");
 }
 
-/// Runs the sample engine, which is a normal host.
+/// Runs the sample engine. It is a usual host.
 fn engine(more: &[&str]) -> Output {
     let host = ["glue", "--host", env!("CARGO_BIN_EXE_alcedo"), "--host-arg", "dev-world"];
     alcedo(&[&host, more].concat())
@@ -215,13 +216,13 @@ fn a_host_reports_its_declarations_with_equal_bytes_each_time() {
     assert!(!none.status.success() && messages.contains("`Motor`") && messages.contains("`Engine`"), "{messages}");
 }
 
-/// Covers programs that are not hosts, or do not respond.
+/// Covers programs that are not hosts, and programs that do not respond.
 #[test]
 fn a_host_without_an_answer_is_an_error_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let check = |script: &str, expected: &[&str]| {
         let host = folder.path().join("host");
-        // Creates a new file each time, since the previous program may still be running.
+        // Creates a new file each time, because the previous program may still be running.
         let _ = fs::remove_file(&host);
         fs::write(&host, format!("#!/bin/sh\n{script}\n")).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

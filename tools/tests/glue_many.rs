@@ -1,5 +1,5 @@
 //! Tests glue for a host with thirty native classes of ten properties and ten functions. Two plugins use the host and each other only
-//! through glue. All sources are generated, built, run and reloaded, and regenerated glue has equal bytes.
+//! through glue. All sources are generated, built, run and reloaded. Glue that is generated again has equal bytes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::Scratch;
 const CLASSES: usize = 30;
 const MEMBERS: usize = 10;
 
-/// Returns the type of a member. References are to objects of the next class.
+/// Returns the type of a member. A reference refers to objects of the next class.
 fn ty(class: usize, member: usize) -> NativeType {
     match member % 5 {
         0 => (PropertyKind::F64, ""),
@@ -49,7 +49,7 @@ fn natives() -> Natives {
     natives
 }
 
-/// Implements every function: returns the number of its parameters.
+/// Implements every function. Returns the number of its parameters.
 fn body(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut params = 0_u32;
     while frame.take_value().is_ok() {
@@ -65,7 +65,7 @@ fn builder() -> Builder {
     Runtime::builder().package("Game").natives(natives())
 }
 
-/// First plugin: extends classes of the host, overrides their events and uses every member of one class.
+/// Returns the source of the first plugin. It extends classes of the host, overrides their events and uses every member of one class.
 fn first(tag: u32) -> String {
     let mut text = "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs)]\nmod \
                     host;\nuse host::*;\nmodule! { name: \"lamps\" }\n\n/// What hears of it.\n#[uinterface(package = \
@@ -108,8 +108,8 @@ fn first(tag: u32) -> String {
     text
 }
 
-/// Second plugin: extends a class of the first plugin, overrides events of that class and of the host, binds the first plugin's delegate
-/// and implements its interface.
+/// Returns the source of the second plugin. It extends a class of the first plugin, overrides events of that class and of the host, binds
+/// the delegate of the first plugin and implements its interface.
 fn second(tag: u32) -> String {
     format!(
         "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs, dead_code)]\nmod \
@@ -126,7 +126,7 @@ fn second(tag: u32) -> String {
     )
 }
 
-/// Workspace of the two plugins, which replace two example plugins.
+/// Workspace of the two plugins. They replace two example plugins.
 struct Two(Scratch);
 
 impl Two {
@@ -134,7 +134,7 @@ impl Two {
         self.0.other(plugin).join("src").join(file)
     }
 
-    /// Builds the library and copies it under the name of this build.
+    /// Builds the library. Copies it to a file with the name of this build.
     fn built(&self, plugin: &str, tag: u32) -> PathBuf {
         let kept = self.0.other(plugin).join(format!("build-{tag}.so"));
         fs::copy(self.0.build(plugin), &kept).unwrap();
@@ -166,7 +166,7 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
         fs::remove_dir_all(two.0.other(plugin).join("src")).unwrap();
         fs::create_dir(two.0.other(plugin).join("src")).unwrap();
         fs::write(two.source(plugin, "host.rs"), &host_glue).unwrap();
-        // Writes an empty library, since cargo needs the sources of all packages of the workspace.
+        // The library is initially empty, because cargo needs the sources of all packages of the workspace.
         fs::write(two.source(plugin, "lib.rs"), "").unwrap();
     }
     let (mut lamps, mut plus) = (Vec::new(), Vec::new());

@@ -1,5 +1,5 @@
-//! Tests crash reports about unmapped images. A real plugin stores an address in a C library and is unmapped, and then the library uses the
-//! address. The report names the plugin only if the plugin is certainly the cause, and never names another module.
+//! Tests crash reports about unmapped images. A real plugin stores an address in a C library. After the plugin is unmapped, the library
+//! uses this address. The report names the plugin only if the plugin is certainly the cause. It never names another module.
 #![expect(unsafe_code, reason = "the host is a part of this test, and has to crash")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::support::Scratch;
 use alcedo_runtime::{Runtime, crash_guard};
 
-/// Resident library that stores addresses of the plugin inverted, as C libraries with pointer guards do.
+/// Resident library that stores inverted addresses of the plugin, as C libraries with pointer guards do.
 const LIBRARY: &str = r"
 static unsigned long code, data;
 void keep(void (*function)(int), const char *text) { code = ~(unsigned long)function; data = ~(unsigned long)text; }
@@ -20,7 +20,7 @@ int follow(int with) { ((void (*)(int))~code)(with); return with + 1; }
 int look(void) { return *(const volatile char *)~data; }
 ";
 
-/// Plugin that looks up the library's function among the global symbols of the process.
+/// Plugin that finds the function of the library among the global symbols of the process.
 const PLUGIN: &str = r#"
 use std::ffi::{c_char, c_int, c_void};
 use alcedo_plugin_api::prelude::*;
@@ -58,7 +58,7 @@ const RTLD_NOW_GLOBAL: c_int = 0x102;
 /// Flags of an anonymous private mapping at a fixed address.
 const MAP_HERE: c_int = 0x10_0022;
 
-/// Variable that selects the scenario of the host. The other variables contain the paths of the plugin's library and of the C library.
+/// Variable that selects the scenario of the host. The two variables below contain the paths of the plugin's library and of the C library.
 const PART: &str = "ALCEDO_GONE_PART";
 const PLUGIN_AT: &str = "ALCEDO_GONE_PLUGIN";
 const LIBRARY_AT: &str = "ALCEDO_GONE_KEEPER";
@@ -116,7 +116,7 @@ fn a_child_is_a_host() {
             assert_eq!(mapped.addr(), page.addr());
             follow(3);
         }
-        // A plugin image is mapped, and another was mapped before.
+        // The image of a plugin is mapped. The image of an earlier plugin was mapped before.
         "libc" => {
             load(&runtime, &plugin);
             // SAFETY: none. It has to crash.
@@ -164,7 +164,7 @@ fn report(scene: &Scene, part: &str) -> String {
     report[crash..].to_owned()
 }
 
-/// Returns the line below the signal, and the backtrace.
+/// Returns the line after the signal, and the backtrace.
 fn parts(report: &str) -> (&str, Vec<&str>) {
     let mut lines = report.lines().skip(1);
     let first = lines.next().unwrap_or_default();
@@ -189,7 +189,7 @@ fn a_crash_in_unmapped_code_names_it_and_others_name_none() {
     let at = read.lines().find(|line| line.contains("there was magic_cube, generation 1, unmapped "));
     assert!(at.is_some_and(|at| at.trim().starts_with("at 0x")), "{read}");
 
-    // The system chooses the addresses of the images, so the called address may belong to one former image or to several.
+    // The system selects the addresses of the images. The called address may therefore belong to one former image or to several.
     let again = report(&scene, "again");
     let (line, _) = parts(&again);
     assert!(line.starts_with("a call into magic_cube, generation ") && line.contains("unmapped "), "{again}");

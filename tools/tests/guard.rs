@@ -1,12 +1,12 @@
-//! Tests the crash guard with a real plugin that crashes its host in several ways. The report names module and function, and a development
-//! session continues with the last good build.
+//! Tests the crash guard with a real plugin that crashes its host in several ways. The report must name the module and the function. A
+//! development session must continue with the last good build.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use crate::support::{Dev, Scratch};
 
-/// Code for the cube's tick, the expected signal, and a detail of the report.
+/// Crashes: code for the tick of the cube, the expected signal, and a detail of the report.
 const CRASHES: [(&str, &str, &str); 4] = [
     ("std::process::abort();", "SIGABRT", "thread alcedo"),
     // SAFETY: none. Source of plugin code that must crash; this test itself does not run it.
@@ -16,7 +16,7 @@ const CRASHES: [(&str, &str, &str); 4] = [
     ("std::hint::black_box(vec![1_u8; 1 << 50]);", "SIGABRT", "out of memory"),
 ];
 
-/// Infinite recursion that the optimizer cannot turn into a loop.
+/// Infinite recursion that the optimizer cannot convert to a loop.
 const DOWN: &str = "
 #[inline(never)]
 fn down(depth: u64) -> u64 {
@@ -34,7 +34,7 @@ fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     for (code, signal, detail) in CRASHES {
-        // Inserts the code in one line, so that the expected line number is known.
+        // Inserts the code in one line, so that the test can compute the expected line number.
         let healthy_but_unsafe = healthy.replace("#![forbid(unsafe_code)]", "");
         let crashing = format!("{}{DOWN}", healthy_but_unsafe.replace(tick, &format!("{code} {tick}")));
         let line = crashing.lines().position(|line| line.contains(code)).unwrap() + 1;
@@ -59,11 +59,11 @@ fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
             dev.wait_for("  the rest:");
             dev.wait_for("alcedo_runtime::");
         }
-        // A healthy source is built and becomes live again.
+        // A healthy source is built, and its code becomes live again.
         scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + code.len())));
         dev.wait_for("generation 1 → 2");
     }
-    // A plugin that exits the process with success does not end the session.
+    // If a plugin exits the process with success, the session continues.
     scratch.save(&healthy.replace(tick, &format!("std::process::exit(0); {tick}")));
     assert!(dev.wait_for("the host ended:").contains("by itself, with exit code 0"));
     dev.wait_for("generation 1 is live   the last build that did not crash");
@@ -77,7 +77,7 @@ fn a_host_that_exits_by_itself_keeps_its_exit_code() {
     let guard = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("guard").args(args).output().unwrap();
     let ended = guard(&["sh", "-c", "exit 7"]);
     assert_eq!((ended.status.code(), ended.stderr.is_empty()), (Some(7), true));
-    // Signals to the guard are forwarded to the host, whose exit code becomes the exit code of the guard.
+    // The guard forwards signals to the host. The exit code of the host becomes the exit code of the guard.
     for signal in ["TERM", "INT", "QUIT", "USR1"] {
         let host = format!("trap 'exit 5' {signal}; echo ready; while :; do sleep 0.05; done");
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
@@ -89,7 +89,7 @@ fn a_host_that_exits_by_itself_keeps_its_exit_code() {
         );
         assert_eq!(child.wait().unwrap().code(), Some(5), "{signal}");
     }
-    // A crashed program without a message is reported as well.
+    // The guard also reports the crash of a program that prints no message.
     let crashed = guard(&["sh", "-c", "kill -SEGV $$"]);
     let report = String::from_utf8_lossy(&crashed.stderr).into_owned();
     assert_eq!(crashed.status.code(), Some(1), "{report}");

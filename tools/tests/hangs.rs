@@ -1,11 +1,11 @@
-//! Tests plugin code that never returns. `alcedo dev` names the hanging function and still handles keys. After the next save, the objects
-//! continue in their last state.
+//! Tests plugin code that never returns. `alcedo dev` must name the hanging function, and must still handle keys. After the next save, the
+//! objects must continue in their last state.
 
 use crate::support::{Dev, Scratch};
 
 const LOOP: &str = "loop { std::thread::sleep(std::time::Duration::from_millis(5)); }";
 
-/// Returns the source of the cube with an endless loop after the line `behind`.
+/// Returns the source of the cube with an endless loop inserted after the line `behind`.
 fn endless(source: &str, behind: &str) -> String {
     assert_eq!(source.matches(behind).count(), 1, "{behind}");
     source.replace(behind, &format!("{behind}\n        if std::hint::black_box(true) {{ {LOOP} }}"))
@@ -20,20 +20,20 @@ fn expect_hang(dev: &mut Dev, thread: &str, function: &str) {
     assert!(seconds >= 1.0, "{hang}");
 }
 
-/// Requests the status, which must be answered during the hang.
+/// Requests the status. The session must respond during the hang.
 fn expect_status(dev: &mut Dev) {
     dev.send("s");
     assert!(dev.wait_for("HANGS").contains("generation"), "the status says so");
 }
 
-/// Checks that the world of the former process was restored.
+/// Checks that the world of the killed process was restored.
 fn expect_restored(dev: &mut Dev) {
     dev.wait_for("generation 1 is live   the last build that did not crash or hang");
     let back = dev.wait_for("the world is back as it was");
     assert!(back.contains("41 objects"), "{back}");
 }
 
-/// Checks the property value that identifies the restored world.
+/// Checks the property whose value identifies the restored world.
 fn expect_value(dev: &mut Dev) {
     dev.send(": get MagicCube_3 rotation_speed");
     while dev.wait_for("77") != "77" {}
@@ -49,7 +49,7 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     dev.send(": set MagicCube_3 rotation_speed 77");
     while dev.wait_for("77") != "77" {}
 
-    // Each function blocks the game thread. The first build becomes live before it hangs; the other builds never become live.
+    // Each of these functions blocks the game thread. The first build becomes live before it hangs. The remaining builds never become live.
     let blocking_code = [
         ("fn receive_tick(&mut self, this: This<Self>, delta: f32) {", "Game.MagicCube:receive_tick"),
         ("fn new(_this: This<Self>) -> Self {", "red constructor of Game.MagicCube"),
@@ -66,7 +66,7 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
         expect_value(&mut dev);
     }
 
-    // The key restarts the world as a save does. The last build is known to hang, so the build before it is used.
+    // Like a save, the key restarts the world. The last build is known to hang, so the session uses the build before it.
     scratch.save(&endless(&healthy, blocking_code[0].0));
     expect_hang(&mut dev, "game thread", blocking_code[0].1);
     dev.send("k");
@@ -74,7 +74,7 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     expect_restored(&mut dev);
     expect_value(&mut dev);
 
-    // Destructors of these plugin parts never return, which blocks only the finalizer thread.
+    // Destructors of these plugin parts never return. They block only the finalizer thread.
     scratch.save(&endless(&healthy, "fn drop(&mut self) {"));
     dev.wait_for("generation 1 → 2");
     scratch.save(&other("190.5"));
@@ -85,14 +85,14 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     scratch.save(&other("191.5"));
     dev.wait_for("generation 3 → 4");
     expect_value(&mut dev);
-    // A manual restart does not mark the build as faulty, so the current build is used again.
+    // A manual restart does not mark the build as faulty, so the session uses the current build again.
     dev.send("k");
     dev.wait_for("the world's process was ended");
     expect_restored(&mut dev);
     expect_value(&mut dev);
     dev.send(": get Default__MagicCube rotation_speed");
     dev.wait_for("191.5");
-    // No hanging call returned, since each process was killed.
+    // No hanging call returned, because each process was killed.
     let output = dev.all_since("\0");
     assert!(!output.contains("the hanging call has returned"), "{output}");
     dev.send("q");

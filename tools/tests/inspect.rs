@@ -1,4 +1,4 @@
-//! Tests `alcedo inspect`: it describes a library as text and JSON, or prints the reason if a file is not an Alcedo library.
+//! Tests `alcedo inspect`. It describes a library as text and as JSON. For a file that is not an Alcedo library, it prints the reason.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Tests `alcedo new`: new projects build and pass their own tests, and a rejected request creates no files.
+//! Tests `alcedo new`. New projects must build and pass their own tests. A rejected request must create no files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use crate::support::{Dev, target};
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
-/// Folder for a new workspace or plugin. Removed together with its build output in the shared target folder.
+/// Folder for a new workspace or plugin. Dropping this value removes the folder, and its build output in the shared target folder.
 struct Folder {
     dir: TempDir,
-    /// Folders of manifests, with the packages built for them.
+    /// Folders of manifests, each with the packages that were built for it.
     built: Vec<(PathBuf, Vec<&'static str>)>,
-    /// Serializes the tests: removing build output would affect another test whose packages have the same names.
+    /// Lock that serializes the tests. Removal of build output would affect a second test whose packages have equal names.
     turn: Option<MutexGuard<'static, ()>>,
 }
 
@@ -25,7 +25,7 @@ impl Folder {
         Self::of(tempfile::tempdir().unwrap())
     }
 
-    /// Creates a folder inside the workspace of Alcedo, as the commands of the README do.
+    /// Creates a folder inside the workspace of Alcedo. The commands of the README also create projects there.
     fn inside_the_workspace() -> Self {
         Self::of(tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap())
     }
@@ -34,7 +34,7 @@ impl Folder {
         Self { dir, built: Vec::new(), turn: None }
     }
 
-    /// Runs `alcedo new` in a subfolder and returns its output.
+    /// Runs `alcedo new` in a subfolder. Returns its output.
     fn new_in(&self, dir: &str, args: &[&str]) -> Result<String, String> {
         let output = self.alcedo(dir, args, &[]);
         let (out, err) = (text(&output.stdout), text(&output.stderr));
@@ -50,13 +50,13 @@ impl Folder {
         command.arg("new").args(args).current_dir(self.dir.path().join(dir)).output().unwrap()
     }
 
-    /// Replaces parts that differ from run to run.
+    /// Replaces the parts of the output that differ between runs.
     fn without_paths(&self, text: &str) -> String {
         let here = self.dir.path().canonicalize().unwrap();
         text.trim_end().replace(&here.display().to_string(), "HERE")
     }
 
-    /// Runs `cargo test` in the folder and returns the number of passed tests.
+    /// Runs `cargo test` in the folder. Returns the number of passed tests.
     fn cargo_test(&mut self, dir: &str, packages: &[&'static str]) -> usize {
         self.lock_packages(dir, packages);
         let output = self.cargo(dir).args(["test", "--offline", "--workspace"]).output().unwrap();
@@ -66,7 +66,7 @@ impl Folder {
         out.lines().filter(|line| line.starts_with("test ") && line.ends_with(" ... ok")).count()
     }
 
-    /// Acquires the lock for the tests that build packages, and records these packages for removal.
+    /// Acquires the lock for tests that build packages. Records these packages, so that their output is removed.
     fn lock_packages(&mut self, dir: &str, packages: &[&'static str]) {
         self.turn.get_or_insert_with(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         self.built.push((self.dir.path().join(dir), packages.to_vec()));
@@ -78,7 +78,7 @@ impl Folder {
         cargo
     }
 
-    /// Sorted content of the folder.
+    /// Returns the sorted content of the folder.
     fn listed(&self) -> Vec<String> {
         let mut names: Vec<_> = fs::read_dir(self.dir.path())
             .unwrap()
@@ -116,13 +116,13 @@ fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
         made HERE/our-game
           cd our-game && alcedo dev"#]]
     .assert_eq(&folder.new_in("", &["workspace", "our-game"]).unwrap());
-    // The command works in any folder of the workspace.
+    // The command works in every folder of the workspace.
     expect![[r#"
         made HERE/our-game/plugins/second_one, a plugin for our-game-host: it extends Robot
           cargo test -p second_one, or start `alcedo dev` again and save in it"#]]
     .assert_eq(&folder.new_in("our-game/host/src", &["plugin", "second_one"]).unwrap());
     let packages = ["our-game-glue", "our-game-host", "our-game-patrol", "second_one"];
-    // The host has one test, its first plugin three tests, and the second plugin one test.
+    // The host has one test, its first plugin has three tests, and the second plugin has one test.
     assert_eq!(folder.cargo_test("our-game", &packages), 5);
     assert_eq!(folder.listed(), ["our-game"]);
     let written = fs::read_dir(folder.dir.path().join("our-game")).unwrap().count();
@@ -154,7 +154,7 @@ fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
 #[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_standalone_plugin_passes_its_tests_in_the_sample_engine() {
     let mut folder = Folder::new();
-    // An enclosing unrelated workspace has no effect.
+    // An unrelated enclosing workspace has no effect.
     fs::write(folder.dir.path().join("Cargo.toml"), "[workspace]\n").unwrap();
     folder.new_in("", &["plugin", "alone"]).unwrap();
     assert_eq!(folder.cargo_test("alone", &["alone", "engine-glue"]), 2);
@@ -170,7 +170,7 @@ fn a_new_host_passes_its_own_tests_and_loads_a_first_plugin() {
     assert_eq!(folder.cargo_test("server", &["server-glue", "server-host", "first"]), 2);
     let built = folder.cargo("server").args(["build", "--offline", "--quiet", "--package", "first"]).status().unwrap();
     assert!(built.success());
-    // Library paths may be relative to the working directory.
+    // Paths of libraries may be relative to the working directory.
     let library = target().join("debug/libfirst.so");
     fs::copy(&library, folder.dir.path().join("server/first.so")).unwrap();
     let mut host = Dev::run({
@@ -231,7 +231,7 @@ fn rejected_requests_leave_no_files() {
     assert_eq!(fs::read_to_string(folder.dir.path().join("there")).unwrap(), "mine");
 }
 
-/// Adds a plugin for a host without robots, in a workspace without shared keys.
+/// Adds a plugin to a workspace without shared keys. Its host has no robots.
 #[test]
 fn a_plugin_is_written_for_the_host_that_is_there() {
     let folder = Folder::new();
@@ -256,7 +256,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    // Without a file below `plugins`, cargo rejects the member `plugins/*`. `alcedo new host` also writes such a file.
+    // If `plugins` contains no file, cargo rejects the member `plugins/*`. `alcedo new host` also writes such a file.
     fs::create_dir_all(folder.dir.path().join("w/plugins")).unwrap();
     fs::write(folder.dir.path().join("w/plugins/README.md"), "").unwrap();
     expect![[r#"
@@ -280,7 +280,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
     assert!(path("alcedo-plugin-api").starts_with("../../../"), "{manifest}");
     assert_eq!(manifest["package"]["edition"].as_str(), Some("2024"));
 
-    // Uses the only host and its glue without metadata.
+    // Without metadata, the command uses the only host and its glue.
     let write = |path: &str, text: &str| fs::write(folder.dir.path().join("w").join(path), text).unwrap();
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     let package = |name: &str, uses: &str, dir: &str| {
@@ -347,7 +347,7 @@ fn a_workspace_without_a_needed_line_names_it_for_a_new_plugin() {
 fn a_named_checkout_is_used() {
     let folder = Folder::new();
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-    // The folder has a name that must be escaped in a manifest.
+    // The name of the folder must be escaped in a manifest.
     let link = folder.dir.path().join("a \"checkout\"");
     fs::create_dir(&link).unwrap();
     for dir in ["example-plugins", "plugin-api", "runtime", "tools"] {

@@ -1,4 +1,5 @@
-//! Tests `alcedo dev` with the author's own host: a package next to the plugin, which supports development by a single line.
+//! Tests `alcedo dev` with the author's own host. This host is a package next to the plugin. A single line in its source enables
+//! development support.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,8 +12,8 @@ use crate::support::{Dev, alone, target};
 use expect_test::expect_file;
 use tempfile::TempDir;
 
-/// Files of the workspace, of the host and of the plugin. `REPOSITORY` is the folder of Alcedo; `PROFILE` is its debug profile, which
-/// compiles the runtime faster than the profile of a new workspace.
+/// Files of the workspace, of the host and of the plugin. `REPOSITORY` is the folder of Alcedo. `PROFILE` is its debug profile. This
+/// profile compiles the runtime faster than the profile of a new workspace.
 const FILES: [(&str, &str); 5] = [
     (
         "Cargo.toml",
@@ -160,14 +161,14 @@ impl Own {
         self.dir.path().join("gadgets/Cargo.toml")
     }
 
-    /// Saves the plugin with another statement instead of the turn of its wheel.
+    /// Saves the plugin with the statement `turn` instead of the turn of its wheel.
     fn save(&self, turn: &str) {
         let (_, source) = FILES[4];
         assert_eq!(source.matches(TURN).count(), 1);
         fs::write(self.source(), source.replace(TURN, turn)).unwrap();
     }
 
-    /// Saves the host with the first `from` replaced by `to`.
+    /// Saves the host after the first `from` is replaced by `to`.
     fn save_host(&self, from: &str, to: &str) {
         let path = self.dir.path().join("rig/src/main.rs");
         let source = fs::read_to_string(&path).unwrap();
@@ -210,7 +211,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.send(": objects Game.Wheel");
     let wheel = dev.wait_for("Game.Wheel   #");
     let wheel = wheel.split_whitespace().next().unwrap();
-    // From here on, the wheel does not turn, so its value identifies the saved state.
+    // After this save, the wheel does not turn, so its value identifies the saved state.
     let expect_unchanged = |dev: &mut Dev| {
         dev.send(&format!(": get {wheel} turned"));
         while dev.wait_for("1000000") != "1000000" {}
@@ -239,7 +240,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.wait_for("generation 1 → 2");
     expect_unchanged(&mut dev);
 
-    // A restart by hand saves the world first.
+    // A manual restart first saves the world.
     let turned = |dev: &mut Dev, value: &str| {
         dev.send(&format!(": set {wheel} turned {value}"));
         while dev.wait_for(value) != value {}
@@ -270,10 +271,10 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.send("q");
     dev.expect_success();
 
-    // Without a path `repl` runs the host of the manifest in the working directory.
+    // Without a path, `repl` runs the host that the manifest in the working directory specifies.
     assert!(own.repl(&[], ":help\n").contains("good morning"));
 
-    // Without the metadata the host is the sample engine, which lacks the class.
+    // Without the metadata, the host is the sample engine. This host does not have the class.
     let manifest = fs::read_to_string(own.manifest()).unwrap();
     fs::write(own.manifest(), manifest.replace("host = \"../rig\"", "")).unwrap();
     let mut dev = own.dev(&[]);
@@ -282,13 +283,13 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.send("q");
     dev.expect_success();
 
-    // A program that always ends is not restarted again and again.
+    // A program that always ends is not restarted repeatedly.
     let mut dev = own.dev(&["--host", "/bin/false"]);
     dev.wait_for("the host ended: by itself, with exit code 1");
     dev.wait_for("needs the line `.development()`");
     assert_eq!(dev.child.wait().unwrap().code(), Some(1));
 
-    // Selects the host by its package name in the workspace of the plugin.
+    // Selects the host by the name of its package in the workspace of the plugin.
     let mut dev = own.dev(&["--host", "rig", "--restart-host"]);
     dev.wait_for("generation 1 is live");
     own.save_host("good morning", "good evening");
@@ -299,7 +300,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.wait_for("good night");
     dev.expect_success();
 
-    // `repl` prints the output of the host until its end.
+    // `repl` prints the output of the host, including the output at its end.
     let printed = own.repl(&["gadgets", "--host", "rig"], ":objects Wheel\n");
     let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text} is missing: {printed}"));
     assert!(at("good evening") < at("Game.Wheel   #") && at("Game.Wheel   #") < at("good night"), "{printed}");

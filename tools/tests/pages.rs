@@ -1,5 +1,5 @@
-//! Checks pages for newcomers: runs each command as written, and checks that each Rust fence is compiled. Commands that this file does not
-//! list are errors. `pages/tutorial.rs` runs the tutorial of the book.
+//! Checks pages for newcomers. Runs each command as written, and checks that the code of each Rust fence is compiled. A command that this
+//! file does not list is an error. `pages/tutorial.rs` runs the tutorial of the book.
 
 mod tutorial;
 
@@ -22,19 +22,19 @@ const PAGES: [&str; 4] = [
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Run {
-    /// Runs in this folder of the copied checkout. The second string contains the arguments that replace words in capital letters.
+    /// Runs in this folder of the copied checkout. The second string contains the arguments that replace the words in capital letters.
     In(&'static str, &'static str),
-    /// Is not run here: a job of `.ci/run` with this line runs it.
+    /// Does not run here. A job of `.ci/run` with this line runs the command.
     Job(&'static str),
-    /// Runs in this folder until the program prints the second string, and is then killed.
+    /// Runs in this folder. After the program prints the second string, it is killed.
     Until(&'static str, &'static str),
-    /// Is only a mention of a command, and is not run.
+    /// Only mentions a command. Nothing runs.
     Named,
 }
 
 use Run::{In, Job, Named, Until};
 
-/// All commands, in the order in which they run. Complete commands are listed as written in the page.
+/// All commands, in the order in which they run. The list contains each complete command as the page contains it.
 const COMMANDS: &[(&str, Run)] = &[
     ("git clone … alcedo && cd alcedo", Job(".ci/first-ten-minutes")),
     ("cargo run --bin alcedo -- demo", Job("cargo run -q --bin alcedo -- demo")),
@@ -82,13 +82,13 @@ fn page(path: &str) -> String {
     fs::read_to_string(repository().join(path)).unwrap().replace("{{name}}", "my-game")
 }
 
-/// Fences of a page: info string and text.
+/// Returns the fences of a page as pairs of info string and text.
 fn fences(page: &str) -> Vec<(&str, &str)> {
     let whole = page.split("\n```").skip(1).step_by(2);
     whole.filter_map(|fence| fence.split_once('\n')).collect()
 }
 
-/// Commands of a page: from console fences, and from inline code.
+/// Returns the commands of a page. They are in console fences and in inline code.
 fn commands(page: &str) -> Vec<String> {
     let consoles = fences(page).into_iter().filter(|(sort, _)| *sort == "console").flat_map(|(_, text)| text.lines());
     let typed = consoles.filter_map(|line| line.strip_prefix("$ "));
@@ -115,7 +115,7 @@ fn each_command_of_a_page_is_run_by_a_test_or_job() {
     }
 }
 
-/// Checks that the pages of the examples are short, and name the test of each.
+/// Checks that each page of an example is short, and names the test of the example.
 #[test]
 fn each_example_has_a_short_page_that_names_its_test() {
     let root = repository();
@@ -140,7 +140,8 @@ fn each_example_has_a_short_page_that_names_its_test() {
     assert!(names.len() > 8, "{names:?}");
 }
 
-/// Folders of compiled sources from which pages take their fences. `new::` compiles the templates, `tutorial` the edits of the tutorial.
+/// Folders of compiled sources that contain the code of the fences. `new::` compiles the templates, and `tutorial` compiles the edits of
+/// the tutorial.
 const COMPILED: [&str; 7] = [
     "example-plugins",
     "plugin-api/tests/accepted",
@@ -151,7 +152,7 @@ const COMPILED: [&str; 7] = [
     "tools/tests/pages",
 ];
 
-/// Placeholders of the templates, with their values in the workspace of the tutorial.
+/// Placeholders of the templates, each with its value in the workspace of the tutorial.
 const WORDS: [(&str, &str); 4] = [
     ("{{camel}}", "MyGamePatrol"),
     ("{{glue}}", "my_game_glue"),
@@ -159,10 +160,10 @@ const WORDS: [(&str, &str); 4] = [
     ("{{module}}", "my_game_patrol"),
 ];
 
-/// Pages whose fences are compiled elsewhere, as doc tests.
+/// Pages whose fences are compiled as doc tests.
 const WHOLE: [&str; 1] = ["runtime/docs/load-contexts.md"];
 
-/// Fences without a compiled source: page, first line, and reason.
+/// Fences without a compiled source. Each entry has the page, the first line, and the reason.
 const EXCUSED: [(&str, &str, &str); 2] = [
     (
         "tools/docs/glue.md",
@@ -185,15 +186,15 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Normalizes code: removes comments, collapses whitespace, and replaces `alcedo_runtime` with `alcedo`, the name of the crate in the
-/// manifests of hosts.
+/// Normalizes code: removes comments, collapses whitespace, and replaces `alcedo_runtime` by `alcedo`. Manifests of hosts use the name
+/// `alcedo`.
 fn bare(code: &str) -> String {
     let lines = code.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line });
     let code: Vec<_> = lines.map(|line| line.split_once(" //").map_or(line, |(code, _)| code)).collect();
     code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace("alcedo_runtime", "alcedo")
 }
 
-/// Splits a fence into parts at blank lines, ellipses and lines with a closing brace. A source must contain the parts in this order.
+/// Splits a fence at blank lines, ellipses and lines with a closing brace. A source must contain the resulting parts in this order.
 fn parts(fence: &str) -> Vec<String> {
     let lines = fence.lines().flat_map(|line| match line.trim() {
         "" | "}" => vec!["…"],
@@ -241,14 +242,14 @@ fn each_fence_of_rust_is_compiled_or_excused() {
     assert!(found > 30, "{found} fences");
 }
 
-/// Reference pages that name commands. Those of the book are added.
+/// Reference pages that name commands. The pages of the book are added at run time.
 const REFERENCE: [&str; 4] =
     ["tools/docs/glue.md", "runtime/docs/script.md", "runtime/docs/dll-bind.md", "plugin-api/docs/mistakes.md"];
 
-/// Sources of the book.
+/// Folder with the sources of the book.
 const BOOK: &str = "runtime/book/src";
 
-/// Checks the commands and options in pages against the help of each command.
+/// Compares the commands and options in pages with the help of each command.
 #[test]
 fn each_command_that_a_page_names_is_there() {
     let book = files(&repository().join(BOOK), "md");
@@ -266,7 +267,7 @@ fn each_command_that_a_page_names_is_there() {
         let help = Command::new(env!("CARGO_BIN_EXE_alcedo")).args([verb, "--help"]).output().unwrap();
         assert!(help.status.success(), "{verb}: {}", String::from_utf8_lossy(&help.stderr));
         let help = String::from_utf8(help.stdout).unwrap();
-        // A build without the feature of a command lists no options.
+        // A build without the feature of a command lists no options for this command.
         if help.contains("This build of `alcedo` lacks it") {
             continue;
         }
@@ -277,7 +278,7 @@ fn each_command_that_a_page_names_is_there() {
     }
 }
 
-/// Targets of the links of a page to files, outside of fences and inline code.
+/// Returns the files to which the links of a page refer. Skips fences and inline code.
 fn links(page: &str) -> Vec<String> {
     let prose: String = page.split("\n```").step_by(2).collect();
     let prose: String = prose.split('`').step_by(2).collect();
@@ -285,7 +286,7 @@ fn links(page: &str) -> Vec<String> {
     targets.filter(|target| !target.contains("://")).collect()
 }
 
-/// Anchors of the headings of a page.
+/// Returns the anchors of the headings of a page.
 fn anchors(page: &str) -> BTreeSet<String> {
     let prose: String = page.split("\n```").step_by(2).collect();
     let headings = prose.lines().filter_map(|line| line.strip_prefix('#'));
@@ -294,7 +295,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     headings.map(|heading| heading.chars().filter(is_kept).collect()).collect()
 }
 
-/// Text of a page; for a chapter that is an include, the text of the included page.
+/// Returns the text of a page. If a chapter only includes a page, returns the text of the included page.
 fn text(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     match text.strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}\n")) {
@@ -303,7 +304,7 @@ fn text(path: &Path) -> String {
     }
 }
 
-/// Checks that links of the book stay in the book, since its website has no other files.
+/// Checks that each link of the book refers to a page of the book, because its website has no further files.
 #[test]
 fn each_relative_link_of_a_page_resolves() {
     let root = repository();
@@ -348,8 +349,8 @@ fn each_page_below_docs_is_a_chapter_of_the_book() {
     }
 }
 
-/// Folder that replaces a checkout. It contains copies of the files that commands use, and a PATH folder with `alcedo` and a `cargo` that
-/// runs `alcedo`.
+/// Folder that replaces a checkout. It contains copies of the files that the commands use. Its PATH folder contains `alcedo`, and a `cargo`
+/// that runs `alcedo`.
 struct Checkout {
     scratch: Scratch,
     path: String,
@@ -377,12 +378,12 @@ impl Checkout {
     fn shell(&self, dir: &str, line: &str) -> Command {
         let mut command = self.scratch.command("sh");
         command.args(["-c", line]).current_dir(self.scratch.root().join(dir)).env("PATH", &self.path);
-        // Programs and libraries are placed in the default target folder. All tests share the folder of intermediate output.
+        // The default target folder contains the programs and libraries. All tests share the folder for intermediate output.
         command.env_remove("CARGO_TARGET_DIR").env("CARGO_BUILD_BUILD_DIR", target()).env("CARGO_NET_OFFLINE", "true");
         command
     }
 
-    /// Runs a line until it prints `text`, and ends all its processes.
+    /// Runs a line. After it prints `text`, ends all its processes.
     fn run_until(&self, dir: &str, line: &str, text: &str) {
         let mut command = self.shell(dir, line);
         command.process_group(0);
@@ -392,7 +393,7 @@ impl Checkout {
         assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
     }
 
-    /// Runs a line to its end. Ends a session by `q` after its first generation is live.
+    /// Runs a line to its end. If the line starts a session, ends the session with `q` after the first generation is live.
     fn run(&self, dir: &str, line: &str) {
         if line.contains("alcedo dev") || line.contains("alcedo -- dev") {
             let mut dev = Dev::run(self.shell(dir, line));

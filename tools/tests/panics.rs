@@ -1,5 +1,5 @@
-//! Tests panics in a real plugin under `alcedo dev`. The backtrace contains names and lines for any generation, with the author's frames
-//! first, and no image stays mapped for it.
+//! Tests panics in a real plugin under `alcedo dev`. For any generation, the backtrace must contain names and lines. The frames of the
+//! author's code must be first. No image may stay mapped for the backtrace.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,17 +21,17 @@ fn second_down(depth: u32) -> u32 {
     depth
 }
 ";
-/// The panic in [`DOWN`], which tests search for its line number.
+/// The panic in [`DOWN`]. Tests use this text to find its line number.
 const BOTTOM: &str = "panic!(\"at the bottom\")";
 const CALL: &str = "second_down(std::hint::black_box(depth))";
 
-/// Returns the source of the cube, with `line` added after `behind`.
+/// Returns the source of the cube with `line` inserted after `behind`.
 fn panicking(source: &str, behind: &str, line: &str) -> String {
     assert_eq!(source.matches(behind).count(), 1, "{behind}");
     format!("{}{DOWN}", source.replace(behind, &format!("{behind}\n        {line}")))
 }
 
-/// Waits for the report of the panic at `BOTTOM`, requests the backtrace, checks the author's frames, and returns the whole backtrace.
+/// Waits for the report of the panic at `BOTTOM`. Requests the backtrace, and checks the author's frames. Returns the complete backtrace.
 fn expect_backtrace(dev: &mut Dev, source: &str, generation: u64, functions: &[&str]) -> String {
     let line = |text: &str| source.lines().position(|line| line.contains(text)).unwrap() + 1;
     let report = dev.wait_for("panicked at magic-cube/src/lib.rs");
@@ -88,12 +88,12 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
     assert_eq!(of_second.len(), 1, "{of_second:?}");
     dev.send(": call MagicCube_3 say_hello");
     expect_backtrace(&mut dev, &second, 2, &[implementation]);
-    // The backtrace omits the frames of the recorder and contains the host's frames down to the plugin.
+    // The backtrace omits the frames of the recorder. It contains the frames of the host that called the plugin.
     dev.wait_for("alcedo_runtime::bridge::calls::");
     let report = dev.all_since(", thread ");
     assert!(!report.contains("alcedo_sys::panics") && !report.contains("panic_guard::hook"), "{report}");
 
-    // Reloads code with other line numbers, and waits until the image that panicked is unmapped.
+    // Reloads code with different line numbers. Then waits for the unmapping of the image that panicked.
     let third = panicking(&format!("\n\n\n{healthy}"), hello, "first_down(0);");
     scratch.save(&third);
     dev.wait_for("generation 2 → 3");
@@ -106,7 +106,7 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
     dev.send(": call MagicCube_3 say_hello");
     expect_backtrace(&mut dev, &third, 3, &[implementation]);
 
-    // Panics in code that never becomes live. Its image is unmapped after the rollback.
+    // Panics in code that never becomes live. The image of this code is unmapped after the rollback.
     let fourth = panicking(&healthy, "fn new(_this: This<Self>) -> Self {", "first_down(0);");
     let before = mapped(&dev);
     scratch.save(&fourth);
@@ -117,7 +117,7 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
         thread::sleep(Duration::from_millis(20));
     }
 
-    // Panics on a thread of the module, and in code where the author catches the panic.
+    // Panics on a thread of the module, and in code whose panic the author catches.
     let worker = "std::thread::Builder::new().name(\"worker\".into()).spawn(|| first_down(0))";
     let caught = &format!("let _ = {worker}.map(|worker| worker.join());");
     let fifth = panicking(&healthy, hello, caught);

@@ -1,7 +1,7 @@
-//! Saves a plugin in random ways under `alcedo dev`. Checks that each final content becomes live, that no other content becomes live, and
-//! that no code is reported as live too early. This file saves and records; `record.rs` checks the record.
+//! Saves a plugin in random ways under `alcedo dev`. Checks that each final content becomes live, and that all other contents never become
+//! live. Also checks that no code is reported as live too early. This file saves and records. `record.rs` checks the record.
 //!
-//! `ALCEDO_SAVES_SEED=7 cargo test --test commands random_saves::` runs another sequence; a failure prints its seed.
+//! `ALCEDO_SAVES_SEED=7 cargo test --test commands random_saves::` runs another sequence. A failure prints its seed.
 
 mod project;
 mod record;
@@ -16,10 +16,10 @@ use project::Project;
 use record::{Line, Part, Record, Write};
 use ways::{Random, Style, Way};
 
-/// Time limit for a save to become live on a busy machine.
+/// Time limit for a save to become live, sufficient on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time without an event after which a save is complete. Longer than the tool's debounce time.
+/// Time without an event after which a save is complete. This time is longer than the debounce time of the tool.
 const QUIET: Duration = Duration::from_millis(250);
 
 struct Session {
@@ -29,7 +29,7 @@ struct Session {
     random: Random,
     seed: u64,
     number: u64,
-    /// Number of bytes of the tick file that were read.
+    /// Number of bytes of the tick file that are already read.
     read: u64,
 }
 
@@ -47,7 +47,7 @@ impl Session {
         session
     }
 
-    /// Saves in this way, and checks the recorded results.
+    /// Saves in the way `way`, and checks the recorded results.
     fn check(&mut self, way: Way) {
         self.number += 1;
         let number = self.number.to_string();
@@ -130,7 +130,7 @@ impl Session {
         self.record.writes.push(Write { part, value: number.to_owned(), ended: now() });
     }
 
-    /// Waits until the tool and the plugin have processed the save.
+    /// Waits for the tool and the plugin to process the save.
     fn settle(&mut self, way: &dyn std::fmt::Debug) {
         loop {
             self.wait(way, |record| record.is_settled(now(), QUIET));

@@ -1,6 +1,6 @@
-//! Tests `push`, `pull` and `follow` with Debian's `docker-registry`, host processes and signed plugins: rollouts over eight hosts,
-//! requests during rollouts, unhealthy and crashing builds, and a registry that is killed, lies, or has foreign, unsigned and older
-//! modules.
+//! Tests `push`, `pull` and `follow` with Debian's `docker-registry`, host processes and signed plugins. The tests cover rollouts over
+//! eight hosts, requests during rollouts, and unhealthy and crashing builds. They also cover a registry that is killed, returns wrong
+//! content, or has foreign, unsigned and older modules.
 
 #[path = "registry/fleet.rs"]
 mod fleet;
@@ -27,19 +27,19 @@ use server::{Lie, Proxy, Registry, answering_registry, endless_registry, is_inst
 
 /// Number of hosts.
 const HOSTS: usize = 8;
-/// Host that aborts in builds with a crash. It is in the second step.
+/// Index of the host that aborts in builds with a crash. This host is in the second step.
 const CRASHING: usize = 2;
 
-/// Switches of all builds: a lamp that is not lit, which makes the build unhealthy, and crashes.
+/// Switches of all builds. `DARK` turns the lamp off, so the build is unhealthy. The remaining switches cause crashes.
 const DARK: &str = "dark";
 const INITIALIZER: &str = "abort-in-initializer";
 const CONSTRUCTOR: &str = "abort-in-constructor";
 
-/// Environment variables with the number of random rollouts, and with their seed.
+/// Environment variables with the number and the seed of random rollouts.
 const ROLLOUTS: &str = "ALCEDO_ROLLOUTS";
 const SEED: &str = "ALCEDO_ROLLOUTS_SEED";
 
-/// Signed builds of a plugin, and the keys.
+/// Signed builds of a plugin, with the keys.
 struct Builds {
     scratch: Scratch,
     key: SecretKey,
@@ -52,7 +52,7 @@ impl Builds {
             let condition = format!("fixture::on!({switch:?}) && std::env::var_os({CRASH:?}).is_some()");
             format!("    if {condition} {{\n        std::process::abort();\n    }}\n")
         };
-        // An initializer needs a linker section.
+        // An initializer requires a linker section.
         scratch.edit("#![forbid(unsafe_code)]\n", "");
         let main = "fn started(args: &[&str]) {\n";
         let section =
@@ -71,7 +71,7 @@ impl Builds {
         self.scratch.root().join("release.pub")
     }
 
-    /// Builds a version, and returns a copy without a signature.
+    /// Builds a version. Returns a copy without a signature.
     fn unsigned(&self, version: &str) -> PathBuf {
         let manifest = self.scratch.plugin().join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap();
@@ -109,7 +109,7 @@ fn alcedo(arguments: &[&str], key: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_alcedo")).args(arguments).arg("--trust").arg(key).output().unwrap()
 }
 
-/// Pushes a library, and returns its reference with the digest.
+/// Pushes a library. Returns its reference with the digest.
 fn push(registry: &Registry, library: &Path, tag: &str, key: &Path) -> String {
     let reference = format!("{}:{tag}", registry.repository());
     let output = alcedo(&["push", library.to_str().unwrap(), &reference], key);
@@ -160,12 +160,12 @@ fn a_return_that_was_not_written_is_continued() {
     let key = key_in(dir.path());
     let [document, plugins, status] = ["plugins.toml", "plugins", "status.json"].map(|name| dir.path().join(name));
     let reference = format!("localhost:1/plugins/lamp@{}", sha256(b"new"));
-    // The longest patience, which exceeds the range of the clock.
+    // The longest possible patience. It exceeds the range of the clock.
     let text = format!(
         "patience = 9223372036854775807\n[modules]\nlamp = \"{reference}\"\n[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n"
     );
     fs::write(&document, text).unwrap();
-    // The document has failed before, and this program was ended before the return.
+    // The document has failed before, and this program was ended before the hosts returned to their last good files.
     let (state, good, other) = (dir.path().join("plugins.toml.state"), sha256(b"good"), sha256(b"other"));
     let stored = |digest: &str| state.join(digest.replace(':', "-"));
     [&state, &plugins].into_iter().for_each(|folder| fs::create_dir(folder).unwrap());
@@ -261,7 +261,7 @@ fn a_pushed_module_is_pulled_by_digest_and_target() {
     assert_eq!(pulled(), digest_of(&signed));
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("magic_cube 1.0.0  sha256:"), "{output:?}");
 
-    // A second target is listed under the same tag, and each target has its own library.
+    // A second target is listed under this tag. Each target has its own library.
     let other_key = SecretKey::generate().unwrap();
     let other = "riscv64gc-unknown-linux-gnu";
     let missing = error_of(&pull(&reference, &["--target", other]));
@@ -273,7 +273,7 @@ fn a_pushed_module_is_pulled_by_digest_and_target() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
-    // A pull with another key leaves the file in place.
+    // A pull with a different key leaves the file unchanged.
     fs::write(builds.scratch.root().join("other.pub"), other_key.public().to_pem()).unwrap();
     let out_folder = out.to_str().unwrap();
     let refused =
@@ -311,7 +311,7 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     assert_eq!(waves, [0, 1, 1, 1, 4, 4, 4, 7], "{events:#?}");
     fleet.wait_until_running(&digest_of(&good));
 
-    // A build that becomes unhealthy reaches one host. The registry is killed before the return, which does not need it.
+    // A build that becomes unhealthy reaches only one host. The registry is killed before the return, because the return does not need it.
     let sick_reference = push(&registry, &sick, DARK, &key);
     fleet.document("plugins.toml", &sick_reference, 60);
     let (is_done, events) = fleet.follow(&document, &key, &[], |event| {
@@ -329,12 +329,12 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     ];
     assert_eq!((is_done, &events[..]), (false, &expected[..]), "{events:#?}");
     fleet.wait_until_running(&digest_of(&good));
-    // The document is not tried again, also without a registry.
+    // The document is not tried again, even without a registry.
     let (is_done, events) = fleet.follow(&document, &key, &[], |_| ());
     assert_eq!((is_done, &events[..]), (false, &expected[4..]), "{events:#?}");
     registry.restart();
 
-    // A build that aborts on one host: the second step is stopped, and all hosts return.
+    // A build aborts on one host. The second step stops, and all hosts return.
     let crashing_reference = push(&registry, &crashing, CONSTRUCTOR, &key);
     fleet.document("plugins.toml", &crashing_reference, 30);
     let (is_done, events) = fleet.follow(&document, &key, &[], |_| ());
@@ -345,7 +345,7 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     let restarts = fleet.restarts();
     assert!(restarts.iter().enumerate().all(|(at, restarts)| (at == CRASHING) == (*restarts != 0)), "{restarts:?}");
 
-    // Each of these is refused before a file of a host is written.
+    // Each of these libraries is rejected before a file of a host is written.
     let other_key = SecretKey::generate().unwrap();
     let foreign = signed_by(&good_unsigned, &other_key, "foreign");
     let artifact = registry.artifact_of(pinned(&good_reference));
@@ -386,15 +386,15 @@ fn eight_hosts_follow_a_document_and_load_nothing_else() {
     assert_eq!(fleet.restarts(), restarts, "no host has ended since");
 }
 
-/// Fault that is planted in a rollout.
+/// Fault that a rollout contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     None,
     /// The registry is killed before the command starts.
     KilledBefore,
-    /// The registry is killed when the library was downloaded.
+    /// The registry is killed after the library was downloaded.
     KilledAfter,
-    /// The registry returns the manifest of the build that runs.
+    /// The registry returns the manifest of the running build.
     OtherDigest,
     OtherLibrary,
     HalfLibrary,
@@ -402,9 +402,9 @@ enum Fault {
     OtherKey,
     /// The build is unhealthy after two seconds.
     Dark,
-    /// Aborts one host in an initializer of the library. The canary rejects the build, and the host continues.
+    /// Aborts a host in an initializer of the library. The canary rejects the build, and the host continues.
     CrashInInitializer,
-    /// Aborts one host in a red constructor, which no canary runs. The supervisor starts the host again.
+    /// Aborts a host in a red constructor. A canary does not run this constructor. The supervisor starts the host again.
     CrashInConstructor,
 }
 
@@ -422,7 +422,7 @@ impl Fault {
         Self::CrashInConstructor,
     ];
 
-    /// Returns the switches of the build, and the beginning and a part of the last event.
+    /// Returns the switches of the build, the beginning of the last event, and a part of this event.
     fn expected(self) -> (&'static [&'static str], &'static str, &'static str) {
         match self {
             Self::None | Self::KilledAfter => (&[], "done", ""),
@@ -458,7 +458,7 @@ fn random_rollouts_end_on_the_newest_healthy_build_and_lose_no_request() {
     let (mut remaining, mut planted) = (Vec::<Fault>::new(), BTreeMap::<Fault, u32>::new());
     let begun = Instant::now();
     for round in 1..=rollouts {
-        // Plants each fault once before a fault is planted again.
+        // Each fault is used once before a fault is repeated.
         if remaining.is_empty() {
             remaining.extend(Fault::ALL);
         }

@@ -1,4 +1,4 @@
-//! Saves files in many ways, and checks the reports of `alcedo dev --json`: only the final content becomes live.
+//! Saves files in many ways, and checks the reports of `alcedo dev --json`. Only the final content may become live.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// A method of saving a file.
 type Save = fn(&Path, &str);
 
-/// Writes in two parts with a pause, like a slow program.
+/// Writes in two parts with a pause between them, like a slow program.
 fn in_parts(path: &Path, text: &str) {
     let mut file = File::create(path).unwrap();
     let (first, second) = text.split_at(text.len() / 2);
@@ -39,19 +39,19 @@ fn by_unlink(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Keeps the old file under another name first, as vim does with `backup`.
+/// First renames the old file, as vim does with `backup`.
 fn with_backup(path: &Path, text: &str) {
     fs::rename(path, path.with_extension("rs~")).unwrap();
     fs::write(path, text).unwrap();
 }
 
-/// Saves other content immediately before the final content.
+/// Saves different content immediately before the final content.
 fn twice(path: &Path, text: &str) {
     fs::write(path, text.replace("default = ", "default = 7")).unwrap();
     fs::write(path, text).unwrap();
 }
 
-/// Saves unformatted content first, and the final content after the build has begun, as a formatter does.
+/// First saves unformatted content. Saves the final content after the build has begun, as a formatter does.
 fn formatted(path: &Path, text: &str) {
     fs::write(path, text.replace("    fn ", "        fn ")).unwrap();
     thread::sleep(Duration::from_millis(150));
@@ -62,7 +62,7 @@ fn event(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
-/// Waits until code with this default value is live.
+/// Waits for code with this default value to be live.
 fn wait_for_default(dev: &mut Dev, speed: &str) {
     for _ in 0..600 {
         dev.send(": get Default__MagicCube rotation_speed");
@@ -91,7 +91,7 @@ fn the_final_content_is_live_for_each_way_to_save() {
         wait_for_default(&mut dev, &speed);
     }
 
-    // A switch to another branch changes many files.
+    // A switch to a different branch changes many files.
     let modules: String = (0..40).map(|at| format!("mod part_{at};\n")).collect();
     for at in 0..40 {
         fs::write(path.with_file_name(format!("part_{at}.rs")), format!("pub(crate) const PART: u32 = {at};\n"))

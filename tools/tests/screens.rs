@@ -1,5 +1,5 @@
 //! Compares screens of `alcedo dev` on a terminal of 80 columns and 24 rows with the files in `screens/`. `UPDATE_EXPECT=1` writes the
-//! files. Numbers that differ between runs are replaced by `…`.
+//! files. Numbers that differ between runs become `…`.
 
 use std::fs;
 
@@ -20,8 +20,8 @@ impl Scene {
         let scratch = Scratch::new();
         let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(scratch.plugin()).args(["--objects", "3"]).env("TERM", "xterm").env("NO_COLOR", "1");
-        // Restricts the log to warnings, without those of the watchdog. The order of lines from two streams is undefined, so a log
-        // line could appear anywhere on the screen.
+        // Restricts the log to warnings. Excludes the warnings of the watchdog, because the order of lines from two streams is undefined. A
+        // log line could therefore be at any position on the screen.
         command.env("ALCEDO_LOG", "warn,alcedo_runtime::watchdog=off");
         let mut terminal = Terminal::run(command, 24, 80);
         terminal.wait_for("3 objects of Game.MagicCube");
@@ -29,7 +29,7 @@ impl Scene {
         Self { scratch, terminal, healthy }
     }
 
-    /// Saves the healthy source with a line before the code of the tick.
+    /// Saves the healthy source with a line inserted before the code of the tick.
     fn save_tick(&self, line: &str) {
         assert_eq!(self.healthy.matches(TICK).count(), 1, "the cube ticks");
         self.scratch.save(&self.healthy.replace(TICK, &format!("{line} {TICK}")));

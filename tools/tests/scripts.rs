@@ -1,4 +1,4 @@
-//! Tests the commands with script packages: they are checked, inspected, reloaded after edits, and queried in a running world.
+//! Tests the commands with script packages. The packages are checked, inspected, reloaded after edits, and queried in a running world.
 
 use std::fs;
 use std::io::Write as _;
@@ -145,7 +145,7 @@ fn dev_reloads_a_saved_package_and_keeps_the_old_one_on_errors() {
     dev.expect_success();
 }
 
-/// Compares the example plugin's glue for a script package with generated glue. `UPDATE_EXPECT=1` writes the file.
+/// Compares the glue for a script package in the example plugin with generated glue. `UPDATE_EXPECT=1` writes the file.
 #[test]
 fn glue_of_a_package_is_what_the_example_plugin_has() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -1,4 +1,4 @@
-//! Tests a script package under `alcedo dev`. Files are saved, replaced, partially written, added, removed and broken, as by an editor.
+//! Tests a script package under `alcedo dev`. Like an editor, the test saves, replaces, partially writes, adds, removes and breaks files.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,14 +29,14 @@ impl Tale {
         fs::write(self.folder.join(file), text).unwrap();
     }
 
-    /// Replaces a file like an editor that never leaves a partial file.
+    /// Replaces a file atomically, like an editor that never leaves a partial file.
     fn replace(&self, file: &str, text: &str) {
         let temporary = self.folder.join(format!(".{file}.tmp"));
         fs::write(&temporary, text).unwrap();
         fs::rename(temporary, self.folder.join(file)).unwrap();
     }
 
-    /// Starts `alcedo dev` with the parent of the package's folder.
+    /// Starts `alcedo dev` with the parent folder of the package.
     fn dev(&self) -> Dev {
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(self.folder.parent().unwrap()).args(["--objects", "1"]);
@@ -47,12 +47,12 @@ impl Tale {
     }
 }
 
-/// Class whose function returns a number.
+/// Returns a class whose function returns a number.
 fn hero(number: i32) -> String {
     format!("class Hero extends Actor;\n\nfunction int Number()\n{{\n    return {number};\n}}\n")
 }
 
-/// Evaluates an expression in the world and waits for the result.
+/// Evaluates an expression in the world. Waits for the expected result.
 fn eval(dev: &mut Dev, text: &str, expected: &str) {
     dev.send(&format!(": eval {text}"));
     while dev.wait_for("") != expected {}
@@ -69,7 +69,7 @@ fn every_method_of_saving_a_file_makes_it_live() {
     tale.replace("Hero.uc", &hero(3));
     dev.wait_for("generation 2 → 3");
     eval(&mut dev, "Hero'Hero_1'.Number()", "3");
-    // Backup files next to a source are not part of the package.
+    // Backup files next to a source do not belong to the package.
     tale.save("Hero.uc~", "nonsense");
     tale.save(".Hero.uc.swp", "nonsense");
     tale.save("Hero.uc", &hero(4));
@@ -123,7 +123,7 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
     dev.send(": classes");
     while dev.wait_for("Tale.") != "Tale.Hero" {}
     fs::rename(tale.folder.join("Hero.uc"), tale.folder.join("Moved.uc")).unwrap();
-    // A file is named after its class.
+    // The name of a file is the name of its class.
     tale.save("Moved.uc", &hero(5));
     fs::remove_file(tale.folder.join("Moved.uc")).unwrap();
     tale.save("Hero.uc", &hero(6));
@@ -132,12 +132,12 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
     dev.expect_success();
 }
 
-/// Evaluates an expression until the world returns this result, since the number of reloads depends on timing.
+/// Evaluates an expression repeatedly, before the world returns this result. The number of reloads depends on timing.
 fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
     let begun = Instant::now();
     loop {
         dev.send(&format!(": eval {text}"));
-        // The line with a number is the result; all other lines contain text.
+        // The result is the line with a number. All remaining lines contain text.
         let line = loop {
             let line = dev.wait_for("");
             if line.parse::<i64>().is_ok() {

@@ -1,4 +1,4 @@
-//! Tests script packages that extend classes of plugins, in commands that do not run plugin code.
+//! Tests script packages that extend classes of plugins. The tested commands do not run plugin code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ function int Greeted()
 }
 ";
 
-/// Creates a package in the folder of the crate on which it depends.
+/// Creates a package in the folder of a crate. The package depends on this crate.
 fn tale(scratch: &Scratch) -> PathBuf {
     let folder = scratch.plugin().join("scripts/Tale");
     fs::create_dir_all(&folder).unwrap();
@@ -48,14 +48,14 @@ fn packages_are_checked_with_the_plugins_next_to_them() {
     // Checks a folder that contains the package and the plugin crate.
     let (succeeded, output, messages) = check(&scratch.plugin(), &[]);
     assert!(succeeded && output == "Tale checked, 1 file: no errors\n", "{output}{messages}");
-    // Names the dependency explicitly, by its crate or by its library.
+    // Specifies the dependency explicitly, by its crate or by its library.
     let library = find_library(&scratch).expect("it was built");
     let library = library.to_str().unwrap();
     for plugin in ["..", library] {
         let (succeeded, output, messages) = check(&scratch.plugin().join("scripts"), &["Tale", plugin]);
         assert!(succeeded && output.starts_with("Tale checked"), "{plugin}: {output}{messages}");
     }
-    // Checks the package without the dependency.
+    // Checks the package without its dependency.
     let (succeeded, output, _) = check(&scratch.plugin(), &["scripts/Tale"]);
     assert!(!succeeded && output.contains("MagicCube") && output.contains("Tale/FancyCube.uc:1"), "{output}");
     // Uses a missing member of the plugin's class.
@@ -163,7 +163,7 @@ static function int Sum(int A, int B)
     assert!(output.status.success(), "{}\n{written}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Library of the plugin, which an earlier command has built.
+/// Returns the library of the plugin. An earlier command has built this library.
 fn find_library(scratch: &Scratch) -> Option<PathBuf> {
     let (_, output, _) = alcedo(scratch, &scratch.plugin(), &["build"]);
     output.split_whitespace().map(PathBuf::from).find(|path| path.is_file())

@@ -1,4 +1,5 @@
-//! Tests `alcedo dev` on a terminal: single keys, completion of lines, and a status line that output of the world does not overwrite.
+//! Tests `alcedo dev` on a terminal: single keys, completion of lines, and the status line. Output of the world must not overwrite the
+//! status line.
 
 use crate::support::Scratch;
 use crate::support::terminal::Terminal;
@@ -9,7 +10,7 @@ fn keys_and_status_line_work_in_every_state_of_the_world() {
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").arg(scratch.plugin()).args(["--objects", "5"]).env("TERM", "xterm");
     let mut terminal = Terminal::run(command, 50, 200);
-    // Counts a world, five cubes and their five visible components.
+    // The number includes a world, five cubes, and their five visible components.
     terminal.wait_for("11 objects");
     let healthy = scratch.source();
 
@@ -19,7 +20,7 @@ fn keys_and_status_line_work_in_every_state_of_the_world() {
     terminal.press("\r");
     terminal.wait_for("18");
 
-    // Repeated output of a plugin is folded and escaped, so it cannot move the cursor.
+    // Repeated output of a plugin is folded and escaped. It therefore cannot move the cursor.
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     scratch.save(&healthy.replace(tick, &format!("println!(\"\\x1b[2Jsplash\"); {tick}")));
@@ -27,7 +28,7 @@ fn keys_and_status_line_work_in_every_state_of_the_world() {
     terminal.wait_for("\\u{1b}[2Jsplash");
     terminal.wait_for("×");
 
-    // The status line reports the hang automatically, and the key `s` prints it.
+    // The status line reports the hang automatically. The key `s` prints the hang.
     scratch.save(&healthy.replace(tick, &format!("if true {{ loop {{}} }} {tick}")));
     terminal.wait_for("it hangs:");
     terminal.wait_for("HANGS: save or press k");

@@ -1,4 +1,4 @@
-//! Builds and watches real plugins, one module per file. Each file has its own process: see `runtime/tests/support/apart.rs`.
+//! Builds and watches real plugins, with one module per file. Each file runs in a separate process: see `runtime/tests/support/apart.rs`.
 
 #[path = "../../../runtime/tests/support/apart.rs"]
 mod apart;
@@ -6,7 +6,7 @@ mod scratch;
 
 const PREPARE: fn() = || ();
 
-/// Most tests wait for builds and file systems, so the processors have time for more files.
+/// Most tests wait for builds and file systems, so each processor can run more than one file.
 const FILES_PER_PROCESSOR: usize = 2;
 
 mod building;

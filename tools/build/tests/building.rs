@@ -1,4 +1,4 @@
-//! Builds scratch plugins with the real cargo: its messages and the layout of its target folder are external dependencies.
+//! Builds scratch plugins with the real cargo. Its messages and the layout of its target folder are external dependencies.
 
 use crate::scratch::{LIB, Scratch, manifest};
 use alcedo_build::{BuildError, BuildRequest, Builder, Member, PluginFolder, SourceCopy, Switches, Variants, build};
@@ -25,7 +25,7 @@ fn a_plugin_builds_to_one_library_and_a_second_build_is_fresh() {
     assert!(second.artifacts[0].fresh);
 }
 
-/// Cargo regards a copy and its author's package as equal, and searches for the sources of the last build.
+/// Cargo regards a copy and the package of its author as equal, and therefore searches for the sources of the last build.
 #[test]
 fn a_copy_in_the_target_folder_of_its_package_leaves_the_authors_library_right() {
     let scratch = Scratch::plugin();
@@ -201,7 +201,7 @@ fn a_variant_is_rebuilt_with_another_lock_file() {
     assert!(scratch.path("out/debug").exists());
 }
 
-/// Creates a workspace with the package `soft` and a package of the same sources with the feature `loud`.
+/// Creates a workspace with two packages of equal sources: `soft`, and a package with the feature `loud`.
 fn two_members() -> (Scratch, [Member; 2]) {
     let features = "[features]\nloud = []\n";
     let loud = format!("{features}default = [\"loud\"]\n");
@@ -233,7 +233,7 @@ fn one_build_makes_all_members_and_later_only_the_changed() {
     };
     voices("soft-voice", "LOUD-VOICE");
 
-    // Without changes, cargo does not run: its folder is not recreated.
+    // Without changes, cargo does not run. The test removes the folder of cargo, and checks that the folder stays removed.
     let compiled = || {
         let _ = fs::remove_dir_all(scratch.path("out"));
         assert_eq!(get(), libraries);
@@ -287,7 +287,7 @@ fn a_copy_with_switches_needs_no_build() {
         assert!(alcedo_sys::ImageFile::read(library).unwrap().is_sealed());
     }
 
-    // A copy that is up to date is not written, since it may be loaded and watched.
+    // A copy that is up to date is not written, because it may be loaded and watched.
     let written = || fs::metadata(&copy).unwrap().modified().unwrap();
     let before = written();
     assert_eq!((loud(), written()), (copy.clone(), before));
@@ -350,7 +350,7 @@ fn a_workspace_yields_its_plugins_and_a_member_only_itself() {
     assert_eq!(plugins[1].source_dirs, ["shared/src", "two/src"].map(|dir| root.join(dir)));
     assert_eq!(in_folder(&root.join("two")), plugins[1..]);
 
-    // Members outside of the default members are found only through their own folders.
+    // Members outside of the default members are found only if their own folders are specified.
     let members = "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n";
     scratch.write("Cargo.toml", &format!("{members}default-members = [\"shared\", \"two\"]\n"));
     let folder = PluginFolder::of(&root).unwrap();
@@ -360,7 +360,7 @@ fn a_workspace_yields_its_plugins_and_a_member_only_itself() {
     assert_eq!(PluginFolder::of(&root).unwrap().plugins, plugins, "no default member is a plugin");
     scratch.write("Cargo.toml", members);
 
-    // `two` is built as a dependency of `one`, including its cdylib, but was not requested.
+    // `two` is built as a dependency of `one`, including its cdylib. It is not in the result, because it was not requested.
     let one = build(&plugins[0].request().target_dir(root.join("out"))).unwrap();
     assert_eq!(one.artifacts.iter().map(|artifact| artifact.package.as_str()).collect::<Vec<_>>(), ["one"]);
     let both = build(&scratch.request()).unwrap();

@@ -1,5 +1,5 @@
-//! Builds scratch plugins repeatedly, with and without cargo: a library must never be stale after any edit, and later builds of cargo must
-//! be right.
+//! Builds scratch plugins repeatedly, with and without cargo. After any edit, the library must contain the new code. Later builds of cargo
+//! must be correct.
 
 use crate::scratch::{LIB, Scratch, manifest};
 use alcedo_build::{BuildError, BuildMethod, BuildOutcome, BuildRequest, Builder, CargoReason, build};
@@ -18,7 +18,7 @@ fn cdylib(rest: &str) -> String {
     manifest("plug", rest).replace(", \"rlib\"", "")
 }
 
-/// Source of a plugin whose library contains these strings.
+/// Returns the source of a plugin whose library contains these strings.
 fn strings(texts: &[&str]) -> String {
     let name = |at: usize| format!("TEXT{at}");
     let text = |(at, text): (usize, &&str)| {
@@ -35,8 +35,8 @@ impl Edits {
         Self { scratch: Scratch::new(files), builder: Builder::new() }
     }
 
-    /// Builds the request. Checks that the library contains each of `expected` and none of `stale`. Returns `direct`, or the reason for
-    /// cargo.
+    /// Builds the request. Checks that the library contains each of `expected` and none of `stale`. Returns `direct`, or the reason why
+    /// cargo ran.
     fn built_with(&self, request: &BuildRequest<'_>, expected: &[&str], stale: &[&str]) -> (String, BuildOutcome) {
         let outcome = self.builder.build(request).unwrap_or_else(|error| panic!("{error}"));
         let library = fs::read(&outcome.artifacts[0].path).unwrap();
@@ -56,7 +56,7 @@ impl Edits {
         self.built_with(&self.scratch.request(), expected, stale).0
     }
 
-    /// Replaces `old` by `new` in a file. The file is then newer than all files of the last build.
+    /// Replaces `old` by `new` in a file. Afterwards, the file is newer than all files of the last build.
     fn edit(&self, path: &str, old: &str, new: &str) {
         let text = fs::read_to_string(self.scratch.path(path)).unwrap();
         assert!(text.contains(old), "{text}");
@@ -82,7 +82,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     let (method, outcome) = edits.built_with(&edits.scratch.request(), &["gamma-word"], &["alpha-word"]);
     assert_eq!((method.as_str(), outcome.artifacts[0].fresh), ("direct", true));
 
-    // A save of equal content compiles nothing, so it needs no lock.
+    // A save of equal content compiles nothing, so the build needs no lock.
     edits.edit("src/lib.rs", "gamma", "gamma");
     let lock = File::options().read(true).write(true).open(edits.scratch.path("out/debug/.cargo-lock")).unwrap();
     lock.lock().unwrap();
@@ -94,7 +94,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     assert!(!cargo.artifacts[0].fresh, "the call left no trace in cargo's records");
     assert_eq!(edits.built(&["gamma-word"], &["alpha-word"]), "direct");
 
-    // A module in a new file is found by the compiler.
+    // The compiler finds a module in a new file.
     edits.scratch.write("src/more.rs", &strings(&["\"delta-word\""]).replace("text0", "more"));
     edits.edit("src/lib.rs", "#[unsafe", "pub mod more;\n#[unsafe");
     let (method, outcome) = edits.built_with(&edits.scratch.request(), &["gamma-word", "delta-word"], &[]);
@@ -104,7 +104,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     edits.edit("src/more.rs", "delta", "omega");
     assert_eq!(edits.built(&["gamma-word", "omega-word"], &["delta-word"]), "direct");
 
-    // Restores the source of cargo's last build with its modification time, so cargo detects no change of the source.
+    // Restores the source of cargo's last build with its modification time. Cargo therefore detects no change of this source.
     fs::copy(&kept, edits.scratch.path("src/lib.rs")).unwrap();
     File::options().write(true).open(edits.scratch.path("src/lib.rs")).unwrap().set_modified(time).unwrap();
     assert_eq!(edits.built(&["alpha-word"], &["gamma-word"]), "direct");
@@ -244,7 +244,7 @@ fn a_build_script_is_cargos_and_has_to_list_its_inputs() {
     edits.edit("src/lib.rs", "gamma-text", "delta-text");
     assert_eq!(edits.built(&["delta-text", "more-gamma-data"], &[]), "direct");
 
-    // Without a list, any file of the package is an input.
+    // If the build script lists no inputs, any file of the package is an input.
     edits.edit("build.rs", "println!(\"cargo::rerun-if-changed=data.txt\");", "");
     edits.built(&["more-gamma-data"], &[]);
     let unlisted = "the build script of plug prints no `rerun-if-changed`";
@@ -291,7 +291,7 @@ fn errors_and_warnings_are_those_of_cargo() {
     let with_color = edits.scratch.request().color(true);
     edits.builder.build(&with_color).unwrap();
     let source = strings(&["dep::TEXT"]);
-    // Cargo has compiled nothing for the other request yet, so the first edit is built by cargo.
+    // Cargo has compiled nothing for this request yet, so cargo builds the first edit.
     for (comment, expected) in [("more", NOT_RECORDED), ("still more", "direct")] {
         edits.scratch.write("src/lib.rs", &format!("{source}// {comment}\n"));
         assert_eq!(edits.built_with(&with_color, &["dep-text"], &[]).0, expected);
@@ -422,7 +422,7 @@ fn a_thousand_saves_in_any_style_are_never_missed() {
         let (text, last) = (format!("save-{round:04}"), format!("save-{:04}", round - 1));
         let new = source(&text);
         match round % 5 {
-            // Styles in order: in place; renamed over the file; deleted and written; moved away and written; with an included file.
+            // Styles in order: write in place; rename over the file; delete and write; move away and write; write with an included file.
             0 => fs::write(&path, new).unwrap(),
             1 => {
                 fs::write(path.with_extension("new"), new).unwrap();

@@ -1,4 +1,4 @@
-//! Watches the real file system: actions of editors and checkouts must be reported as changes, builds must not.
+//! Watches the real file system. Actions of editors and checkouts must be reported as changes. Builds must not be reported.
 
 use crate::scratch::{LIB, Scratch};
 use alcedo_build::{BuildError, Builder, Debounce, Due, SourceWatch, build};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// Timeout for a change, sufficient on a busy machine; a change ends the wait.
+/// Maximum wait for a change, sufficient on a busy machine. The wait ends as soon as the change arrives.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Time without events after which no further event is expected.
 const SILENCE: Duration = Duration::from_millis(400);
 
-/// Returns a settled change; empty if no change settles within `patience`.
+/// Returns the changed paths after the changes have settled. Returns an empty list if no change settles within `patience`.
 fn settled_change(watch: &SourceWatch, debounce: &mut Debounce, patience: Duration) -> Vec<PathBuf> {
     let end = watch.now() + patience;
     loop {
@@ -95,7 +95,7 @@ fn files_of_cargo_next_to_a_manifest_are_watched_from_their_first_save() {
     for _ in 0..2 {
         scratch.write(".cargo/config.toml", "");
         wait_for(&scratch, &watch, ".cargo");
-        // A folder that is created again at once may be reported more than once.
+        // If a folder is created again immediately after its removal, it may be reported more than once.
         while watch.receiver().recv_timeout(SILENCE).is_ok() {}
         scratch.write(".cargo/config.toml", "[env]");
         wait_for(&scratch, &watch, ".cargo/config.toml");
@@ -199,7 +199,7 @@ fn check_recreation(recreate: impl Fn(&Path)) {
     for _ in 0..2 {
         recreate(&root);
         assert!(!settled_change(PATIENCE).is_empty());
-        // Longer than the interval at which the watch checks the folders.
+        // The wait is longer than the interval at which the watch checks the folders.
         while !settled_change(Duration::from_millis(1500)).is_empty() {}
         for text in ["// first", "// second"] {
             fs::write(&source, text).unwrap();

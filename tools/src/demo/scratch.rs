@@ -42,7 +42,7 @@ impl Scratch {
             );
         }
         let built = match std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
-            // As in cargo, the path is relative to the user's working directory.
+            // The path is relative to the user's working directory, like in cargo.
             Some(dir) => std::path::absolute(&dir).map_err(file("find", Path::new(&dir)))?,
             None => repository.join("target"),
         };

@@ -1,4 +1,5 @@
-//! Runs the tutorial of the book in a new workspace: makes the edits of its chapters, runs their commands, and compares the printed lines.
+//! Runs the tutorial of the book in a new workspace. Applies the edits of its chapters, runs their commands, and compares the printed
+//! lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -141,7 +142,7 @@ const RACER_RETURNS: &[Edit] = &[(
 ",
 )];
 
-/// `runtime/tests/pages/book/src/ship.rs` also contains these lines.
+/// `runtime/tests/pages/book/src/ship.rs` contains copies of these lines.
 const TRUST: &[Edit] = &[
     (
         PROGRAM,
@@ -165,7 +166,7 @@ fn main() -> ExitCode {
     ),
 ];
 
-/// The workspace, and all lines that its commands have printed.
+/// The workspace of the tutorial, and all lines that its commands have printed.
 struct Story {
     checkout: Checkout,
     printed: String,
@@ -187,7 +188,7 @@ impl Story {
         dev
     }
 
-    /// Quits, and takes the lines of the session.
+    /// Quits the session, and records its output.
     fn quit(&mut self, mut dev: Dev) {
         dev.send("q");
         self.printed += &dev.all_since("\0");
@@ -219,7 +220,7 @@ fn number(dev: &mut Dev, line: &str) -> f64 {
     }
 }
 
-/// Repeats a console line for up to a minute, until `is_so` accepts the printed number.
+/// Repeats a console line for at most a minute. Returns the first number that `is_so` accepts.
 fn wait(dev: &mut Dev, line: &str, is_so: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..300 {
         let found = number(dev, line);
@@ -245,14 +246,14 @@ fn the_tutorial_does_what_its_chapters_print() {
     dev.wait_for("generation 1 → 2");
     story.edit(MISTAKE);
     dev.wait_for("the old code keeps running");
-    // Waits, since the robot may be beyond the new end of its track.
+    // The robot may be beyond the new end of its track, so the test waits.
     wait(&mut dev, "get MyGamePatrolRobot_1 position", |position| position < 4.5);
 
     story.edit(&[MISTAKE_UNDONE, KEPT_FIELD].concat());
     dev.wait_for("generation 2 → 3");
     number(&mut dev, "call MyGamePatrolRobot_1 tick_count");
     number(&mut dev, "call MyGamePatrolRobot_1 turn_count");
-    // Stores the first value, since later turns may change the last digits.
+    // Stores the first value, because later turns may change its last digits.
     let farthest = wait(&mut dev, "call MyGamePatrolRobot_1 farthest", |farthest| farthest >= 5.0);
     story.edit(SHORTER);
     dev.wait_for("generation 3 → 4");
@@ -289,7 +290,7 @@ fn the_tutorial_does_what_its_chapters_print() {
 
     story.run("my-game", "alcedo keygen release.key");
     story.edit(TRUST);
-    // A release build of all dependencies takes many minutes, so the debug profile builds the same files.
+    // A release build of all dependencies takes many minutes. This build therefore uses the debug profile for the files of the chapter.
     story.run("my-game", "cargo build --package my-game-host");
     story.run("my-game", "alcedo build --sign release.key");
     story.run("my-game", "alcedo inspect target/debug/libracer.so");
@@ -301,7 +302,7 @@ fn the_tutorial_does_what_its_chapters_print() {
     let printed = story.printed.replace("/debug/", "/release/");
     for chapter in CHAPTERS {
         let page = page(&format!("runtime/book/src/tutorial/{chapter}.md"));
-        // Skips fences with a tree of folders, which no command prints.
+        // Skips fences with a tree of folders, because no command prints such a tree.
         let transcripts = fences(&page).into_iter().filter(|(sort, text)| *sort == "text" && !text.contains('├'));
         for line in transcripts.flat_map(|(_, text)| text.lines()) {
             let parts: Vec<_> = line.split('…').map(str::to_owned).collect();

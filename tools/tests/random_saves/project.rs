@@ -1,4 +1,4 @@
-//! Creates a workspace with a plugin. Each part of the plugin contains a number. The plugin writes the numbers to a file in each tick, so
+//! Creates a workspace with a plugin. Each part of the plugin contains a number. In each tick, the plugin writes all numbers to a file, so
 //! that the test can identify the running code.
 
 use std::fs::{self, File};
@@ -10,14 +10,14 @@ use tempfile::TempDir;
 use super::record::Part;
 use crate::support::{compiled_plugins, target, turn};
 
-/// Number of source files that are changed together.
+/// Number of source files that a save changes together.
 const MODULES: usize = 40;
 
 /// Environment variable with the path of the tick file.
 const TICKS: &str = "SAVES_TICKS";
 
-/// Files of the workspace. `REPOSITORY` is the folder of Alcedo. `PROFILE` is the profile of the example plugins, so that dependencies are
-/// compiled once.
+/// Files of the workspace. `REPOSITORY` is the folder of Alcedo. `PROFILE` is the profile of the example plugins. With this profile,
+/// dependencies are compiled only once.
 const FILES: [(&str, &str); 3] = [
     (
         "Cargo.toml",
@@ -93,7 +93,7 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// Writes the workspace, with this number in each part.
+    /// Writes the workspace. Each part contains this number.
     pub(super) fn new(number: &str) -> Self {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let project = Self { _turn: turn(), dir: tempfile::tempdir().unwrap() };
@@ -125,7 +125,7 @@ impl Project {
         self.dir.path().join("saved")
     }
 
-    /// Returns the files of a part with this number.
+    /// Returns the files of a part whose content is this number.
     pub(super) fn files(&self, part: Part, number: &str) -> Vec<(PathBuf, String)> {
         let file = |path: &str, text: String| vec![(self.dir.path().join(path), text)];
         let constant = || format!("pub const NUMBER: &str = \"{number}\";\n");

@@ -1,12 +1,12 @@
-//! Checks a recorded session: writes of files, lines of the tool, and ticks of the plugin, each with its time. Performs no IO and reads no
-//! clock.
+//! Checks a recorded session. The record contains writes of files, lines of the tool, and ticks of the plugin, each with its time. The
+//! check performs no IO and reads no clock.
 
 use std::time::Duration;
 
-/// Limit for the load of a build that ended at the moment of a save, on a busy machine. A save before the end of a build cancels it.
+/// Time limit for the load of a build that ends during a save, on a busy machine. A save before the end of a build cancels the build.
 const LOAD: Duration = Duration::from_secs(3);
 
-/// Parts of the plugin that contain a number, in the order of the numbers in a tick.
+/// Parts of the plugin that contain a number. A tick contains the numbers in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Source,
@@ -25,7 +25,7 @@ impl Part {
         [Self::Source, Self::Included, Self::Dependency, Self::Environment, Self::Modules];
 }
 
-/// Content of a part after a write, which was on the disk until the end of the next write.
+/// Content of a part after a write. This content is on the disk before the end of the next write.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     pub(super) part: Part,
@@ -89,7 +89,7 @@ pub(super) struct Run {
     pub(super) values: Vec<String>,
 }
 
-/// All events since the last save, and the state before it.
+/// All events since the last save, and the state before this save.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) writes: Vec<Write>,
@@ -109,7 +109,7 @@ impl Record {
         }
     }
 
-    /// Removes all entries that the check of the next save does not need.
+    /// Removes the entries that the check of the next save does not need.
     pub(super) fn forget(&mut self) {
         self.lines.clear();
         self.runs.drain(..self.runs.len().saturating_sub(1));
@@ -117,7 +117,7 @@ impl Record {
         self.writes = last.into_iter().flatten().map(|at| self.writes[at].clone()).collect();
     }
 
-    /// Returns the values of the running code, or an empty slice before the first tick.
+    /// Returns the values of the running code. Returns an empty slice before the first tick.
     pub(super) fn running(&self) -> &[String] {
         self.runs.last().map_or(&[], |run| &run.values)
     }
@@ -132,7 +132,7 @@ impl Record {
         self.lines.iter().filter(|(_, other)| other == line).count()
     }
 
-    /// Returns true if the saved content runs, the tool has reported a result, and nothing has happened for `quiet`.
+    /// Returns true if the saved content runs, the tool has reported a result, and no event has occurred for the time `quiet`.
     pub(super) fn is_settled(&self, now: Duration, quiet: Duration) -> bool {
         let last = self.lines.iter().rfind(|(_, line)| !matches!(line, Line::Other | Line::Status { .. }));
         let Some((at, Line::Live | Line::Unchanged | Line::NotBuilt)) = last else { return false };
@@ -168,13 +168,14 @@ impl Record {
         problems
     }
 
-    /// Checks a generation that was reported as live at `live`, and whose build began at `building`.
+    /// Checks a generation that was reported as live at `live`. Its build began at `building`.
     fn check_live(&self, building: Duration, live: Duration, problems: &mut Vec<String>) {
         if let Some(old) = self.runs.iter().find(|run| run.first < building && run.last > live) {
             let early = (old.last - live).as_secs_f64() * 1000.0;
             problems.push(format!("live was reported, and {:?} still ran {early:.1} ms later", old.values));
         }
-        // If the code was replaced before its next tick, checks the next library instead: each of its parts is at least as new.
+        // The code may have been replaced before its next tick. The next library is then checked instead, because each of its parts is at
+        // least as new.
         let Some(new) = self.runs.iter().find(|run| run.first >= building && run.last > live) else { return };
         for (part, value) in Part::ALL.iter().zip(&new.values) {
             let writes: Vec<_> = self.writes.iter().filter(|write| write.part == *part).collect();
@@ -206,7 +207,7 @@ mod tests {
         ("error", Line::NotBuilt),
     ];
 
-    /// Parses a record. `9=7` is a write of 7 to the source that ended at 9, `5:live` is a line at 5, `6.1=7` is a tick at 6 of the library
+    /// Parses a record. `9=7` is a write of 7 to the source that ended at 9. `5:live` is a line at 5. `6.1=7` is a tick at 6 of the library
     /// 1 with the source 7. Times are in seconds.
     fn record(script: &str) -> Record {
         let mut record = Record::default();
@@ -236,7 +237,7 @@ mod tests {
         check("0=1 1.a=1 10=2 11:building 12.a=1 13.b=2 14:live 15.b=2", &[]);
         check("0=1 1.a=1 10=2 11:building 12:error 20=3 21:building 22.b=3 23:live 24.b=3", &[]);
         check("0=1 1.a=1 10=2 11:building 12=3 12:canceled 12:building 14.b=3 15:live 16.b=3", &[]);
-        // The second save occurs while the first is being loaded.
+        // The second save occurs during the load of the first content.
         check("0=1 1.a=1 10=2 11:building 15=3 15:building 16:live 17.b=2 18.c=3 19:live 20.c=3", &[]);
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::record::Part;
 
-/// Method of writing one file.
+/// Method of writing a single file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Style {
     InPlace,
@@ -20,7 +20,7 @@ pub(super) enum Style {
     Backup,
 }
 
-/// Kind of save: of one or several files, or of several contents in sequence.
+/// Kind of save: a single file, several files, or several contents in sequence.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
     Source(Style),
@@ -33,11 +33,11 @@ pub(super) enum Way {
     Switch,
     /// Two contents within a millisecond.
     Twice,
-    /// A second content while the first is built or loaded.
+    /// A second content while the first content is built or loaded.
     During,
-    /// The new number, first with other white space and then formatted, as by an editor with a formatter.
+    /// The new number, first with different white space and then formatted. An editor with a formatter saves in this way.
     Formatted,
-    /// Content that does not compile, and then content that compiles.
+    /// Content that does not compile, followed by content that compiles.
     Broken,
     Same(Style),
     Touch,

@@ -1,4 +1,4 @@
-//! Host processes, each with its own folder. A host is this test program, which runs only the test `registry::host_process`.
+//! Host processes, each with its own folder. A host is a process of this test program that runs only the test `registry::host_process`.
 
 use std::env;
 use std::fs;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use super::load;
 
-/// Environment variables of a host: its folder, the key that it trusts, and a flag that lets builds with a crash abort.
+/// Environment variables of a host: its folder, the key that it trusts, and a flag. If the flag is set, builds with a crash abort.
 const FOLDER: &str = "ALCEDO_FOLLOWED";
 const KEY: &str = "ALCEDO_FOLLOWED_KEY";
 pub(super) const CRASH: &str = "ALCEDO_FOLLOWED_CRASH";
@@ -28,11 +28,11 @@ const LIBRARY: &str = "libmagic_cube.so";
 
 const WINDOW: Duration = Duration::from_millis(2500);
 
-/// Time after which a build with a dark lamp is unhealthy, within its window, and the reason.
+/// Time after which a build with a dark lamp is unhealthy. This time is shorter than the health window. [`IS_DARK`] is the reason.
 const DARK_FOR: Duration = Duration::from_secs(2);
 pub(super) const IS_DARK: &str = "the lamp is dark";
 
-/// Runs a host until the process is killed. Returns at once in an ordinary run of the tests.
+/// Runs a host while the process exists. Returns immediately in an ordinary run of the tests.
 pub(super) fn run_host() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else { return };
     let key: PublicKey = env::var(KEY).unwrap().parse().unwrap();
@@ -63,10 +63,10 @@ pub(super) fn run_host() {
     }
 }
 
-/// Host and its supervisor.
+/// A host and its supervisor.
 struct Host {
     folder: PathBuf,
-    /// Socket that each process of the host receives as its standard input. Requests wait in the socket while no process runs.
+    /// Socket that each process of the host receives as its standard input. While no process runs, requests wait in the socket.
     socket: TcpListener,
     process: Child,
     crashes: bool,
@@ -77,7 +77,7 @@ impl Host {
     fn start(folder: &Path, socket: &TcpListener, key: PublicKey, crashes: bool) -> Child {
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["registry::host_process", "--exact", "--ignored", "--nocapture"]);
-        // The variable of the harness selects the tests of one file, so that the process runs its test itself.
+        // This variable of the test harness selects the tests of one file. The process therefore runs its test itself.
         command.env("ALCEDO_TEST_PART", "registry").env(FOLDER, folder).env(KEY, key.to_string());
         if crashes {
             command.env(CRASH, "1");
@@ -92,17 +92,17 @@ impl Host {
     }
 }
 
-/// Hosts with a supervisor that starts dead hosts again.
+/// Hosts, with a supervisor that restarts hosts after a crash.
 pub(super) struct Fleet {
     pub(super) dir: TempDir,
-    /// Number of hosts that receive a library together, after the first host.
+    /// Number of hosts that receive a library at once, after the first host.
     pub(super) step: usize,
     hosts: Vec<Host>,
     key: PublicKey,
 }
 
 impl Fleet {
-    /// Starts hosts with a library, and waits until their first health windows are over. Builds with a crash abort the host at
+    /// Starts hosts with a library. Waits for the end of their first health windows. Builds with a crash abort the host at the index
     /// `crashing`.
     pub(super) fn start(count: usize, library: &Path, key: PublicKey, crashing: usize) -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ impl Fleet {
         fleet
     }
 
-    /// Waits until all hosts report healthy code of this file, with no rejected file.
+    /// Waits for all hosts to report that the code of this file is healthy, and that no file is rejected.
     pub(super) fn wait_until_running(&mut self, digest: &str) {
         let end = Instant::now() + Duration::from_secs(120);
         loop {
@@ -139,7 +139,7 @@ impl Fleet {
         }
     }
 
-    /// Starts dead hosts again, as a supervisor of services would.
+    /// Restarts hosts that have crashed, as a supervisor of services does.
     fn tend(&mut self) {
         for host in &mut self.hosts {
             if host.process.try_wait().unwrap().is_some() {
@@ -172,7 +172,7 @@ impl Fleet {
         self.hosts.iter().map(line).collect()
     }
 
-    /// Writes a document that names this content for all hosts. Another name begins without saved state.
+    /// Writes a document that specifies this content for all hosts. A document with a new name starts without saved state.
     pub(super) fn document(&self, name: &str, reference: &str, patience: u64) -> PathBuf {
         let step = self.step;
         let mut text = format!("step = {step}\npatience = {patience}\n\n[modules]\nmagic_cube = \"{reference}\"\n");
@@ -185,8 +185,8 @@ impl Fleet {
         path
     }
 
-    /// Runs `alcedo follow --once`, and calls `on_event` for each event. Returns the events as words such as `written host-0`, and whether the
-    /// command succeeded.
+    /// Runs `alcedo follow --once`, and calls `on_event` for each event. Returns the events as words such as `written host-0`. The flag is
+    /// true if the command succeeded.
     pub(super) fn follow(
         &mut self,
         document: &Path,

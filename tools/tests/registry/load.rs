@@ -1,5 +1,5 @@
-//! Load on hosts: clients that send requests over TCP, and the answers of a host. A request is a line with a number; the answer repeats the
-//! number and adds the tag of the build that runs.
+//! Load on hosts. Clients send requests over TCP, and hosts respond. A request is a line with a number. The response contains this number,
+//! and the tag of the running build.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -11,27 +11,27 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::{Runtime, Value};
 
-/// Time limit for an answer. A request waits while its host reloads, or until a supervisor has started the host again.
+/// Time limit for a response. A request waits while its host reloads, or while a supervisor restarts the host.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Time between an answer and the next request of a client.
+/// Pause of a client between a response and its next request.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Clients that send requests until they are stopped, one for each host.
+/// Clients, one for each host. They send requests before `stop` is called.
 pub(super) struct Load {
     is_over: Arc<AtomicBool>,
     clients: Vec<JoinHandle<Requests>>,
 }
 
-/// Requests of clients.
+/// Requests that clients have sent.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     pub(super) sent: u64,
-    /// Errors of the requests that received no answer or a wrong one.
+    /// Errors of the requests without a correct response.
     pub(super) lost: Vec<String>,
-    /// Tags of the builds that have answered.
+    /// Tags of the builds that have responded.
     pub(super) tags: BTreeSet<u64>,
-    /// Longest time until an answer.
+    /// Longest time before a response.
     pub(super) longest: Duration,
 }
 
@@ -46,7 +46,7 @@ impl Load {
         Self { is_over, clients }
     }
 
-    /// Waits for the last answers, and returns all requests.
+    /// Waits for the last responses. Returns all requests.
     pub(super) fn stop(mut self) -> Requests {
         self.is_over.store(true, Ordering::Relaxed);
         let mut all = Requests::default();
@@ -84,10 +84,10 @@ fn send_until(is_over: &AtomicBool, host: SocketAddr) -> Requests {
     requests
 }
 
-/// Sends a request, and returns the tag in the answer.
+/// Sends a request. Returns the tag in the response.
 ///
 /// # Errors
-/// The host does not answer in time, or its answer has another number or no tag.
+/// If the host does not respond in time, or if its response has a wrong number or no tag.
 pub(super) fn request(host: SocketAddr, number: u64) -> io::Result<u64> {
     let mut stream = TcpStream::connect_timeout(&host, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -98,7 +98,7 @@ pub(super) fn request(host: SocketAddr, number: u64) -> io::Result<u64> {
     tag.ok_or_else(|| io::Error::other(format!("the answer is {answer:?}")))
 }
 
-/// Answers all waiting requests. Runs on the game thread, so a crash of a reload interrupts no answer.
+/// Responds to all waiting requests. Runs on the game thread, so a crash during a reload interrupts no response.
 pub(super) fn answer_all(socket: &TcpListener, runtime: &Runtime) {
     while let Ok((client, _)) = socket.accept() {
         // The client counts a missing answer.
@@ -106,10 +106,10 @@ pub(super) fn answer_all(socket: &TcpListener, runtime: &Runtime) {
     }
 }
 
-/// Answers one request by a call of the plugin.
+/// Responds to one request. Calls the plugin for this purpose.
 ///
 /// # Errors
-/// The client has closed the connection.
+/// If the client has closed the connection.
 fn answer(mut client: TcpStream, runtime: &Runtime) -> io::Result<()> {
     client.set_nonblocking(false)?;
     client.set_read_timeout(Some(PATIENCE))?;

@@ -1,4 +1,4 @@
-//! Debian's `docker-registry` on a port of this machine, plain requests to it, and a proxy that lies.
+//! Debian's `docker-registry` on a port of this machine, plain requests to this registry, and a proxy that returns wrong content.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use alcedo_runtime::development::plain_file::sha256;
 
-/// Running registry. Its content survives a kill.
+/// Running registry. After a kill, its content still exists.
 pub(super) struct Registry {
     pub(super) address: SocketAddr,
     folder: tempfile::TempDir,
@@ -20,7 +20,7 @@ pub(super) struct Registry {
 
 impl Registry {
     pub(super) fn start() -> Self {
-        // The port is free as soon as the listener is dropped.
+        // The port becomes free when the listener is dropped.
         let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let mut registry = Self { address, folder: tempfile::tempdir().unwrap(), process: None };
         registry.restart();
@@ -60,7 +60,7 @@ impl Registry {
         format!("{}/plugins/magic-cube", self.address)
     }
 
-    /// Uploads an artifact without any check: the artifact of `manifest` with another library. Returns its digest.
+    /// Uploads an artifact without any check. The artifact consists of `manifest` and a different library. Returns its digest.
     pub(super) fn forge(&self, manifest: &str, library: &[u8]) -> String {
         let base = "/v2/plugins/magic-cube";
         let (head, _) = request(self.address, "POST", &format!("{base}/blobs/uploads/"), "", b"");
@@ -121,12 +121,12 @@ fn split(whole: &[u8]) -> (String, Vec<u8>) {
     (String::from_utf8_lossy(&whole[..end]).into_owned(), whole[end + 4..].to_vec())
 }
 
-/// Lie of a proxy.
+/// Wrong content that a proxy returns.
 #[derive(Clone, Debug)]
 pub(super) enum Lie {
-    /// Serves each answer unchanged.
+    /// Returns each response unchanged.
     None,
-    /// Serves the manifest of the second digest for the first one, with the headers of the first one.
+    /// Returns the manifest of the second digest for the first digest, with the headers of the first manifest.
     OtherDigest(String, String),
     /// Changes the last byte of each library.
     OtherLibrary,
@@ -134,11 +134,11 @@ pub(super) enum Lie {
     HalfLibrary,
 }
 
-/// Proxy of a registry. It runs until the process ends.
+/// Proxy of a registry. It runs as long as the process.
 pub(super) struct Proxy {
     pub(super) address: SocketAddr,
     lie: Arc<Mutex<Lie>>,
-    /// Number of bytes of all answers.
+    /// Number of bytes of all responses.
     sent: Arc<AtomicU64>,
 }
 
@@ -157,7 +157,7 @@ impl Proxy {
         proxy
     }
 
-    /// Sets the lie for later requests.
+    /// Sets the wrong content of later responses.
     pub(super) fn set(&self, lie: Lie) {
         *self.lie.lock().unwrap() = lie;
     }
@@ -198,7 +198,8 @@ fn serve(mut client: TcpStream, registry: SocketAddr, lie: &Lie, sent: &AtomicU6
     }
 }
 
-/// Starts a registry that answers each request with `head`, and then with `part` without end. It runs until the process ends.
+/// Starts a registry that responds to each request with `head`, followed by an endless repetition of `part`. It runs as long as the
+/// process.
 pub(super) fn endless_registry(head: &'static str, part: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -216,8 +217,8 @@ pub(super) fn endless_registry(head: &'static str, part: &'static str) -> Socket
     address
 }
 
-/// Starts a registry that answers each request, of which it passes head and own address, with the returned text. It runs until the process
-/// ends.
+/// Starts a registry that responds to each request with the result of `answer`. The arguments of `answer` are the head of the request, and
+/// the address of the registry. The registry runs as long as the process.
 pub(super) fn answering_registry(answer: impl Fn(&str, SocketAddr) -> String + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -233,7 +234,7 @@ pub(super) fn answering_registry(answer: impl Fn(&str, SocketAddr) -> String + S
     address
 }
 
-/// Checks that the program is installed.
+/// Checks that `docker-registry` is installed.
 pub(super) fn is_installed() -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join("docker-registry").is_file())

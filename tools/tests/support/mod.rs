@@ -1,4 +1,4 @@
-//! Runs `alcedo dev` as a program on a pipe, with an editable copy of the example plugins and the test plugins.
+//! Runs `alcedo dev` as a program on a pipe. Provides editable copies of the example plugins and the test plugins.
 
 #[path = "../../../runtime/tests/support/builds.rs"]
 #[allow(dead_code, reason = "tests of other crates use the rest of it")]
@@ -19,16 +19,16 @@ use tempfile::TempDir;
 /// Returns the library of a plugin as the runtime's tests load it. Not built again, unlike the plugins of a [`Scratch`].
 pub(crate) use builds::plugin;
 
-/// Timeout for a first build on a busy machine; a wait ends as soon as the output arrives.
+/// Maximum wait for a first build on a busy machine. The wait ends as soon as the output arrives.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Copy of the plugin workspaces. A test builds and edits plugins of one of them; their build output is removed at the end.
+/// Copy of the plugin workspaces. A test builds and edits plugins of one workspace. Dropping this value removes their build output.
 pub(crate) struct Scratch {
     dir: TempDir,
     target: PathBuf,
-    /// Packages of this workspace that tests edit.
+    /// Packages that tests of this workspace edit.
     edited: &'static [&'static str],
-    /// Excludes other copies of the same workspace, whose libraries have equal names.
+    /// Lock that excludes other copies of this workspace. Their libraries have equal names.
     _turn: File,
 }
 
@@ -41,23 +41,23 @@ pub(crate) fn folder(root: &Path, plugin: &str) -> PathBuf {
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {plugin}"))
 }
 
-/// Target folder of all tests of this package and of the demo.
+/// Returns the target folder that the tests of this package and the demo share.
 pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("demo")
 }
 
-/// Build folder of plugins, shared with the runtime's tests: dependencies are compiled once for all tests.
+/// Returns the build folder of plugins. The tests of the runtime share this folder, so dependencies are compiled only once.
 pub(crate) fn compiled_plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins")
 }
 
-/// Serializes the tests of a process whose packages have equal names: their builds would write the same files.
+/// Serializes tests of this process whose packages have equal names. Their builds would write to common files.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ONE_COPY: Mutex<()> = Mutex::new(());
     ONE_COPY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks the libraries of the examples in the target folder, which the tests of other processes and the demo use, too.
+/// Locks the libraries of the examples in the target folder. Tests in further processes and the demo also use these libraries.
 pub(crate) fn turn() -> File {
     turn_of(".alcedo-demo.lock")
 }
@@ -71,24 +71,24 @@ fn turn_of(lock: &str) -> File {
 }
 
 impl Scratch {
-    /// Copies the workspaces for a test that builds example plugins.
+    /// Copies the workspaces for a test of example plugins.
     pub(crate) fn new() -> Self {
         Self::with(turn(), &["magic-cube", "glue-base", "glue-derived"])
     }
 
-    /// Copies the workspaces for a test that builds test plugins only. Runs concurrently with tests that build example plugins.
+    /// Copies the workspaces for a test of test plugins only. Such a test runs concurrently with tests of example plugins.
     pub(crate) fn of_test_plugins() -> Self {
         Self::with(turn_of(".test-plugins.lock"), &["lamps", "lamps-plus", "renames"])
     }
 
     fn with(turn: File, edited: &'static [&'static str]) -> Self {
-        // Cargo compares modification times, so files that are older than the library of another copy would never be compiled.
+        // Cargo compares modification times. Files that are older than the library of another copy would never be compiled.
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let dir = tempfile::tempdir().unwrap();
         for workspace in WORKSPACES {
             let (from, to) = (repository.join(workspace), dir.path().join(workspace));
             copy(&from, &to);
-            // Only the workspace manifests contain paths. Paths between the workspaces refer to the copies.
+            // Only the manifests of the workspaces contain paths. Paths between two workspaces refer to the copies.
             let manifest = to.join("Cargo.toml");
             let (text, up) =
                 (fs::read_to_string(&manifest).unwrap(), "../".repeat(Path::new(workspace).iter().count()));
@@ -132,7 +132,7 @@ impl Scratch {
         fs::write(&path, source.replace(from, to)).unwrap();
     }
 
-    /// Builds a plugin with the command, and returns its library. The next build overwrites the file.
+    /// Builds a plugin with the command. Returns its library. The next build overwrites this file.
     pub(crate) fn build(&self, plugin: &str) -> PathBuf {
         let mut build = self.command(env!("CARGO_BIN_EXE_alcedo"));
         let output = build.arg("build").arg(self.other(plugin)).output().unwrap();
@@ -142,7 +142,7 @@ impl Scratch {
 
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        // Sets RUST_BACKTRACE too, since crash reports must not depend on it.
+        // Also sets RUST_BACKTRACE, because crash reports must not depend on it.
         command
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_BUILD_BUILD_DIR", compiled_plugins())
@@ -152,8 +152,8 @@ impl Scratch {
 }
 
 impl Drop for Scratch {
-    /// Makes cargo build the packages again that tests edit, and removes their libraries. `cargo clean` does the same, but only after it has
-    /// read the whole workspace.
+    /// Removes the libraries of the packages that tests edit. Cargo then builds these packages again. `cargo clean` has this effect too,
+    /// but it first reads the whole workspace.
     fn drop(&mut self) {
         let units = fs::read_dir(compiled_plugins().join("debug/.fingerprint")).into_iter().flatten();
         for unit in units.filter_map(Result::ok) {
@@ -185,7 +185,7 @@ fn copy(from: &Path, to: &Path) {
 pub(crate) struct Dev {
     pub(crate) child: Child,
     stdin: Option<ChildStdin>,
-    /// Output lines, each with the time at which it was read, since the Unix epoch.
+    /// Output lines. Each line has the time at which it was read, since the Unix epoch.
     lines: Receiver<(Duration, String)>,
     received: Vec<String>,
 }
@@ -210,7 +210,7 @@ impl Dev {
         self.wait_until_live_with("objects of Game.MagicCube");
     }
 
-    /// Waits for the first generation and for the objects that the host prints, which arrive independently.
+    /// Waits for the first generation, and for the objects that the host prints. Both may arrive in any order.
     pub(crate) fn wait_until_live_with(&mut self, objects: &str) {
         let from = self.received.len();
         self.wait_for("generation 1 is live");
@@ -253,14 +253,14 @@ impl Dev {
     }
 }
 
-/// Returns the time since the Unix epoch, which all processes share.
+/// Returns the time since the Unix epoch. All processes share this clock.
 pub(crate) fn now() -> Duration {
     SystemTime::UNIX_EPOCH.elapsed().unwrap()
 }
 
 impl Drop for Dev {
     fn drop(&mut self) {
-        // Kills the process, since a failed test must not leave it running.
+        // Kills the process, because it must not continue after a failed test.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

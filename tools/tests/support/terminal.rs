@@ -16,7 +16,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::PATIENCE;
 
-/// Timeout for an expected screen. The first build has ended by then.
+/// Maximum wait for an expected screen. The first build has already ended.
 const EXPECTED: Duration = Duration::from_secs(150);
 
 /// Time without a change after which the screen is compared.
@@ -26,7 +26,7 @@ pub(crate) struct Terminal {
     pub(crate) child: Child,
     keys: File,
     output: Receiver<Vec<u8>>,
-    /// Output so far, and the length of its checked part.
+    /// Output so far. `checked` is the length of its checked part.
     written: Vec<u8>,
     checked: usize,
     size: (u16, u16),
@@ -61,7 +61,7 @@ impl Terminal {
         Self { child, keys, output, written: Vec::new(), checked: 0, size: (rows, columns), screen }
     }
 
-    /// Waits for a string in the output after the string of the previous wait.
+    /// Waits for a string in the output that follows the string of the previous wait.
     pub(crate) fn wait_for(&mut self, text: &str) {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -82,7 +82,7 @@ impl Terminal {
         self.written.extend(more);
     }
 
-    /// Waits until the screen contains these parts, and only its numbers change.
+    /// Waits for a screen that contains these parts and in which only numbers change.
     fn settled(&mut self, parts: &[&str]) -> String {
         let end = Instant::now() + EXPECTED;
         let (mut last, mut since) = (String::new(), Instant::now());
@@ -105,7 +105,7 @@ impl Terminal {
         }
     }
 
-    /// Compares the screen as soon as it contains these parts, without the paths of the sources in `root`.
+    /// Compares the screen as soon as it contains these parts. Replaces the paths of the sources in `root`.
     pub(crate) fn check(&mut self, parts: &[&str], root: &Path, expected: &ExpectFile) {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let whole = root.canonicalize().unwrap();
@@ -116,7 +116,7 @@ impl Terminal {
         expected.assert_eq(&screen);
     }
 
-    /// Returns the screen. A row that continues in the next row is joined with the next row.
+    /// Returns the screen. If a row continues in the next row, joins the two rows.
     fn rows(&self) -> String {
         let (screen, (rows, columns)) = (self.screen.screen(), self.size);
         let mut text = String::new();
@@ -141,13 +141,13 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Kills the process, since a failed test must not leave it running.
+        // Kills the process, because it must not continue after a failed test.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Replaces numbers that differ between runs: durations, counts of repeats and frames, addresses.
+/// Replaces numbers that differ between runs: durations, counts of repeats and frames, and addresses.
 fn without_numbers(screen: &str) -> String {
     let lines = screen.lines().map(|line| {
         let mut words: Vec<_> = line.split(' ').map(str::to_owned).collect();
@@ -158,7 +158,7 @@ fn without_numbers(screen: &str) -> String {
             let word = &words[at];
             let is_number = word.trim_end_matches([',', ')']).parse::<f64>().is_ok()
                 || word.replace(',', "").parse::<u64>().is_ok();
-            // The number of a frame depends on the inlined functions below it.
+            // The number of a frame depends on the inlined functions that precede it.
             let is_of_frame = at > 0 && words[..at].iter().all(String::is_empty) && next.contains("::");
             let word = &mut words[at];
             let counts = ["ms", "ms)", "s", "s:", "s,", "ticks/s", "lines", "other", "times"];

@@ -1,4 +1,4 @@
-//! A temporary plugin crate with a separate target folder, without dependencies, so that builds are short and need no network.
+//! A temporary plugin crate with a separate target folder. It has no dependencies, so builds are short and need no network.
 
 use alcedo_build::BuildRequest;
 use std::fs;
@@ -18,7 +18,7 @@ impl Scratch {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Self { manifest: dir.path().join("Cargo.toml"), dir };
         files.iter().for_each(|(path, text)| scratch.write(path, text));
-        // Files that are as new as the start of a build may have changed during it.
+        // A file that is as new as the start of a build may have changed during the build.
         thread::sleep(Duration::from_millis(30));
         scratch
     }
