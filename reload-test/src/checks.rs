@@ -2,7 +2,7 @@
 
 use alcedo_runtime::{Outcome, ReloadReport};
 
-/// Expected numbers after a reload. They are counted before the reload.
+/// Numbers that are counted before a reload, and expected after this reload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     /// Number of existing objects of all classes.

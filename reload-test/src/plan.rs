@@ -37,7 +37,7 @@ impl Plan {
 /// A build of all libraries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Build {
-    /// Id that the libraries of this build contain. It distinguishes the builds.
+    /// Id that the libraries of this build contain. Each build has a different id.
     pub(crate) tag: u64,
     pub(crate) libraries: Vec<PathBuf>,
 }

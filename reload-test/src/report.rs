@@ -142,7 +142,7 @@ impl ReportBuilder {
 
     /// Records an error that does not belong to a reload.
     pub(crate) fn fail(&mut self, error: String) {
-        // Makes space for this error. It ended the run, so the report must contain it.
+        // Makes space for this error. The error ended the run, so the report must contain this error.
         self.errors.truncate(ERRORS - 1);
         self.errors.push(error);
         self.ended = false;

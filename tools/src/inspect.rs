@@ -1,5 +1,5 @@
 //! `alcedo inspect`: prints the manifest and the declarations of a plugin's library, or the declarations of a package of scripts. The
-//! library is only read from its file. It is not mapped and none of its code runs, so it is safe to inspect any file.
+//! library is only read from its file. The library is not mapped and none of its code runs, so inspection of any file is safe.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};

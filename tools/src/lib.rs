@@ -3,8 +3,8 @@
 //! source through which plugins use types of a library or of a host, `bindgen` writes the source through which plugins call a C library,
 //! and `push`, `pull` and `follow` deliver signed libraries through OCI registries.
 //!
-//! `dev` and `demo` share the module `session`, the loop from a saved file to live code. The session itself prints nothing. It returns
-//! `session::Event`s, and each command prints them in its own format.
+//! `dev` and `demo` share the module `session`, the loop from a saved file to live code. The session itself prints nothing. The session
+//! returns `session::Event`s, and each command prints these events in its own format.
 
 mod args;
 #[cfg(feature = "bindgen")]
@@ -87,8 +87,8 @@ enum Verb {
 
 /// Runs the command in the arguments of this process. The calling thread becomes the game thread.
 ///
-/// The exit code is 0 on success. It is 1 if the command failed, if a step of the demo had an unexpected result, or if a change breaks the
-/// ABI. It is 2 for invalid arguments, or if `check-abi` cannot read a file.
+/// The exit code is 0 on success. Exit code 1 means that the command failed, that a step of the demo had an unexpected result, or that a
+/// change breaks the ABI. Exit code 2 means that the arguments are invalid, or that `check-abi` cannot read a file.
 pub fn run() -> ExitCode {
     alcedo_build::run_if_linker();
     let ended = match Cli::parse().verb {

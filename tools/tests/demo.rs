@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::support::compiled_plugins;
 
-/// Number of objects. It is small, so that tests are short, but much larger than the number of objects that are changed by hand (three).
+/// Number of objects. A small number keeps tests short. The number must be much larger than three, the number of objects that the demo
+/// changes by hand.
 const OBJECTS: u64 = 40;
 
 fn target() -> PathBuf {

@@ -1,4 +1,4 @@
-//! Tests `alcedo doctor` on small workspaces. It must report each problem with its fix. It must report no further problems.
+//! Tests `alcedo doctor` on small workspaces. The command must report each problem with its fix, and no further problems.
 
 use std::fs;
 use std::path::Path;

@@ -190,7 +190,7 @@ fn glue_of_every_kind_compiles() {
     scratch.build("lamps");
 }
 
-/// Runs the sample engine. It is a usual host.
+/// Runs the sample engine, which is a usual host.
 fn engine(more: &[&str]) -> Output {
     let host = ["glue", "--host", env!("CARGO_BIN_EXE_alcedo"), "--host-arg", "dev-world"];
     alcedo(&[&host, more].concat())

@@ -65,7 +65,8 @@ fn builder() -> Builder {
     Runtime::builder().package("Game").natives(natives())
 }
 
-/// Returns the source of the first plugin. It extends classes of the host, overrides their events and uses every member of one class.
+/// Returns the source of the first plugin. This plugin extends classes of the host, overrides their events and uses every member of one
+/// class.
 fn first(tag: u32) -> String {
     let mut text = "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs)]\nmod \
                     host;\nuse host::*;\nmodule! { name: \"lamps\" }\n\n/// What hears of it.\n#[uinterface(package = \
@@ -108,8 +109,8 @@ fn first(tag: u32) -> String {
     text
 }
 
-/// Returns the source of the second plugin. It extends a class of the first plugin, overrides events of that class and of the host, binds
-/// the delegate of the first plugin and implements its interface.
+/// Returns the source of the second plugin. This plugin extends a class of the first plugin, overrides events of that class and of the
+/// host, binds the delegate of the first plugin and implements its interface.
 fn second(tag: u32) -> String {
     format!(
         "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs, dead_code)]\nmod \
@@ -126,7 +127,7 @@ fn second(tag: u32) -> String {
     )
 }
 
-/// Workspace of the two plugins. They replace two example plugins.
+/// Workspace of the two plugins. These plugins replace two example plugins.
 struct Two(Scratch);
 
 impl Two {

@@ -74,7 +74,7 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     expect_restored(&mut dev);
     expect_value(&mut dev);
 
-    // Destructors of these plugin parts never return. They block only the finalizer thread.
+    // Destructors of these plugin parts never return. These destructors block only the finalizer thread.
     scratch.save(&endless(&healthy, "fn drop(&mut self) {"));
     dev.wait_for("generation 1 → 2");
     scratch.save(&other("190.5"));

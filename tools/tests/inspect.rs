@@ -1,4 +1,5 @@
-//! Tests `alcedo inspect`. It describes a library as text and as JSON. For a file that is not an Alcedo library, it prints the reason.
+//! Tests `alcedo inspect`. The command describes a library as text and as JSON. For a file that is not an Alcedo library, the command
+//! prints the reason.
 
 use std::fs;
 use std::path::Path;

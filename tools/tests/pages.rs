@@ -88,7 +88,7 @@ fn fences(page: &str) -> Vec<(&str, &str)> {
     whole.filter_map(|fence| fence.split_once('\n')).collect()
 }
 
-/// Returns the commands of a page. They are in console fences and in inline code.
+/// Returns the commands in the console fences and in the inline code of a page.
 fn commands(page: &str) -> Vec<String> {
     let consoles = fences(page).into_iter().filter(|(sort, _)| *sort == "console").flat_map(|(_, text)| text.lines());
     let typed = consoles.filter_map(|line| line.strip_prefix("$ "));
@@ -349,8 +349,8 @@ fn each_page_below_docs_is_a_chapter_of_the_book() {
     }
 }
 
-/// Folder that replaces a checkout. It contains copies of the files that the commands use. Its PATH folder contains `alcedo`, and a `cargo`
-/// that runs `alcedo`.
+/// Folder that replaces a checkout. The folder contains copies of the files that the commands use. Its PATH folder contains `alcedo`, and a
+/// `cargo` that runs `alcedo`.
 struct Checkout {
     scratch: Scratch,
     path: String,

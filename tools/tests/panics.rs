@@ -88,7 +88,7 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
     assert_eq!(of_second.len(), 1, "{of_second:?}");
     dev.send(": call MagicCube_3 say_hello");
     expect_backtrace(&mut dev, &second, 2, &[implementation]);
-    // The backtrace omits the frames of the recorder. It contains the frames of the host that called the plugin.
+    // The backtrace omits the frames of the recorder. The backtrace contains the frames of the host that called the plugin.
     dev.wait_for("alcedo_runtime::bridge::calls::");
     let report = dev.all_since(", thread ");
     assert!(!report.contains("alcedo_sys::panics") && !report.contains("panic_guard::hook"), "{report}");

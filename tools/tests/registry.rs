@@ -1,5 +1,5 @@
 //! Tests `push`, `pull` and `follow` with Debian's `docker-registry`, host processes and signed plugins. The tests cover rollouts over
-//! eight hosts, requests during rollouts, and unhealthy and crashing builds. They also cover a registry that is killed, returns wrong
+//! eight hosts, requests during rollouts, and unhealthy and crashing builds. The tests also cover a registry that is killed, returns wrong
 //! content, or has foreign, unsigned and older modules.
 
 #[path = "registry/fleet.rs"]
@@ -160,7 +160,7 @@ fn a_return_that_was_not_written_is_continued() {
     let key = key_in(dir.path());
     let [document, plugins, status] = ["plugins.toml", "plugins", "status.json"].map(|name| dir.path().join(name));
     let reference = format!("localhost:1/plugins/lamp@{}", sha256(b"new"));
-    // The longest possible patience. It exceeds the range of the clock.
+    // The longest possible patience. This time exceeds the range of the clock.
     let text = format!(
         "patience = 9223372036854775807\n[modules]\nlamp = \"{reference}\"\n[[hosts]]\nplugins = {plugins:?}\nstatus = {status:?}\n"
     );

@@ -20,7 +20,7 @@ fn keys_and_status_line_work_in_every_state_of_the_world() {
     terminal.press("\r");
     terminal.wait_for("18");
 
-    // Repeated output of a plugin is folded and escaped. It therefore cannot move the cursor.
+    // Repeated output of a plugin is folded and escaped. Escaped output cannot move the cursor.
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     scratch.save(&healthy.replace(tick, &format!("println!(\"\\x1b[2Jsplash\"); {tick}")));

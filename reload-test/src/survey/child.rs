@@ -57,7 +57,7 @@ fn host(plan: &Plan) -> Result<()> {
     let runtime = builder.build().context("could not make a runtime")?;
     let mut host = Host { plan, runtime, reported: BTreeSet::new(), parked: 0 };
     if let Err(error) = host.run() {
-        // The normal shutdown may be impossible with corrupted memory or files. It is skipped, and the error is reported.
+        // The normal shutdown may be impossible with corrupted memory or files, so this code skips the shutdown and reports the error.
         mem::forget(host);
         return Err(error);
     }

@@ -1,5 +1,5 @@
 //! The survey repeatedly reloads one plugin per popular crate, each in a separate process. For each crate, the survey records if the code
-//! is unmapped, the holders of mapped code, and the growth of the process. It also maps a second plugin, the neighbor, at the freed
+//! is unmapped, the holders of mapped code, and the growth of the process. The survey also maps a second plugin, the neighbor, at the freed
 //! addresses. The neighbor detects late effects of the crate, such as a write, a signal or a close.
 
 pub(crate) mod args;

@@ -1,4 +1,4 @@
-//! Messages between the survey and the host of a row. They contain the plan and the progress of the host.
+//! Messages between the survey and the host of a row: the plan for the host, and the progress of the host.
 
 use super::fault_injection::InjectedFault;
 use crate::plan::Reading;

@@ -41,8 +41,8 @@ pub(crate) fn shared(sources: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Returns a digest of the sources of one row. These are the file that `lib.rs` names for the row, and all files that are not Rust. The
-/// latter may belong to any row.
+/// Returns a digest of the sources of one row: the file that `lib.rs` names for the row, and all files that are not Rust. Files that are
+/// not Rust may belong to any row.
 ///
 /// # Errors
 /// If the row has no file, or if a file cannot be read.

@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
-    /// Lines of the row in the existing page. They replace a missing result, because results are stored only on the machine of the run.
+    /// Lines of the row in the existing page. These lines replace a missing result, because results are stored only on the machine of the
+    /// run.
     pub(crate) earlier: Option<String>,
     /// Set if the result is for the current sources and versions.
     pub(crate) is_of_this_code: bool,

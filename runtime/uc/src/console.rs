@@ -31,8 +31,8 @@ pub enum Snippet {
     Invalid(Vec<Diagnostic>),
 }
 
-/// Classifies a text by its syntax. A console can run a value by compiling `function string Run() { return string(…); }` in a class. It can
-/// run statements by compiling `function Run() { … }`. The checker applies its usual rules to this class.
+/// Classifies a text by its syntax. A console can run a value by compiling `function string Run() { return string(…); }` in a class. A
+/// console can run statements by compiling `function Run() { … }`. The checker applies its usual rules to this class.
 ///
 /// # Examples
 /// ```

@@ -4,8 +4,8 @@ use expect_test::expect_file;
 
 use crate::support::{checked, folder, listed, programs, rendered, sources};
 
-/// Programs whose messages are rendered. They cover all shapes of spans, secondary locations, help, locations in other files and truncated
-/// lines.
+/// Programs whose messages are rendered. These programs cover all shapes of spans, secondary locations, help, locations in other files and
+/// truncated lines.
 const DRAWN: [&str; 10] = [
     "attack_places",
     "class_circle",

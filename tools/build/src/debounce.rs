@@ -79,8 +79,8 @@ impl Default for Debounce {
 }
 
 impl Debounce {
-    /// Creates a debounce that settles after `quiet` without an event. It also settles `longest` after the first event, so continuous
-    /// writes delay a build but do not prevent it.
+    /// Creates a debounce that settles after `quiet` without an event, and at the latest `longest` after the first event. Continuous writes
+    /// therefore delay a build, but do not prevent the build.
     pub fn new(quiet: Duration, longest: Duration) -> Self {
         Self { quiet, longest, canceled: 0, pending: None }
     }

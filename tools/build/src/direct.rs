@@ -171,7 +171,7 @@ struct Read {
     linked: Option<SystemTime>,
 }
 
-/// Reads the messages of a compiler until its end. Skips other lines, which are output of macros.
+/// Reads the messages of a compiler until its end. Skips the remaining lines, because these are output of macros.
 fn read(stderr: ChildStderr, package: &str) -> Read {
     let mut read = Read::default();
     for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {

@@ -71,7 +71,7 @@ pub struct PluginFolder {
     /// The plugin in the folder. For a workspace root, the plugins among `default-members`, or all plugins if no default member is a
     /// plugin.
     pub plugins: Vec<SourceCrate>,
-    /// Remaining plugins of the workspace. They are built only if their own folders are specified.
+    /// Remaining plugins of the workspace. These plugins are built only if their own folders are specified.
     pub left_out: Vec<SourceCrate>,
 }
 
@@ -123,7 +123,7 @@ pub fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildError> {
         .map_err(|error| BuildError::Metadata { manifest, message: error.to_string() })
 }
 
-/// Returns the plugins that the manifest selects, and the other plugins of the workspace.
+/// Returns two lists: the plugins that the manifest selects, and the remaining plugins of the workspace.
 fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<SourceCrate>, Vec<SourceCrate>) {
     let members = metadata.workspace_packages();
     let plugin = |package: &Package| SourceCrate::new(package, &members, false);

@@ -41,8 +41,8 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Returns the paths of the files that cargo locks: in the folder of its libraries, and in the folder of its other output. Both may be
-    /// the same folder.
+    /// Returns the paths of the files that cargo locks: in the folder of its libraries, and in the folder of its intermediate output. Both
+    /// may be the same folder.
     pub(crate) fn locks(&self) -> Vec<PathBuf> {
         let folders = [self.library.parent(), self.call.value("--out-dir").and_then(|dir| Path::new(dir).parent())];
         let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -69,7 +69,7 @@ pub(crate) struct Inputs {
 }
 
 impl Inputs {
-    /// Returns the inputs of a later build. They consist of the files of this build, with the stamps that `stamp` returns for them.
+    /// Returns the inputs of a later build: the files of this build, with the stamps that `stamp` returns for these files.
     pub(crate) fn seen(
         &self,
         environment: BTreeMap<OsString, OsString>,

@@ -360,7 +360,7 @@ fn a_workspace_yields_its_plugins_and_a_member_only_itself() {
     assert_eq!(PluginFolder::of(&root).unwrap().plugins, plugins, "no default member is a plugin");
     scratch.write("Cargo.toml", members);
 
-    // `two` is built as a dependency of `one`, including its cdylib. It is not in the result, because it was not requested.
+    // `two` is built as a dependency of `one`, including its cdylib. The result does not contain `two`, because only `one` was requested.
     let one = build(&plugins[0].request().target_dir(root.join("out"))).unwrap();
     assert_eq!(one.artifacts.iter().map(|artifact| artifact.package.as_str()).collect::<Vec<_>>(), ["one"]);
     let both = build(&scratch.request()).unwrap();

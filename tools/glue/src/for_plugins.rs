@@ -1,4 +1,4 @@
-//! Generates the source for plugins from declarations. The output is sorted by path. It is identical on every machine.
+//! Generates the source for plugins from declarations. The output is sorted by path, and is identical on every machine.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! Maps types of modules to Rust types in a host. If no Rust type exists, the value is passed as a `Value`. In a plugin, such a type is an
-//! error.
+//! Maps types of modules to Rust types in a host. If no Rust type exists, the value is passed as a `Value`. In a plugin, a type without a
+//! Rust type is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -63,7 +63,7 @@ fn function(function: &Function) -> String {
     format!("{doc}{remarks}    #[dll_import{arguments}]\n    fn {}(&self{params}){result};\n", identifier(&rust))
 }
 
-/// Returns the doc comment of an item: the comment in the header. Without such a comment, returns the name in C.
+/// Returns the doc comment of an item. Uses the comment in the header. If the header has no comment, uses the name in C.
 fn doc(indent: &str, text: &str, name: &str) -> String {
     let text = if text.is_empty() { format!("`{name}` in C.") } else { text.to_owned() };
     text.lines().map(|line| format!("{indent}/// {}\n", line.trim())).collect()

@@ -79,8 +79,8 @@ impl Redirects {
         self.0.iter().any(|(old, _)| old == path)
     }
 
-    /// Returns the entry of the opposite build that continues `entry`. This is the entry of the same name. Without such an entry, it is a
-    /// renamed entry whose name is not in `own`, the list that contains `entry`.
+    /// Returns the entry of the opposite build that continues `entry`. Prefers an entry with an equal name. Otherwise, returns a renamed
+    /// entry whose name is not in `own`, the list that contains `entry`.
     pub(super) fn partner<'t, T: Entry>(&self, entry: &T, own: &[&T], others: &[&'t T]) -> Option<&'t T> {
         let same = others.iter().copied().find(|other| other.name() == entry.name());
         same.or_else(|| {

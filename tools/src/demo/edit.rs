@@ -8,7 +8,7 @@ use crate::error::Error;
 /// A replacement in a source file. The old text determines the location.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
-    /// Old text. It must occur exactly once in the source.
+    /// Old text. The source must contain this text exactly once.
     pub(crate) from: &'static str,
     pub(crate) to: &'static str,
 }

@@ -34,7 +34,7 @@ const CUBE: &str = "/Script/Game.MagicCube";
 const FIRST_BUILD: Duration = Duration::from_secs(900);
 /// Minimum duration before a progress message is printed.
 const PROGRESS: Duration = Duration::from_secs(3);
-/// Time limit of later builds. They compile only one small crate.
+/// Time limit of later builds. A later build compiles only one small crate.
 const BUILD: Duration = Duration::from_secs(180);
 
 /// Edits a scratch copy of an example plugin four times, and prints the effect on a living world.

@@ -17,7 +17,7 @@ use crate::session::Live;
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Message<'a> {
-    /// The first build is in progress. It compiles all dependencies of a plugin. Only text output contains this message.
+    /// The first build is in progress. This build compiles all dependencies of a plugin. Only text output contains this message.
     #[serde(skip)]
     Building { plugin: &'a str, compiled: usize, seconds: u64 },
     /// The world exists.

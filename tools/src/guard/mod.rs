@@ -315,8 +315,8 @@ impl Guard {
         Ok(end)
     }
 
-    /// Starts a host and returns. A separate thread calls `on_end` when the host ends. It calls `on_panic` for each panic in plugin code,
-    /// with the backtrace of the panic.
+    /// Starts a host and returns. A separate thread calls `on_end` when the host ends. This thread also calls `on_panic` for each panic in
+    /// plugin code, with the backtrace of the panic.
     ///
     /// # Errors
     /// Returns the error of the system.

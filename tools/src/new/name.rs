@@ -1,5 +1,5 @@
-//! Checks the names of new projects. One name is used for a package, a folder, a crate, a module and class names. It must therefore satisfy
-//! the rules of cargo and the grammar of modules. Each violation has a hint.
+//! Checks the names of new projects. One name is used for a package, a folder, a crate, a module and class names. Names must therefore
+//! satisfy the rules of cargo and the grammar of modules. Each violation has a hint.
 
 use std::path::Path;
 

@@ -30,7 +30,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Debug)]
 pub(super) struct Sources {
     kind: Kind,
-    /// Folder with the lock file. This is a checkout, or the package of this program.
+    /// Folder with the lock file: a checkout, or the package of this program.
     dir: PathBuf,
 }
 

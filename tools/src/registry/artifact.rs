@@ -1,5 +1,5 @@
 //! Form of a module in an OCI registry: an artifact for each target, and an index that lists the artifacts of all targets. The functions of
-//! this file need no network. They build manifests, merge indexes, select artifacts and check annotations.
+//! this file build manifests, merge indexes, select artifacts and check annotations. These functions need no network.
 
 use std::collections::BTreeMap;
 use std::env::consts::{ARCH, OS};

@@ -166,7 +166,7 @@ impl Registry {
     }
 }
 
-/// Returns the user, with the registries that receive the password. These are the registries in `named`, or the only registry of a command.
+/// Returns the user, with the registries that receive the password: the registries in `named`, or the only registry of a command.
 ///
 /// # Errors
 /// If several registries would receive the password and `named` does not list them.

@@ -1,5 +1,5 @@
 //! Modules as artifacts of OCI registries. `alcedo push` uploads a signed library, `alcedo pull` downloads a library, and `alcedo follow`
-//! rolls out the modules of a document to hosts. Hosts do not access registries. They only watch files.
+//! rolls out the modules of a document to hosts. Hosts do not access registries. Hosts only watch files.
 
 mod answer;
 mod artifact;

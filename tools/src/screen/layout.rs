@@ -10,7 +10,7 @@ use crate::fold::{Line, note};
 
 /// Number of lines of output that are kept.
 const KEPT_OUTPUT: usize = 1000;
-/// Number of messages that are kept. They are printed again after the size of the terminal changes.
+/// Number of messages that are kept. Kept messages are printed again after the size of the terminal changes.
 const KEPT_MESSAGES: usize = 100;
 /// Minimum number of terminal rows for a pane.
 const ROWS_FOR_PANE: u16 = 16;

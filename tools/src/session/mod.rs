@@ -50,7 +50,7 @@ pub(crate) enum Mode {
     Paused,
 }
 
-/// Path, modification time and length of a file. They identify the version of the file.
+/// Version of a file: its path, modification time and length.
 type FileVersion = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries to load, with their origin.
@@ -333,7 +333,7 @@ impl<W: World> Session<W> {
             new.artifacts.clone_from(&old.artifacts);
         }
         let (before, now) = (targets::sources(&self.targets), targets::sources(&targets));
-        // If the current watch covers more folders, it is kept. It then reports plugins that are restored.
+        // A current watch that covers more folders is kept. This watch then reports plugins that are restored.
         if !now.iter().all(|dir| before.contains(dir)) {
             match SourceWatch::new(&now) {
                 Ok(watch) => {

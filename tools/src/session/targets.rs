@@ -22,7 +22,7 @@ pub(crate) enum Kind {
     /// Plugins that one cargo call builds.
     Plugins(PluginFolder),
     Host(SourceCrate),
-    /// Scripts. They need no build.
+    /// Scripts. Scripts need no build.
     Scripts(Artifact),
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
 }
 
 /// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script. Such a
-/// file may affect any plugin target. It affects the host if the host's sources are below the file's folder.
+/// file may affect any plugin target. The file affects the host if the host's sources are below the file's folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))

@@ -1,5 +1,5 @@
-//! Runs a world in a separate process: the author's host or the sample engine. Threads read the socket and the output, and wait for the end
-//! of the process. They convert these to events.
+//! Runs a world in a separate process: the author's host or the sample engine. Threads convert messages on the socket, the output, and the
+//! end of the process to events.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};

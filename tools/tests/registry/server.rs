@@ -134,7 +134,7 @@ pub(super) enum Lie {
     HalfLibrary,
 }
 
-/// Proxy of a registry. It runs as long as the process.
+/// Proxy of a registry. The proxy runs as long as the process.
 pub(super) struct Proxy {
     pub(super) address: SocketAddr,
     lie: Arc<Mutex<Lie>>,
@@ -198,8 +198,8 @@ fn serve(mut client: TcpStream, registry: SocketAddr, lie: &Lie, sent: &AtomicU6
     }
 }
 
-/// Starts a registry that responds to each request with `head`, followed by an endless repetition of `part`. It runs as long as the
-/// process.
+/// Starts a registry that responds to each request with `head`, followed by an endless repetition of `part`. The registry runs as long as
+/// the process.
 pub(super) fn endless_registry(head: &'static str, part: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsRawFd as _;
 
-/// Number of files, and number of pipe ends. They receive the lowest free descriptors.
+/// Number of files, and number of pipe ends. Files and pipe ends receive the lowest free descriptors.
 const COUNT: usize = 8;
 const TEXT: &[u8] = b"what the neighbor wrote";
 

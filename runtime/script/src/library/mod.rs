@@ -43,7 +43,7 @@ pub fn batch(base: &str) -> Batch {
         let name = path.rsplit('.').next().unwrap_or(path);
         ClassDecl { functions, ..ClassDecl::new(PACKAGE, name, base, Origin::Native) }
     };
-    // Placeholder for any struct in a signature. It has a field, because C has no empty structs.
+    // Placeholder for any struct in a signature. The placeholder has a field, because C has no empty structs.
     let any = StructDecl {
         fields: vec![PropertyDecl::new("unused", PropertyKind::U8)],
         doc: "Placeholder for any struct in the signature of a function.".to_owned(),

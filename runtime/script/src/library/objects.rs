@@ -1,4 +1,4 @@
-//! Library functions for any object. They implement `Outer` and `Name` of the language.
+//! Library functions for any object. These functions implement `Outer` and `Name` of the language.
 
 use std::rc::Rc;
 

@@ -213,7 +213,7 @@ impl Body<'_, '_> {
                 if let Some(found) = found.or_else(|| self.checker.find_library_function(&name.text)) {
                     return Some(found.name.clone());
                 }
-                // An unknown name is a function. It may be a variable only if an unknown base class may declare this variable.
+                // An unknown name denotes a function. If an unknown base class may declare a variable of this name, the arguments decide.
                 if self.checker.is_broken(&self.class) { by_args(name) } else { Some(name.text.clone()) }
             }
             ast::ExprKind::Member(of, name) => {

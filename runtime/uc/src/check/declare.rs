@@ -345,8 +345,8 @@ fn may_declare(item: &Item) -> bool {
     }
 }
 
-/// Sorts classes or interfaces so that bases precede the types that extend them. Also returns a second list. It contains the types that
-/// extend themselves, directly or indirectly, and the types derived from these.
+/// Sorts classes or interfaces so that bases precede the types that extend them. Also returns the types in inheritance cycles, and the
+/// types derived from these.
 pub(super) fn in_order<T>(
     mut open: Vec<T>,
     path: impl Fn(&T) -> &Path,

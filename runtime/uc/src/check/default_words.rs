@@ -99,7 +99,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        // A single identifier may be a constant. It may also be an enum entry that is used as a number.
+        // A single identifier may be a constant, or an enum entry that is used as a number.
         if let ([name], Type::Num(_) | Type::Text | Type::Bool | Type::Struct(_)) = (names, ty) {
             let is_known =
                 self.find_const(place.of, &name.text).is_some() || !self.enums.borrow().called(&name.text).is_empty();

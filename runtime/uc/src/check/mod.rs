@@ -169,8 +169,8 @@ const OUTSIDE: &[&str] = &[
     "uc-within",
 ];
 
-/// Returns the messages that need no type information. These are the syntax messages, and the messages about unsupported constructs. They
-/// are ordered by file and offset.
+/// Returns the messages that need no type information: the syntax messages, and the messages about unsupported constructs. The messages are
+/// ordered by file and offset.
 pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnostic> {
     let Parsed { files, mut messages } = parsed;
     let world = alcedo_reflect::World::new();

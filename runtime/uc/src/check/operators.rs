@@ -275,7 +275,7 @@ impl Body<'_, '_> {
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
-        // In `ENTRY == value`, the right operand determines the enum of the entry. It is therefore checked first.
+        // In `ENTRY == value`, the right operand determines the enum of the entry. The right operand is therefore checked first.
         let is_entry = is_name(one) && !is_name(other) && matches!(op, Infix::Eq | Infix::Ne);
         if !is_number(other) && (is_entry || is_number(one) && !shifts) {
             let right = self.value(other, None);

@@ -316,7 +316,7 @@ pub struct Function {
     pub flags: FunctionFlags,
     /// Access of callers.
     pub access: Access,
-    /// Parameters. They are the first locals: parameter 0 is [`LocalId`] 0.
+    /// Parameters. Parameters are the first locals: parameter 0 is [`LocalId`] 0.
     pub params: Vec<Param>,
     /// Type of the result.
     pub result: Option<Type>,

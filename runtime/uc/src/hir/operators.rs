@@ -133,7 +133,7 @@ pub enum Operand {
     ScalarTriple(Triple),
     /// A vector and a rotator. `>>` rotates the vector, and `<<` applies the inverse rotation.
     Turned(Triple, Triple),
-    /// Two delegates. They are equal if their objects and functions are equal.
+    /// Two delegates. Delegates are equal if their objects and functions are equal.
     Delegate,
     /// Two arrays, sets, maps, or other values of one type, compared with the equality of reflection.
     Value,
@@ -198,7 +198,7 @@ pub enum Op {
     ClockwiseFrom,
 }
 
-/// Conversions between types. They always succeed.
+/// Conversions between types. A conversion always succeeds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conversion {
     /// Converts a number to another kind, like `as` in Rust. Integer to integer keeps the low bits. Float to integer rounds toward zero and

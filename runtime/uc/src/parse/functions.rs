@@ -1,4 +1,4 @@
-//! Parses functions, operators and states. They share one set of specifiers.
+//! Parses functions, operators and states. All three share one set of specifiers.
 
 use std::cell::RefCell;
 

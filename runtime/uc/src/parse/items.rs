@@ -229,8 +229,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the next possible start of a declaration. A declaration may start after a semicolon or block. It may also start at a
-    /// declaration keyword that is first on its line.
+    /// Skips to the next possible start of a declaration. A declaration may start after a semicolon or block, or at a declaration keyword
+    /// that is first on its line.
     fn skip_declaration(&mut self) {
         // After a block, also skips the remaining tokens of the line, up to a semicolon.
         let ends_behind_block = |parser: &mut Self| parser.peek().on_new_line || parser.begins_declaration();

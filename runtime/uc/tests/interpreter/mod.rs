@@ -1,5 +1,5 @@
-//! A simple interpreter of checked packages. It computes the results that the test programs list, and is the reference for the machine.
-//! Supports only classes of the package that derive from a class `Object` without members.
+//! A simple interpreter of checked packages. The interpreter computes the results that the test programs list. These results are the
+//! reference for the machine. Supports only classes of the package that derive from a class `Object` without members.
 
 mod intrinsics;
 pub(crate) mod operators;

@@ -1,4 +1,4 @@
-//! A temporary plugin crate with a separate target folder. It has no dependencies, so builds are short and need no network.
+//! A temporary plugin crate with a separate target folder. The crate has no dependencies, so builds are short and need no network.
 
 use alcedo_build::BuildRequest;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Desired state: a TOML document. It specifies the content of each module by digest, and the hosts that load the modules.
+//! Desired state: a TOML document. The document specifies the content of each module by digest, and the hosts that load the modules.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -45,7 +45,7 @@ impl Host {
 /// Checked document.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
-    /// Digest of the modules. It identifies the desired state.
+    /// Digest of the modules. This digest identifies the desired state.
     pub(super) id: String,
     /// References with digests, by module name.
     pub(super) modules: BTreeMap<String, Reference>,

@@ -1,4 +1,4 @@
-//! Events of `alcedo follow`. They are printed as lines of text or as JSON objects.
+//! Events of `alcedo follow`. Each event is printed as a line of text or as a JSON object.
 
 use std::fmt;
 
@@ -25,9 +25,9 @@ pub(super) enum Event<'a> {
     NotReturned { host: &'a str, reason: &'a str },
     /// All hosts run the modules of the document.
     Done { hosts: usize },
-    /// The desired state has failed. It is not tried again.
+    /// The desired state has failed. This state is not tried again.
     Failed { host: &'a str, reason: &'a str },
-    /// The document cannot be followed now. It is tried again later.
+    /// The document cannot be followed now. The document is tried again later.
     Refused { error: &'a str },
 }
 

@@ -1,5 +1,5 @@
-//! Saved state of `alcedo follow`, stored next to its document. It consists of the last good files of each host, and the contents of these
-//! files. A host can therefore return to its last good files without a registry, and after a restart of this program.
+//! Saved state of `alcedo follow`, stored next to its document. The state consists of the last good files of each host, and the contents of
+//! these files. A host can therefore return to its last good files without a registry, and after a restart of this program.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -36,7 +36,7 @@ pub(super) struct Library {
     pub(super) digest: String,
 }
 
-/// Desired state that failed. It is not tried again.
+/// Desired state that failed. This state is not tried again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Failure {
     /// Id of the document.
