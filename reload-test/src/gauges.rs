@@ -15,8 +15,8 @@ const STEPS_KIB: f64 = 400.0;
 
 type Count = fn(&Reading) -> u64;
 
-/// Returns the faults of `readings`, which contains one reading per reload. `max_growth` is in KiB per reload. A short run may exceed this
-/// limit, because growth and steps of the heap cannot be distinguished.
+/// Returns the faults of `readings`. This list contains one reading per reload. `max_growth` is in KiB per reload. A short run may exceed
+/// this limit, because growth and steps of the heap cannot be distinguished.
 pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     let memory: Vec<_> = readings.iter().map(|reading| reading.rss_kib as f64).collect();
     let half = last_half(&memory);

@@ -93,7 +93,7 @@ impl<'p> Trial<'p> {
             leaks: Default::default(),
         };
         trial.spawn().context("could not make the objects")?;
-        // The first tick calls `begin play`, which must precede the first reload.
+        // The first tick calls `begin play`. This call must precede the first reload.
         trial.tick();
         trial.population = trial.runtime.objects().iter().collect();
         let mut findings = Findings::default();

@@ -105,7 +105,7 @@ pub(crate) fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
 /// Adds the packages and crates below a folder. Skips target folders, hidden folders, and crates inside other crates.
 fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        // Skips symbolic links, which may point to a parent folder.
+        // Skips symbolic links, because a link may point to a parent folder.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }

@@ -216,7 +216,7 @@ fn pass_on(requests: &Sender<Request>, line: &str) -> bool {
     }
     let (done, wait) = bounded(1);
     let is_sent = requests.send(Request::Line(line.to_owned(), done)).is_ok();
-    // Waits until the main thread has printed the result and dropped the sender.
+    // Waits for the main thread to print the result and to drop the sender.
     let _answered = wait.recv();
     is_sent
 }

@@ -249,7 +249,7 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
 
 /// Sends logs of this process to standard error. Used by processes whose output the tool prints.
 pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
-    // Hides messages about hangs, which the tool reports itself, and about completed unloads.
+    // Hides messages about hangs and about completed unloads. The tool itself reports hangs.
     let level = format!("{level},alcedo_runtime::watchdog=off,alcedo_runtime::unload=warn");
     log_to(&Screen::new(false), &level, paint.is_on());
 }

@@ -1,4 +1,4 @@
-//! Packages of scripts among a command's arguments: folders of `.uc` files, which need no cargo.
+//! Packages of scripts among a command's arguments: folders of `.uc` files. These packages need no cargo.
 
 use std::fs;
 use std::io;

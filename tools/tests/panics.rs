@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Dev, Scratch};
 
-/// Two nested calls, which no optimization merges.
+/// Two nested calls that no optimization merges.
 const DOWN: &str = "
 #[inline(never)]
 fn first_down(depth: u32) -> u32 {

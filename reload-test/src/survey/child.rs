@@ -1,4 +1,4 @@
-//! The host of a row. Reloads the plugin, calls its function that uses the crate, waits until the previous generation is unmapped or
+//! The host of a row. Reloads the plugin, calls its function that uses the crate, waits for the previous generation to be unmapped or
 //! parked, and writes a line.
 #![expect(unsafe_code, reason = "evicts threads, and closes leftover descriptors")]
 

@@ -1,5 +1,5 @@
-//! Faults that a host injects into itself, to test which mode of reloading detects them. Each fault simulates an operation that a plugin
-//! has started and that outlives the plugin.
+//! Faults that a host injects into itself, to test their detection in each mode of reloading. Each fault simulates an operation that a
+//! plugin has started and that outlives the plugin.
 #![expect(unsafe_code, reason = "harms this process")]
 
 use anyhow::{Context, Result};

@@ -50,7 +50,7 @@ fn without(old: Freed, mapped: &[Freed]) -> Vec<Freed> {
 fn mapping(line: &str) -> Option<Freed> {
     let (start, end) = range(line)?;
     let rest = line.split_once(' ')?.1;
-    // Access, offset, device and inode precede the path, which may contain spaces.
+    // Access, offset, device and inode precede the path. The path may contain spaces.
     let path = rest.splitn(5, ' ').nth(4).unwrap_or("").trim();
     let name = path.rsplit('/').next().unwrap_or("");
     let was = if name.is_empty() { "memory without a name".to_owned() } else { name.to_owned() };

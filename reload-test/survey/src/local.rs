@@ -69,7 +69,7 @@ pub(crate) fn with_server<T>(client: impl FnOnce(SocketAddr) -> T) -> T {
         });
         let done = client(address);
         is_over.store(true, Ordering::SeqCst);
-        // Wakes the server, which then checks `is_over`.
+        // Wakes the server. The server then checks `is_over`.
         drop(TcpStream::connect(address));
         done
     })

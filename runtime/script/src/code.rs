@@ -44,7 +44,7 @@ pub struct FunctionCode {
 pub enum Register {
     /// Parameter, local or temporary. The initial value consists of zero bytes.
     Value {
-        /// Name for errors and tools; empty for a temporary.
+        /// Name for errors and tools. Empty for a temporary.
         name: String,
         /// Type of the value.
         ty: TypeText,

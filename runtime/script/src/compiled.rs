@@ -62,7 +62,7 @@ impl Compiled {
 }
 
 impl Machine {
-    /// Sets the host, which creates the objects for `new`.
+    /// Sets the host. The host creates the objects for `new`.
     pub fn set_host(&self, host: Rc<dyn Host>) {
         *self.host.borrow_mut() = Some(host);
     }

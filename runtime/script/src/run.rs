@@ -130,7 +130,7 @@ impl Machine {
                 rounds = rounds.saturating_sub(cost::take());
             }};
         }
-        // The array is in the frame or in `self`. The operation of the instruction determines which.
+        // The array is in the frame if the operation is `$in_frame`, otherwise in `self`.
         macro_rules! array {
             ($ins:ident, $in_frame:path, $check:expr) => {
                 match $ins.op {

@@ -1,4 +1,4 @@
-//! Operations for which one linked instruction is not enough: strings, structs, conversions, casts, places with several steps, and new
+//! Operations that are too complex for one linked instruction: strings, structs, conversions, casts, places with several steps, and new
 //! objects. The module [`intrinsic`](crate::intrinsic) contains the operations on containers.
 
 use alcedo_abi::kinds::PropertyKind;

@@ -1,5 +1,5 @@
-//! Runs the test programs of the language, which state their results in their first lines. Also runs random expressions and
-//! compares their results with the results of the tree-walking interpreter.
+//! Runs the test programs of the language. The first lines of each program state its results. Also runs random expressions and compares
+//! their results with the results of the tree-walking interpreter.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

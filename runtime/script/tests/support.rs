@@ -21,7 +21,7 @@ use alcedo_uc::hir::Const;
 /// Thunks that are set after the declaration.
 pub(crate) type Cells = BTreeMap<String, Rc<RefCell<Option<Thunk>>>>;
 
-/// World with a machine and one class `/Script/Game.Robot`, which has an `i32` property `energy`.
+/// World with a machine and one class, `/Script/Game.Robot`. This class has an `i32` property `energy`.
 pub(crate) struct Stage {
     pub(crate) world: World,
     pub(crate) machine: Rc<Machine>,
@@ -98,7 +98,7 @@ impl TestFunction {
         self.code.registers.len() as Reg - 1
     }
 
-    /// Sets the instructions; each gets its own line.
+    /// Sets the instructions. Each instruction has its own line.
     pub(crate) fn code(mut self, code: impl IntoIterator<Item = Ins>) -> Self {
         self.code.code = code.into_iter().collect();
         self.code.lines = (1..=self.code.code.len() as u32).collect();

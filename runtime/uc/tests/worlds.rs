@@ -293,12 +293,12 @@ fn a_long_chain_of_constants_is_reported_once() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| format!("{}: {}", message.id, message.message)).collect::<Vec<_>>().join("; ")
     };
-    // Each constant refers to the previous constant; the number of these constants is not limited.
+    // Each constant refers to the previous constant. The number of these constants is not limited.
     let behind: String = (1..5_000).map(|at| format!("const C{at} = C{}; ", at - 1)).collect();
     let found = checked(&world, &program(format!("const C0 = 7; {behind}"))).expect("no error");
     let consts = &found.package.classes[0].consts;
     assert_eq!((consts.len(), &consts[4_999].value), (5_000, &alcedo_uc::hir::Const::Int(7)));
-    // Each constant refers to the next constant; this depth is limited, and the error is reported once.
+    // Each constant refers to the next constant. The depth of such a chain is limited. The error is reported once.
     let ahead: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
     let reported = errors(&program(format!("{ahead} const C5000 = 7;")));
     assert_eq!(

@@ -1,5 +1,5 @@
 //! Repeats builds without cargo. Cargo runs the first build. Later builds repeat cargo's compiler calls while only the plugins' own sources
-//! change. `record.rs` decides which builds need cargo. `recorder.rs` stores the records.
+//! change. `record.rs` decides if a build needs cargo. `recorder.rs` stores the records.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -145,7 +145,8 @@ impl Builder {
     }
 }
 
-/// Locks the lock file of a cargo folder, until the returned file is closed. Returns `None` if the file does not exist or cannot be locked.
+/// Locks the lock file of a cargo folder. Closing the returned file releases the lock. Returns `None` if the file does not exist or cannot
+/// be locked.
 fn lock(path: &Path) -> Result<Option<File>, CargoReason> {
     let Ok(file) = File::options().read(true).write(true).open(path) else { return Ok(None) };
     match file.try_lock() {

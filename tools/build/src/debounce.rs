@@ -1,4 +1,4 @@
-//! Decides when a burst of saves is over, and which files are sources. `watch.rs` receives the events, and the caller owns the clock; times
+//! Determines the end of a burst of saves, and selects the source files. `watch.rs` receives the events. The caller owns the clock. Times
 //! are durations since an arbitrary start.
 
 use std::collections::BTreeSet;

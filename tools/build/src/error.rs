@@ -1,4 +1,4 @@
-//! Errors of builds and watches, with fixes. Tools can format the fields themselves; `Display` is for plain output.
+//! Errors of builds and watches, with fixes. `Display` is for plain output. Tools can format the fields in other forms.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ pub enum BuildError {
         /// The searched folders.
         dirs: Vec<PathBuf>,
     },
-    /// The build was canceled; its target folder can be used for the next build.
+    /// The build was canceled. The next build can use its target folder.
     #[error("`{command}` was canceled: build again to have a library")]
     Canceled {
         /// The canceled command.

@@ -49,7 +49,7 @@ pub fn run_if_linker() {
     }
 }
 
-/// Adds the arguments and variables of a fast link to a compiler call, unless the user has chosen a linker.
+/// Adds the arguments and variables of a fast link to a compiler call. Does nothing if the user has chosen a linker.
 pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, folder: &Path) {
     let _ = fs::remove_file(folder.join(NOTE));
     let call = &record.call;
@@ -135,8 +135,8 @@ fn with_copies(folder: &Path, mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// Returns the path of `rust-objcopy`, which copies archives without debug information. The compiler adds the folder of this program to
-/// PATH. Returns `objcopy` if PATH does not contain `rust-objcopy`.
+/// Returns the path of `rust-objcopy`. This program copies archives without debug information. The compiler adds the folder of this program
+/// to PATH. Returns `objcopy` if PATH does not contain `rust-objcopy`.
 fn objcopy() -> PathBuf {
     in_path().map(|folder| folder.join("rust-objcopy")).find(|path| path.is_file()).unwrap_or_else(|| "objcopy".into())
 }
@@ -171,7 +171,7 @@ fn linker_call(args: &[OsString]) -> Result<(PathBuf, Vec<OsString>), String> {
     Ok((linker, flags.into_iter().map(OsString::from).chain(words.into_iter().map(OsString::from)).collect()))
 }
 
-/// Splits the last command in the output of `cc -###`, which is quoted for a shell.
+/// Splits the last command in the output of `cc -###` into words. The output is quoted for a shell.
 fn linker_words(output: &str) -> Option<Vec<String>> {
     let line = output.lines().rfind(|line| line.starts_with(' '))?;
     let (words, _) = words(line, None)?;

@@ -92,7 +92,7 @@ pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
     lines.all(is_as_it_was).then_some(library)
 }
 
-/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built.
+/// Records that `copy` was built from the inputs of `libraries`. Cargo has just built these libraries.
 pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
     let mut files = BTreeSet::new();
     for library in libraries {

@@ -1,4 +1,4 @@
-//! Decides which builds need cargo. A record contains cargo's compiler call for a plugin, and the inputs that determine this call. While
+//! Decides if a build needs cargo. A record contains cargo's compiler call for a plugin, and the inputs that determine this call. While
 //! these inputs are unchanged, cargo would repeat the call after a change of the plugin's own sources.
 //!
 //! Unknown inputs count as changed, since an unnecessary run of cargo costs less than a stale library.
@@ -35,7 +35,7 @@ pub(crate) struct Record {
     pub(crate) dir: PathBuf,
     /// The library in cargo's target folder.
     pub(crate) library: PathBuf,
-    /// Libraries of the plugin's workspace, which are linked with their debug information.
+    /// Libraries of the plugin's workspace. These libraries are linked with their debug information.
     pub(crate) debugged: Vec<PathBuf>,
     pub(crate) inputs: Inputs,
 }

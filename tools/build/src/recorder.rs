@@ -105,7 +105,7 @@ impl Recorder {
         }
     }
 
-    /// Records the calls of a successful cargo, unless a newer build has begun.
+    /// Records the calls of a successful cargo. Does nothing if a newer build has begun.
     pub(crate) fn note(
         &self,
         processes: &Processes,
@@ -231,7 +231,7 @@ impl Recorder {
         if result.is_built {
             install()?;
             if let Some(own) = self.own_sources(&result.dep_file, &record.dir) {
-                // If the update fails, new files are not watched until the next build by cargo.
+                // If the update fails, the watch misses new files before the next build by cargo.
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.contents = stamp::contents(&own);
                 record.inputs.own = own;

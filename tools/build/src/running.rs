@@ -223,7 +223,7 @@ fn read_messages(stdout: impl Read, compiled: &AtomicUsize) -> Report {
                 }
                 report.note(message);
             }
-            // Skips lines that are not UTF-8, which macros may print. Continues to read, so that cargo does not block on a full pipe.
+            // Skips lines that are not UTF-8. Macros may print such lines. Continues to read, so that cargo does not block on a full pipe.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(_) => break,
         }
@@ -243,7 +243,7 @@ fn read_stderr(stderr: impl Read) -> String {
     all
 }
 
-/// Joins a thread; resumes its panic, if any.
+/// Joins a thread. If the thread has panicked, resumes the panic.
 fn joined<T>(thread: JoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -15,14 +15,14 @@ pub(crate) enum Stamp {
     File(Version),
     /// Digest of the versions of all files below a folder.
     Folder(u128),
-    /// An unknown version, which differs from every stamp, including itself.
+    /// An unknown version. It differs from every stamp, including itself.
     Unknown,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     modified: Option<SystemTime>,
-    /// Change time and number of the file's inode, which programs cannot set. Zero on systems other than Unix.
+    /// Change time and number of the file's inode. Programs cannot set these. Zero on systems other than Unix.
     changed: (i64, i64, u64),
     length: u64,
 }

@@ -59,9 +59,9 @@ pub struct SourceWatch {
 }
 
 impl SourceWatch {
-    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion. Such a folder contains manifests and
-    /// build scripts, but also `target`, which is large and changes in every build. Also watches cargo's configuration, toolchain and lock
-    /// files in these folders, and existing files of these kinds in parent folders.
+    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion. A parent folder contains manifests and
+    /// build scripts, but also the large folder `target`, which changes in every build. Also watches cargo's configuration, toolchain and
+    /// lock files in these folders, and existing files of these kinds in parent folders.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -177,7 +177,7 @@ fn listen(
             Err(RecvTimeoutError::Timeout) => now(),
             Err(RecvTimeoutError::Disconnected) => return,
         };
-        // Sending fails after the receiver is dropped, which is expected.
+        // Sending fails after the receiver is dropped. This failure is expected.
         let send = |path: PathBuf| drop(sender.send(SourceEvent { at, path }));
         let event = match received {
             Ok((_, Ok(event))) => Some(event),

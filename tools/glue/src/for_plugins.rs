@@ -88,7 +88,7 @@ pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'
     }
 }
 
-/// Checks that all names are valid Rust identifiers. Declarations are read from a library file, which may contain arbitrary bytes.
+/// Checks that all names are valid Rust identifiers. Declarations are read from a library file. This file may contain arbitrary bytes.
 fn check_names(declared: &Declared) -> Result<(), GlueError> {
     let check = |owner: &str, name: &str| match is_name(name) {
         true => Ok(()),

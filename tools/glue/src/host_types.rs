@@ -17,7 +17,7 @@ pub(crate) enum Form {
     Property(String),
     /// A delegate with these parameters and this result.
     Delegate(Vec<String>, String),
-    /// No Rust type; values are passed as `Value`.
+    /// No Rust type. Values are passed as `Value`.
     Value,
 }
 

@@ -30,7 +30,7 @@ use scratch::{PLUGIN, Scratch};
 
 /// Class of the objects that must survive all edits.
 const CUBE: &str = "/Script/Game.MagicCube";
-/// Time limit of the first build, which may compile all dependencies of a plugin.
+/// Time limit of the first build. This build may compile all dependencies of a plugin.
 const FIRST_BUILD: Duration = Duration::from_secs(900);
 /// Minimum duration before a progress message is printed.
 const PROGRESS: Duration = Duration::from_secs(3);

@@ -84,7 +84,7 @@ pub(super) fn findings(
     findings
 }
 
-/// Reports path dependencies whose path contains no package. Also reports absolute paths, which are valid only on this machine.
+/// Reports path dependencies whose path contains no package. Also reports absolute paths, because these are valid only on this machine.
 fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
     let (mut missing, mut absolute) = (String::new(), String::new());
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {

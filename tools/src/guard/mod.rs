@@ -315,8 +315,8 @@ impl Guard {
         Ok(end)
     }
 
-    /// Starts a host and returns. A separate thread calls `on_end` when the host ends. This thread also calls `on_panic` for each panic in
-    /// plugin code, with the backtrace of the panic.
+    /// Starts a host and returns. Separate threads call `on_end` when the host ends, and `on_panic` for each panic in plugin code, with the
+    /// backtrace of the panic.
     ///
     /// # Errors
     /// Returns the error of the system.
@@ -350,7 +350,7 @@ impl Guard {
             let status = child.wait();
             lock(&current).process = None;
             drop(over);
-            // The thread that reads the panic files of the folder ends first.
+            // Waits for the end of the thread that reads the panic files of the folder.
             let _followed = follower.map(thread::JoinHandle::join);
             on_end(status.map(|status| end(status, folder.path())));
             drop(kept);

@@ -114,7 +114,7 @@ impl Sources {
     }
 }
 
-/// Returns the folder of the workspace to which a project in `here` would belong.
+/// Returns the folder of the workspace that encloses `here`. A new project in `here` would belong to this workspace.
 pub(super) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
     let is_workspace = |dir: &&Path| {
         let text = read_text(&dir.join("Cargo.toml"));

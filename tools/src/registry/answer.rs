@@ -167,7 +167,7 @@ impl Reader {
     }
 }
 
-/// Follows a redirect, unless it leaves TLS. The content of a tag is not known before, so an attacker on the network could replace it.
+/// Follows a redirect if it does not leave TLS. The content of a tag is not known before, so an attacker on the network could replace it.
 fn redirect(attempt: Attempt<'_>) -> Action {
     let leaves = leaves_tls(attempt.previous().iter().map(|url| url.scheme()), attempt.url().scheme());
     if leaves {

@@ -28,7 +28,7 @@ pub(super) enum BuildLife {
 pub(super) enum Again {
     /// Continue with this build.
     With(BuildNumber),
-    /// Continue without plugin code until there is a new build.
+    /// Continue without plugin code, and wait for a new build.
     Waiting,
     /// Stop, because the host also crashes without plugins.
     No,

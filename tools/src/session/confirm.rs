@@ -7,7 +7,7 @@ use alcedo_runtime::ManifestInfo;
 
 use super::Builds;
 
-/// Reads the build ids of libraries from their files. Omits packages of scripts, which have no library file.
+/// Reads the build ids of libraries from their files. Omits packages of scripts, because these have no library file.
 pub(super) fn expected(libraries: &[PathBuf]) -> Builds {
     let manifests = libraries.iter().filter_map(|library| ManifestInfo::peek(library).ok());
     manifests.map(|manifest| (manifest.name, format!("{:032x}", manifest.build_id))).collect()

@@ -7,7 +7,7 @@ use super::{Candidate, Event, Killing, Origin, Session};
 use crate::guard::End;
 use crate::world::World;
 
-/// Maximum time after a restore within which the saved world may be the cause of an end.
+/// Maximum time between a restore and an end of the world for which the saved world may be the cause.
 const SOON: Duration = Duration::from_secs(5);
 /// Maximum number of consecutive restores of a saved world, with any build, if each restored world ends within [`SOON`].
 const CHANCES: u32 = 2;

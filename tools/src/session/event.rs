@@ -41,7 +41,7 @@ pub(crate) enum Event {
         /// Milliseconds of cargo.
         build_ms: f64,
     },
-    /// The world was restarted with an earlier build, which is now this generation. `None` if no good build existed.
+    /// The world was restarted with an earlier build. This generation now runs the build. `None` if no good build existed.
     Restarted(Option<u64>),
     /// The saved world was not restored, because the previous restored worlds ended soon after the restore.
     LeftOut,

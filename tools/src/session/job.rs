@@ -31,7 +31,7 @@ pub(crate) struct Job {
 #[derive(Debug)]
 enum Running {
     Cargo(RunningBuild),
-    /// Scripts, which are loaded from their sources without a build. The receiver is already disconnected.
+    /// Scripts. They are loaded from their sources without a build. The receiver is already disconnected.
     Scripts(Receiver<()>, Artifact),
 }
 

@@ -99,7 +99,7 @@ impl Remote {
         self.paint.pass_on(&mut command);
         // Keeps a pipe open as standard input, because a host may exit at the end of its input.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Signals of the terminal reach only this process, which then ends the host normally.
+        // Signals of the terminal reach only this process. This process then ends the host normally.
         command.process_group(0);
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);

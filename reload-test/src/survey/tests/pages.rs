@@ -42,7 +42,7 @@ fn each_rule_for_authors_names_a_row_with_that_outcome() {
     assert!(count > 15, "{count} rules");
     let outside: Vec<_> = rules.lines().filter(|line| !line.is_empty()).collect();
     let is_free = |line: &&&str| !line.starts_with("* ") && !line.starts_with("  ") && !line.starts_with("##");
-    // Skips the first line, which is the rest of the first heading.
+    // Skips the first line, because it is the end of the first heading.
     let free: Vec<_> = outside[1..].iter().filter(is_free).collect();
     assert!(free.is_empty(), "a sentence outside of rules: {free:?}");
 }

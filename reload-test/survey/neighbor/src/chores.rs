@@ -39,7 +39,7 @@ pub(crate) fn pages() -> Result<(), String> {
     if (locked, is_whole, unmapped) == (0, true, 0) { Ok(()) } else { Err(format!("{locked}, {is_whole}, {unmapped}")) }
 }
 
-/// Allocates and frees blocks of the C library's heap, which the whole process shares.
+/// Allocates and frees blocks of the C library's heap. The whole process shares this heap.
 pub(crate) fn memory_of_c() -> Result<(), String> {
     let sizes = [24, 100, 1000, 5000, 200_000];
     // SAFETY: `malloc` has no preconditions.

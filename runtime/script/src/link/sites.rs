@@ -262,7 +262,7 @@ impl Linker<'_> {
     }
 }
 
-/// Returns an error unless the function is static.
+/// Returns the function if it is static, otherwise an error.
 fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
     match function.flags & function_flags::STATIC {
         0 => Err(format!("{} is called without an object", function.path)),

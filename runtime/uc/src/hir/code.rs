@@ -48,7 +48,7 @@ pub enum StmtKind {
     /// `foreach Array(element, index)`. Copies the elements of a dynamic or fixed array to a place, one per iteration, in order. Each
     /// iteration reads the length of the array again.
     ForEach {
-        /// The array: a place, or a value that exists until the loop ends.
+        /// The array: a place, or a value that exists during the whole loop.
         array: Box<Expr>,
         /// Target place of the element. Has the element type, or the type that `convert` yields.
         element: Box<Expr>,
@@ -59,8 +59,8 @@ pub enum StmtKind {
         /// The body.
         body: Vec<Stmt>,
     },
-    /// A `switch` statement. Evaluates the value once and enters the first arm with an equal value. Execution falls through to the
-    /// next arms until `break`.
+    /// A `switch` statement. Evaluates the value once and enters the first arm with an equal value. Without a `break`, execution continues
+    /// with the next arm.
     Switch {
         /// Value to compare.
         value: Expr,

@@ -350,7 +350,7 @@ pub struct FunctionFlags {
     pub bool8: bool,
     /// `bool32`: in C, the `bool` result has four bytes.
     pub bool32: bool,
-    /// The function is the body of a delegate; see [`delegate_body`].
+    /// The function is the body of a delegate. [`delegate_body`] describes its name.
     pub delegate_body: bool,
     /// `exec`: the console can call the function.
     pub exec: bool,

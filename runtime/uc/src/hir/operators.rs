@@ -201,8 +201,8 @@ pub enum Op {
 /// Conversions between types. A conversion always succeeds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conversion {
-    /// Converts a number to another kind, like `as` in Rust. Integer to integer keeps the low bits. Float to integer rounds toward zero and
-    /// saturates; NaN becomes 0.
+    /// Converts a number to another kind, like `as` in Rust. A conversion from integer to integer keeps the low bits. A conversion from
+    /// float to integer rounds toward zero and saturates. NaN becomes 0.
     Num(Num, Num),
     /// Converts an enum whose numbers have the first kind to a number of the second kind.
     EnumToNum(Num, Num),
@@ -220,7 +220,7 @@ pub enum Conversion {
     ToText(Type),
     /// Converts a string to a value of the type. Numbers are parsed from the longest numeric prefix after leading spaces. A string without
     /// a numeric prefix is zero. A `bool` is true for "true" in any case, and for a nonzero integer. A name receives the string. Triples
-    /// are parsed from `x,y,z`. Enums are parsed from an entry name; an unknown entry name yields the zero value.
+    /// are parsed from `x,y,z`. Enums are parsed from an entry name. An unknown entry name yields the zero value.
     FromText(Type),
     /// Converts between string types or `name`: source type, target type. Unrepresentable characters become `?`.
     Text(Type, Type),

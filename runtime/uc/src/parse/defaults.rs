@@ -55,7 +55,7 @@ impl Parser<'_> {
     }
 
     /// Skips the line that starts with the token. While a parenthesis is open, also skips the following lines. Stops before the closing
-    /// brace. If a parenthesis is never closed, skips only the line at which the parser has arrived.
+    /// brace. If a parenthesis is never closed, skips only the current line of the parser.
     fn skip_line(&mut self, start: Token) {
         let reached = self.tokens.peek(0).span.start.max(self.last_end);
         self.tokens.seek(start.span.start as usize);

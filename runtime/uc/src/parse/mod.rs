@@ -32,7 +32,7 @@ pub const MAX_ERRORS: usize = 60;
 /// size.
 const WORTH_A_THREAD: usize = 100_000;
 
-/// Parses a file. Always returns a tree, which contains all constructs that could be parsed. The messages refer to file 0.
+/// Parses a file. Always returns a tree. The tree contains all constructs that could be parsed. The messages refer to file 0.
 ///
 /// # Examples
 /// ```

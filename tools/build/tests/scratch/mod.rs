@@ -13,7 +13,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a folder with `files`, which are pairs of path and text.
+    /// Creates a folder with these files. Each file is a pair of path and text.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Self { manifest: dir.path().join("Cargo.toml"), dir };
