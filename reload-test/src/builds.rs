@@ -1,5 +1,5 @@
-//! Creates the builds between which the test reloads. Their plugins are equal, but have different ids. Each library is built once. Its
-//! sealed copies contain the ids.
+//! Creates the builds between which the test reloads. Their plugins are equal, but have different ids. Each library is built once. The
+//! sealed copies of the library contain the ids.
 
 use crate::args::Args;
 use crate::plan::Build;

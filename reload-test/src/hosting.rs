@@ -21,7 +21,7 @@ pub(crate) enum End {
     Success,
     /// Any other end. Contains the status of the process, such as `signal: 11 (SIGSEGV)`.
     Crashed(String),
-    /// Killed after a time without output. Contains this time in seconds.
+    /// Killed after this number of seconds without output.
     Hung(u64),
 }
 

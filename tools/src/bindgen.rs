@@ -21,7 +21,7 @@ struct Declarations {
     left_out: Vec<LeftOut>,
 }
 
-/// A struct. `name` is its name in Rust.
+/// A struct in the header. `name` is the name of the struct in Rust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Struct {
     name: String,
@@ -32,7 +32,7 @@ struct Struct {
     is_pod: bool,
 }
 
-/// A function. `name` is its name in C.
+/// A function in the header. `name` is the name of the function in C.
 #[derive(Debug, PartialEq, Eq)]
 struct Function {
     name: String,

@@ -89,7 +89,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // Ignores the error, since it can neither be reported nor handled.
+        // Ignores the error, because no code can report or handle it.
         let _ = disable_raw_mode();
     }
 }

@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a package of scripts. Checks it first with plugins, against the sample engine or a host.
+/// Prints a package of scripts. First checks the package with plugins, against the sample engine or a host.
 fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
     let host = HostArgs { host: args.host.clone(), host_args: Vec::new() };
     let checked = check(package_with(path, &args.with)?, &host, PATIENCE)?;

@@ -36,7 +36,7 @@ pub(crate) struct BuildOptions {
     pub(crate) builder: Builder,
 }
 
-/// Returns a builder for an edit session. Its builds link through this program.
+/// Returns a builder for an edit session. Builds of this builder link through this program.
 pub(crate) fn session_builder() -> Builder {
     match std::env::current_exe() {
         Ok(program) => Builder::new().linker(program),

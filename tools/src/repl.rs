@@ -123,7 +123,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
                 }
                 Ok(WorldEvent::Host(FromHost::Completions { lines, .. }, _)) => {
                     let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
-                    // Ignores the error if the reading thread has ended, since the result is then not needed.
+                    // Ignores the error. After the end of the reading thread, the result is not needed.
                     let _sent = completed.take().map(|to| to.send(lines));
                 }
                 Ok(WorldEvent::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,

@@ -71,7 +71,7 @@ fn a_fast_link_keeps_own_lines_and_leaves_out_those_of_the_library() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{length} of {whole} bytes");
         answer += 1;
     }
-    // A build by cargo is not affected. Its library has the full debug information.
+    // A build by cargo is not affected. The library of this build has the full debug information.
     fs::write(dir.path().join("src/lib.rs"), source(1)).unwrap();
     alcedo_build::build(&BuildRequest::new(&manifest).target_dir(dir.path().join("out"))).unwrap();
     assert_eq!(fs::metadata(&library).unwrap().len(), whole);

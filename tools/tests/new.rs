@@ -231,7 +231,7 @@ fn rejected_requests_leave_no_files() {
     assert_eq!(fs::read_to_string(folder.dir.path().join("there")).unwrap(), "mine");
 }
 
-/// Adds a plugin to a workspace without shared keys. Its host has no robots.
+/// Adds a plugin to a workspace without shared keys. The host of this workspace has no robots.
 #[test]
 fn a_plugin_is_written_for_the_host_that_is_there() {
     let folder = Folder::new();

@@ -349,8 +349,8 @@ fn each_page_below_docs_is_a_chapter_of_the_book() {
     }
 }
 
-/// Folder that replaces a checkout. The folder contains copies of the files that the commands use. Its PATH folder contains `alcedo`, and a
-/// `cargo` that runs `alcedo`.
+/// Folder that replaces a checkout. The folder contains copies of the files that the commands use. The PATH folder of the checkout contains
+/// `alcedo`, and a `cargo` that runs `alcedo`.
 struct Checkout {
     scratch: Scratch,
     path: String,

@@ -1,4 +1,4 @@
-//! Reloads one plugin per crate, and records which crates allow unloading. See the library of this package.
+//! Reloads one plugin per crate, and records for each crate if its code can be unloaded. See the library of this package.
 
 #![forbid(unsafe_code)]
 

@@ -21,7 +21,7 @@ pub struct FunctionCode {
     pub file: String,
     /// Number of parameters. The first registers are the parameters.
     pub params: u16,
-    /// Register of the result. Its index follows the indices of the parameters.
+    /// Register of the result. The index of this register follows the indices of the parameters.
     pub result: Option<Reg>,
     /// True if the function is static: it has no object.
     pub is_static: bool,

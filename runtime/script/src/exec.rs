@@ -268,7 +268,7 @@ pub(crate) enum Arg {
     Place(LinkedPlace),
 }
 
-/// Copy of one value between the frame of a caller and the frame or block of a callee.
+/// Copy of one value between the caller's frame and the callee's frame or block.
 #[derive(Debug)]
 pub(crate) struct Move {
     pub(crate) copy_kind: CopyKind,

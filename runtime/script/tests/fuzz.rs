@@ -207,7 +207,7 @@ fn changed_bytecode_is_refused_or_runs() {
                 assert!(!scripts.machine.is_running(), "{path} left a frame");
             }
         }
-        // Restores the original code, since other functions call it.
+        // Restores the original code, because further functions call this code.
         scripts.machine.load(&scripts.world, &all).map(|compiled| scripts.keep(compiled)).expect("the code is right");
     });
     assert!(refused > 100 && ran > 100, "{refused} refused, {ran} ran, {failed} failed");

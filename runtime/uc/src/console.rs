@@ -25,7 +25,7 @@ pub enum Snippet {
     Value,
     /// Statements.
     Statements,
-    /// Text with an open brace, parenthesis or bracket. Further lines are expected.
+    /// Text with an open brace, parenthesis or bracket. The console expects further lines.
     Unfinished,
     /// Neither a value nor statements. Contains the messages of the attempt to parse the text as statements, for file 0.
     Invalid(Vec<Diagnostic>),

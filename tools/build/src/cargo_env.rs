@@ -36,8 +36,8 @@ pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd:
         .collect()
 }
 
-/// Returns `true` for variables that an outer cargo sets for the program that it runs, such as variables that describe the program's
-/// package.
+/// Returns `true` for variables that `cargo run` or `cargo test` sets for its program. Some of these variables describe the package of the
+/// program.
 fn of_outer_build(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "CARGO_BIN_NAME",

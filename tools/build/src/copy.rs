@@ -1,7 +1,7 @@
 //! Copies one package to a fixed path for edits. Cargo compiles edits of the copy incrementally, and the author's files never change.
 //!
 //! The copy has a workspace root with everything that a package inherits: shared keys, profiles, patches, the lock file. Paths that leave
-//! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, since
+//! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, because
 //! cargo compares modification times. The name of the library contains a digest of the folder. Without this digest, cargo would regard the
 //! package and all its copies as equal. In a shared target folder, it would then use the library of one copy for another.
 
@@ -64,7 +64,7 @@ impl SourceCopy {
         let package = metadata.packages.iter().find(|package| same(package.manifest_path.as_std_path(), manifest));
         let from = package.and_then(|package| package.manifest_path.as_std_path().parent()).ok_or_else(no_package)?;
         let workspace = metadata.workspace_root.as_std_path();
-        // Protects the author's manifests, since all files of the copy are written below `dir`.
+        // Protects the author's manifests, because all files of the copy are written below `dir`.
         if [from, workspace].into_iter().any(|folder| contains(dir, folder)) {
             let hint = "it contains the package or the root of its workspace: name a folder for the copy only, as `target/edited`";
             return Err(refused("copy a package into", dir, hint));
@@ -182,7 +182,7 @@ fn rename_script(manifest: &mut Table, from: &Path, ending: &str, edits: &mut BT
     edits.insert(renamed, text);
 }
 
-/// Resolves paths of a manifest against its folder `dir`, if `is_outside` returns `true` for them.
+/// Makes paths of a manifest absolute. `dir` is the folder of the manifest. Changes only paths for which `is_outside` returns `true`.
 fn make_absolute(manifest: &mut Table, dir: &Path, is_outside: fn(&Path) -> bool) {
     for (key, value) in manifest {
         match value {

@@ -70,9 +70,9 @@ impl Default for Debounce {
     /// Creates a debounce with a quiet window of 10 ms, at most 200 ms.
     ///
     /// Each edit waits for the full quiet window before its build. The window therefore covers one save only: an editor's write, sync and
-    /// rename, or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split. Its
-    /// second part cancels the build of its first part. [`build_canceled`](Self::build_canceled) then doubles the window, so that a burst
-    /// starts few builds.
+    /// rename, or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split. The
+    /// second part of the burst cancels the build of the first part. [`build_canceled`](Self::build_canceled) then doubles the window, so
+    /// that a burst starts few builds.
     fn default() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }

@@ -150,7 +150,7 @@ impl StartedDirect {
 /// Seals a library, and replaces the older library in a single step.
 fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
     alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
-    // Renames instead of creating a hard link, since removing the other link would change the library's stamp.
+    // Renames the output. With a hard link instead, removing the output would change the library's stamp.
     fs::rename(output, library).or_else(|_| copy(output, library)).map_err(failed("copy", library))
 }
 

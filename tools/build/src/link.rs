@@ -20,8 +20,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::call::words;
 use crate::record::Record;
 
-/// Environment variable that makes the program run as a linker. Its value is the path of the output folder. That folder also contains the
-/// files `NOTE`, `WHOLE` and `MISSING`.
+/// Environment variable that makes the program run as a linker. The variable contains the path of the output folder. That folder also
+/// contains the files `NOTE`, `WHOLE` and `MISSING`.
 const FOLDER: &str = "ALCEDO_LINK_FOLDER";
 /// File with the start time of a link, in microseconds since 1970. The file also contains the reason if the link is slow.
 const NOTE: &str = "link";

@@ -23,7 +23,7 @@ struct State {
     is_killed: bool,
 }
 
-/// Polling interval for a process that has closed its output. Such a process usually ends very soon.
+/// Polling interval for a process that has closed its output. A process in this state usually ends very soon.
 const POLL: Duration = Duration::from_micros(200);
 
 impl Processes {
@@ -51,7 +51,7 @@ impl Processes {
     pub(crate) fn wait(&self, number: usize) -> io::Result<Option<ExitStatus>> {
         loop {
             let mut state = self.state();
-            // Releases the lock between checks, since a process may close its output and continue to run.
+            // Releases the lock between checks, because a process may close its output and continue to run.
             if let Some(status) = state.children[number].try_wait()? {
                 return Ok((!state.is_killed).then_some(status));
             }

@@ -1,7 +1,7 @@
 //! Decides if a build needs cargo. A record contains cargo's compiler call for a plugin, and the inputs that determine this call. While
 //! these inputs are unchanged, cargo would repeat the call after a change of the plugin's own sources.
 //!
-//! Unknown inputs count as changed, since an unnecessary run of cargo costs less than a stale library.
+//! Unknown inputs count as changed, because an unnecessary run of cargo costs less than a stale library.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -42,7 +42,7 @@ pub(crate) struct Record {
 
 impl Record {
     /// Returns the paths of the files that cargo locks: in the folder of its libraries, and in the folder of its intermediate output. Both
-    /// may be the same folder.
+    /// folders may be identical.
     pub(crate) fn locks(&self) -> Vec<PathBuf> {
         let folders = [self.library.parent(), self.call.value("--out-dir").and_then(|dir| Path::new(dir).parent())];
         let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());

@@ -180,7 +180,7 @@ impl Recorder {
                 foreign.insert(path, stamp);
             }
         }
-        // Uses current stamps, since this build may have written these files.
+        // Uses current stamps, because this build may have written these files.
         let outputs = scripts.iter().filter_map(|(_, out)| Some(out.parent()?.join("output")));
         for path in programs.into_iter().chain(externs).chain(outputs) {
             let stamp = match Stamp::of(&path) {

@@ -56,7 +56,7 @@ impl Variants {
     /// Returns the copy of the first library if no package was selected.
     ///
     /// Builds by other threads and processes with the same target folder wait for each other, to avoid copying each other's library. A copy
-    /// that is up to date is not written again. Such a copy may therefore stay loaded and watched.
+    /// that is up to date is not written again, so it may stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
@@ -73,7 +73,7 @@ impl Variants {
         let Some(first) = first else { return Err(BuildError::NoLibrary { what: request.what() }) };
         let copy = copy_path(&folder, first);
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
-        // Ignores the error, since without a note the next call only builds again.
+        // Ignores the error. Without a note, the next call only builds again.
         let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &request.manifest());
         Ok(copy)
     }

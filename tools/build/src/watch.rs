@@ -93,7 +93,8 @@ impl SourceWatch {
     }
 
     /// Watches more files, with any name, such as the result of [`Artifact::inputs`](crate::Artifact::inputs): included files, and sources
-    /// outside the watched folders. A file may be missing. Files that tools write are skipped, since each build would cause another build.
+    /// outside the watched folders. A file may be missing. Files that tools write are skipped, because otherwise each build would cause
+    /// another build.
     ///
     /// # Examples
     /// ```no_run
@@ -147,8 +148,8 @@ fn real_path(file: PathBuf) -> PathBuf {
     file.canonicalize().ok().or_else(missing).unwrap_or(file)
 }
 
-/// Returns the folders to watch recursively, and the folders to watch without recursion. The sets are disjoint, since a second watch of a
-/// folder would replace the mode of the first.
+/// Returns the folders to watch recursively, and the folders to watch without recursion. The sets are disjoint, because a second watch of a
+/// folder would replace the mode of the first watch.
 fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let all: BTreeSet<_> = dirs.iter().map(|dir| dir.canonicalize().unwrap_or_else(|_| dir.clone())).collect();
     let covered = |dir: &Path, by_itself: bool| {
@@ -219,7 +220,7 @@ fn arrived(watcher: &Weak<Mutex<FolderWatch>>, event: Option<&Event>) -> BTreeSe
     arrived
 }
 
-/// Returns `true` for changes. The only access that counts is the end of a write, since compilers open and read files.
+/// Returns `true` for changes. Compilers open and read files, so the only access that counts is the end of a write.
 fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }

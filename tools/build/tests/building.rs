@@ -1,4 +1,4 @@
-//! Builds scratch plugins with the real cargo. Its messages and the layout of its target folder are external dependencies.
+//! Builds scratch plugins with the real cargo, because cargo's messages and the layout of its target folder are external dependencies.
 
 use crate::scratch::{LIB, Scratch, manifest};
 use alcedo_build::{BuildError, BuildRequest, Builder, Member, PluginFolder, SourceCopy, Switches, Variants, build};

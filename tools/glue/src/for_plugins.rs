@@ -247,8 +247,8 @@ fn structure(
     Ok(())
 }
 
-/// Returns `true` if a struct is passed by value. Such a struct has no base. Its fields are numbers, `bool`s, names, enums, object
-/// references or such structs.
+/// Returns `true` if a struct is passed by value. A struct of this kind has no base. All its fields are numbers, `bool`s, names, enums,
+/// object references or structs of this kind.
 fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut Vec<&'a str>) -> bool {
     if within.contains(&found.path.as_str()) {
         return false;

@@ -303,7 +303,7 @@ impl Comparison {
         }
     }
 
-    /// Reports used members of the host and of other modules that the old build does not use.
+    /// Reports imports that only the new build has. An import is a used member of the host or of another module.
     fn imports(&mut self, old: &Declared, new: &Declared) {
         let own = type_paths(new);
         for used in new.imports.iter().filter(|used| !old.imports.contains(used)) {

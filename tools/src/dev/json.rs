@@ -65,7 +65,7 @@ fn world_event(event: &WorldEvent) -> Option<Value> {
         WorldEvent::NotJoined(error) => json!({ "event": "not_joined", "error": error }),
         WorldEvent::Unreadable(error) => json!({ "event": "unreadable", "error": error }),
         WorldEvent::Panicked(panic) => with("panicked", json!(panic)),
-        // The session reports these events as events of its own.
+        // The session converts these events to its own events.
         WorldEvent::Host(..) | WorldEvent::Populated(_) | WorldEvent::Done | WorldEvent::Ended(_) => return None,
     })
 }

@@ -82,8 +82,8 @@ pub(super) fn culprit(calls: &[Call]) -> Option<&Call> {
     in_modules().find(|call| call.of == Owner::Author).or_else(|| in_modules().next()).or(calls.first())
 }
 
-/// Returns the innermost frame of the host or of a library that the culprit called, since this code may have caused the crash. Ignores
-/// libraries of the platform.
+/// Returns the innermost frame in the host or in a library, if the culprit called this code. The called code may have caused the crash.
+/// Ignores libraries of the platform.
 pub(super) fn innermost_stranger<'a>(calls: &'a [Call], culprit: &Call) -> Option<&'a Call> {
     const PLATFORM: [&str; 7] =
         ["libc.so", "libc-", "libm.so", "libpthread.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];

@@ -166,7 +166,7 @@ impl CrashDump {
     }
 
     /// Returns the record of a mapped file. If the file has no record, adds a record. Names of copies are unique, but a library of the
-    /// system may be unloaded and loaded again. Searches from the end, since most lines concern a recent image.
+    /// system may be unloaded and loaded again. Searches from the end, because most lines concern a recent image.
     fn image(&mut self, copy: PathBuf) -> &mut ImageRecord {
         let is_it = |image: &ImageRecord| image.copy == copy && image.unmapped.is_none();
         let at = self.images.iter().rposition(is_it).unwrap_or_else(|| {

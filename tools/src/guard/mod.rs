@@ -56,7 +56,7 @@ pub(crate) enum End {
     /// A normal exit, with a status.
     Ordered(ExitStatus),
     Crashed(Box<Crash>),
-    /// Unknown, since the system returned this error.
+    /// Unknown, because the system returned this error.
     Lost(String),
 }
 
@@ -440,7 +440,7 @@ fn is_fatal(signal: i32) -> bool {
 }
 
 fn what(signal: i32, dump: Option<&CrashDump>) -> String {
-    // Uses the recorded signal, since a second handler may have ended the process by a different signal.
+    // Uses the recorded signal, because a second handler may have ended the process by a different signal.
     let signal = dump.map_or(signal, |dump| dump.signal);
     let mut what = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
     let Some(dump) = dump else { return what };

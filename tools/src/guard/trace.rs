@@ -60,7 +60,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     let mut cache = CacheNative::new();
     let mut read = |address| dump.word_at(address).ok_or(());
     let mut frames = unwinder.iter_frames(pc, registers, &mut cache, &mut read);
-    // Stops at a frame that cannot be unwound. Keeps the frames that were found before.
+    // Stops at a frame that cannot be unwound. Keeps the frames that precede this frame.
     while let Ok(Some(frame)) = frames.next() {
         let address = frame.address_for_lookup();
         let image = images.values().find(|image| image.code.range.contains(&address));
@@ -185,7 +185,7 @@ fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let probe = address.wrapping_sub(image.bias);
     let symbol = || image.names.as_ref()?.symbol(probe);
     let mut found = image.names.as_ref().map(|names| names.frames(probe)).unwrap_or_default();
-    // Prefers the symbol table. Its names are qualified even if the debug information contains only line tables.
+    // Prefers the symbol table. Names in the symbol table are qualified even if the debug information contains only line tables.
     let (function, at) = found.pop().unwrap_or_default();
     found.push((symbol().or(function), at));
     found.into_iter().map(|(function, at)| call(function, at.as_ref())).collect()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::dump::{CrashDump, ImageRecord};
 
-/// Maximum number of modules reported for an address. Also the maximum number of reported generations per module.
+/// Maximum number of modules reported for an address, and maximum number of reported generations per module.
 const MOST: usize = 4;
 
 /// Former images at an address that is no longer mapped.

@@ -139,7 +139,7 @@ impl Layout {
         }
         let (title, columns) = (self.size.rows - self.pane, usize::from(self.size.columns));
         let shown = usize::from(self.pane - 1);
-        // Disables line wrap, since a wide character may exceed a row.
+        // Disables line wrap, because a wide character may exceed a row.
         out.push_str("\x1b[?7l");
         let rows = self.last_rows(shown, columns);
         let more = if rows.len() > shown || self.output.len() > shown { " · o prints more" } else { "" };

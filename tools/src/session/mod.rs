@@ -201,7 +201,7 @@ impl<W: World> Session<W> {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
             }
-            // Handles events before printed lines, since the event for a line was usually sent before the line.
+            // Handles events before printed lines. The event for a line was usually sent before the line.
             if let Ok(event) = self.world.events().try_recv() {
                 self.world_event(event);
                 continue;

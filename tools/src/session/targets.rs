@@ -64,8 +64,8 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script. Such a
-/// file may affect any plugin target. The file affects the host if the host's sources are below the file's folder.
+/// Returns the targets that depend on any of the `changed` files. A file outside all source folders is a manifest or a build script, and
+/// may affect any plugin target. The file affects the host if the host's sources are below the file's folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))

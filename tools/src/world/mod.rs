@@ -1,6 +1,6 @@
 //! Worlds that run the code of a session. `local.rs` is a world in this process, for the demo and for debuggers. `remote.rs` is a world in
-//! a separate process. Its crashes and hangs do not affect the session. `sample.rs` is the default program of the separate process. The
-//! session sends requests, and receives the outcomes as [`WorldEvent`].
+//! a separate process. Crashes and hangs of this process do not affect the session. `sample.rs` is the default program of the separate
+//! process. The session sends requests, and receives the outcomes as [`WorldEvent`].
 
 mod local;
 mod population;

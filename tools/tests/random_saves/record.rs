@@ -25,7 +25,7 @@ impl Part {
         [Self::Source, Self::Included, Self::Dependency, Self::Environment, Self::Modules];
 }
 
-/// Content of a part after a write. This content is on the disk before the end of the next write.
+/// Content of a part from the end of a write to the end of the next write.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     pub(super) part: Part,
@@ -168,7 +168,7 @@ impl Record {
         problems
     }
 
-    /// Checks a generation that was reported as live at `live`. Its build began at `building`.
+    /// Checks a generation that was reported as live at `live`, and whose build began at `building`.
     fn check_live(&self, building: Duration, live: Duration, problems: &mut Vec<String>) {
         if let Some(old) = self.runs.iter().find(|run| run.first < building && run.last > live) {
             let early = (old.last - live).as_secs_f64() * 1000.0;

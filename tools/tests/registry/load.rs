@@ -31,7 +31,7 @@ pub(super) struct Requests {
     pub(super) lost: Vec<String>,
     /// Tags of the builds that have responded.
     pub(super) tags: BTreeSet<u64>,
-    /// Longest time before a response.
+    /// Longest response time.
     pub(super) longest: Duration,
 }
 

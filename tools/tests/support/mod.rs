@@ -210,7 +210,7 @@ impl Dev {
         self.wait_until_live_with("objects of Game.MagicCube");
     }
 
-    /// Waits for the first generation, and for the objects that the host prints. Both may arrive in any order.
+    /// Waits for the first generation, and for the objects that the host prints. These two lines may arrive in any order.
     pub(crate) fn wait_until_live_with(&mut self, objects: &str) {
         let from = self.received.len();
         self.wait_for("generation 1 is live");

@@ -119,7 +119,7 @@ pub(super) fn any_struct(name: &str) -> PropertyDecl {
 /// Body of a library function. Receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
-/// Declares a function with a custom thunk. Its metadata lists its wildcard parameters.
+/// Declares a function with a custom thunk. The metadata of the function lists its wildcard parameters.
 pub(super) fn custom(name: &str, doc: &str, mut params: Vec<PropertyDecl>, body: Body) -> FunctionDecl {
     let mut wildcards: Vec<(String, String)> = Vec::new();
     for param in &mut params {

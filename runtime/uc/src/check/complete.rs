@@ -10,7 +10,8 @@ use crate::hir::Type;
 use crate::parse::parse_expression;
 use crate::source::Source;
 
-/// Returns the sorted member names of the value. Without a value, returns the names of the members of `class` and of the library functions.
+/// Returns the sorted member names of the value. Without a value, returns the member names of `class`, and the names of the library
+/// functions.
 pub(crate) fn complete_in(value: Option<&str>, class: &str, types: &Types, options: &Options) -> Vec<String> {
     let sources = [Source::new("console", value.unwrap_or(""))];
     let checker = Checker::new("", &sources, &[], types, options, Vec::new());

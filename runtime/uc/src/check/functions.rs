@@ -325,7 +325,7 @@ impl<'a> Checker<'a> {
     /// Compares the signatures. Reports a mismatch.
     fn same_signature(&self, made: &FuncWork<'a>, overridden: &FuncSym, at: At) -> bool {
         let (Some(found), Some(expected)) = (made.symbol.signature(), overridden.signature()) else {
-            // A type in one of the signatures is unknown. Its error is already reported.
+            // A type in one of the signatures is unknown, and its error is already reported.
             return false;
         };
         if found == expected {

@@ -190,7 +190,7 @@ fn in_order(messages: Vec<Diagnostic>, sources: &[Source]) -> Vec<Diagnostic> {
     gathered::gathered(messages)
 }
 
-/// Marks a failure. Its error is already reported.
+/// Marks a failure whose error is already reported.
 #[derive(Debug)]
 pub(crate) struct Reported;
 
@@ -309,7 +309,7 @@ impl<'a> Checker<'a> {
         Err(self.report(Diagnostic::error(id, at, message)))
     }
 
-    /// Removes all messages after the first `messages` messages.
+    /// Keeps the first `messages` messages, and removes all later messages.
     pub(crate) fn take_back(&self, messages: usize) {
         self.messages.borrow_mut().truncate(messages);
         if self.first_error.get() >= messages {

@@ -151,7 +151,7 @@ pub(crate) struct FuncSym {
     pub(crate) owner: Path,
     pub(crate) params: Vec<ParamSym>,
     pub(crate) result: Option<Type>,
-    /// True if the type of the result is unknown. Its error is already reported.
+    /// True if the type of the result is unknown and its error is already reported.
     pub(crate) result_unknown: bool,
     /// Index of the class parameter that determines the class of the result.
     pub(crate) result_by: Option<usize>,

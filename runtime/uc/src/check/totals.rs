@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 /// Maximum number of types in a package: classes, interfaces, structs and enums.
 const MAX_TYPES: usize = 16_384;
 
-/// Maximum number of members of the types of a package: items of classes and interfaces, fields, and enum entries.
+/// Maximum number of members that the types of a package declare: items of classes and interfaces, fields, and enum entries.
 const MAX_MEMBERS: usize = 262_144;
 
 /// Maximum number of fields of all structs of a package. Inherited fields count in each struct.

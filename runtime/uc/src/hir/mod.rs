@@ -80,7 +80,7 @@ pub struct InterfaceFunction {
     pub line: u32,
 }
 
-/// An enum. The numbers of the entries are `u8`, start at zero and have no gaps. No hidden last entry is added.
+/// An enum. The numbers of the entries are `u8`, start at zero and have no gaps. The list has no hidden last entry `X_MAX`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Enum {
     /// Path of the enum.
@@ -372,13 +372,13 @@ pub struct Param {
     /// Default of an optional parameter. The called function evaluates the defaults in order, before its body. An omitted argument without
     /// a default is the zero value.
     pub default: Option<Expr>,
-    /// `coerce`: an argument of a different type is converted to the type of the parameter instead of rejected.
+    /// `coerce`: an argument of a different type is converted to the type of the parameter. Without `coerce`, this argument is rejected.
     pub coerce: bool,
     /// Line in the file.
     pub line: u32,
 }
 
-/// A local variable. Its value is zero at the start of every call.
+/// A local variable. At the start of every call, the variable has the zero value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Local {
     /// Name of the local.

@@ -206,8 +206,8 @@ pub enum Conversion {
     Num(Num, Num),
     /// Converts an enum whose numbers have the first kind to a number of the second kind.
     EnumToNum(Num, Num),
-    /// Converts a number of the first kind to the enum at the path. The numbers of the enum have the second kind. A number without an entry
-    /// is kept.
+    /// Converts a number of the first kind to the enum at the path. The numbers of the enum have the second kind. If no entry has the
+    /// number, the number is kept.
     NumToEnum(Num, Path, Num),
     /// Converts a number to `bool`. The result is true for a nonzero number.
     NumToBool(Num),
@@ -220,7 +220,7 @@ pub enum Conversion {
     ToText(Type),
     /// Converts a string to a value of the type. Numbers are parsed from the longest numeric prefix after leading spaces. A string without
     /// a numeric prefix is zero. A `bool` is true for "true" in any case, and for a nonzero integer. A name receives the string. Triples
-    /// are parsed from `x,y,z`. Enums are parsed from an entry name. An unknown entry name yields the zero value.
+    /// are parsed from `x,y,z`. An enum is parsed from an entry name. An unknown entry name yields the zero value.
     FromText(Type),
     /// Converts between string types or `name`: source type, target type. Unrepresentable characters become `?`.
     Text(Type, Type),

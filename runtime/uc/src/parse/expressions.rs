@@ -1,4 +1,4 @@
-//! Parses expressions. Operators have the precedences of the language. These differ from C: `$` binds weaker than `==`.
+//! Parses expressions. Operators have the precedences of UnrealScript. These differ from C: `$` binds weaker than `==`.
 
 use super::statements::STATEMENTS;
 use super::{MAX_EXPRESSION_DEPTH, Parser, Read};

@@ -160,7 +160,7 @@ fn parse_file(source: &Source, file: usize) -> (File, Vec<Diagnostic>) {
     (tree, parser.finish())
 }
 
-/// Marks a construct that could not be parsed. Its error is already reported.
+/// Marks a construct that could not be parsed, and whose error is already reported.
 pub(crate) struct Failed;
 
 pub(crate) type Read<T> = Result<T, Failed>;
@@ -508,7 +508,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Skips C++ code in braces. The syntax of strings and comments in C++ differs from the language.
+    /// Skips C++ code in braces. Strings and comments have a different syntax in C++ than in scripts.
     fn skip_cpp_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let bytes = self.source.text.as_bytes();
