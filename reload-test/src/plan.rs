@@ -124,7 +124,7 @@ pub(crate) struct ReloadResult {
     pub(crate) process: Reading,
 }
 
-/// Measurements of a process. Leaks change them.
+/// Measurements of a process that change if the process leaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
     /// Resident memory in KiB.

@@ -26,7 +26,8 @@ pub(crate) struct Report {
     pub(crate) open_fds: Ends,
     pub(crate) threads: Ends,
     pub(crate) thread_keys: Ends,
-    /// Counts of destructors and handlers that must run at the end of a generation. Zero if the plugins do not count them.
+    /// Counts of destructors and handlers that must run at the end of a generation. Zero for plugins that do not count destructors and
+    /// handlers.
     pub(crate) left_to_run: Counted,
     pub(crate) swap_us: Spread,
     pub(crate) rebuild_ns_per_conjugate: Spread,
@@ -58,7 +59,7 @@ pub(crate) struct Ends {
 /// Maximum number of printed output lines of plugins.
 const PASSED_ON: u64 = 10;
 
-/// Collects all messages of the child, and creates the report from them.
+/// Collects all messages of the child, and creates the report.
 #[derive(Debug, Default)]
 pub(crate) struct ReportBuilder {
     plugin: String,

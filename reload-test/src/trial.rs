@@ -53,7 +53,7 @@ pub(crate) struct Trial<'p> {
     /// Handles of all objects, including subobjects, in the order of creation.
     population: Vec<ObjectHandle>,
     ticks: u32,
-    /// Counts of destructors and handlers, if a subject counts them.
+    /// Counts of destructors and handlers. `None` if no subject counts these.
     counters: Option<Counters>,
     /// Set if a generation was not unloaded. The test then no longer waits for the unload of generations.
     is_stuck: bool,
@@ -195,7 +195,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Checks that the previous generation is unmapped, and that the destructors and handlers that it counted have run.
+    /// Checks that the previous generation is unmapped, and that the counted destructors and handlers of this generation have run.
     fn check_end_of_previous(&mut self, findings: &mut Findings) {
         self.wait_for_previous(1, findings);
         let Some(counters) = &mut self.counters else { return };

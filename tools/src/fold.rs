@@ -19,7 +19,7 @@ pub(crate) struct Line {
 }
 
 /// Appends a line, and keeps at most `kept` lines. If the line equals one of the last [`WINDOW`] lines, increments the count of that line
-/// instead. If the counted line may no longer be visible, moves it to the end.
+/// instead. If the counted line may no longer be visible, moves the line to the end.
 pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -> &'a mut Line {
     let key = without_time(text);
     let first = lines.len().saturating_sub(WINDOW);

@@ -20,7 +20,7 @@ use crate::screen::release_terminal;
 
 pub(crate) type ParsedCommand = Result<Command, String>;
 
-/// Receives the user's commands. Keeps the terminal in raw mode if it reads keys.
+/// Receives the user's commands. While reading keys, keeps the terminal in raw mode.
 #[derive(Debug)]
 pub(crate) struct Input {
     pub(crate) receiver: Receiver<ParsedCommand>,

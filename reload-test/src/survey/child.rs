@@ -148,7 +148,7 @@ impl Host<'_> {
         }
     }
 
-    /// Calls the neighbor. Checks that it has found no damage.
+    /// Calls the neighbor. Checks that the neighbor has found no damage.
     fn neighbor(&self, verb: &str, arguments: &[Value]) -> Result<()> {
         match self.runtime.calls().call(&format!("ex:/neighbor.{verb}"), arguments)? {
             Some(Value::Text(text)) if text == "ok" => Ok(()),

@@ -93,7 +93,7 @@ pub(crate) struct Message {
     pub(crate) step: Step,
     /// Measurements of the process.
     pub(crate) process: Reading,
-    /// Holders of the previous generation, if it is parked.
+    /// Holders of the previous generation. Empty if this generation is not parked.
     pub(crate) parked: Vec<String>,
     pub(crate) fault: Option<String>,
 }

@@ -1,5 +1,5 @@
 //! Stored bytecode. A function is a list of instructions on numbered, typed registers. Paths identify types, properties and functions, so
-//! the code does not depend on layouts. The code is untrusted. Before the code runs, [`link`](crate::link) verifies all of it.
+//! the code does not depend on layouts. The code is untrusted. Before the code runs, [`link`](crate::link) verifies every instruction.
 
 use std::rc::Rc;
 

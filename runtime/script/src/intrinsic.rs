@@ -37,7 +37,8 @@ impl Machine {
         set_len(&mut rows, len, element_of(ty)?)
     }
 
-    /// Performs an operation. Copies the arguments first, because they may be elements of the container that the operation changes.
+    /// Performs an operation. Copies the arguments first, because an argument may be an element of the container that the operation
+    /// changes.
     pub(crate) fn intrinsic(
         &self,
         world: &World,

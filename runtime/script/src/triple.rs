@@ -17,7 +17,7 @@ pub(crate) fn kind_of(ty: &PropertyType) -> Option<Num> {
     in_order.then_some(num)
 }
 
-/// Operations on triples, with the number kinds of the operands and the result. The loader creates them and checks the kinds.
+/// Operations on triples, with the number kinds of the operands and the result. The loader creates these operations and checks the kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TripleOp {
     /// Operator on two triples of one kind. The result is a triple, a `bool` for comparisons, or a number for the dot product.

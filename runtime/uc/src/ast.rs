@@ -455,7 +455,8 @@ macro_rules! infix {
                 match self { $(Self::$name => None$(.or(Some(Op::$op)))?,)* }
             }
 
-            /// Returns the operator of a token. Operators that are words (`Dot`, `Cross`) share a token kind. The text distinguishes them.
+            /// Returns the operator of a token. Operators that are words (`Dot`, `Cross`) share a token kind. The text distinguishes these
+            /// operators.
             pub(crate) fn of_token(kind: Kind, text: &str) -> Option<Self> {
                 match kind {
                     $(Kind::$token if text.eq_ignore_ascii_case($sign) => Some(Self::$name),)*

@@ -162,8 +162,8 @@ impl Diagnostic {
         }
         let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(MAX_LINE_LEN + 40);
         let drawn = renderer.render(&[group]);
-        // The rendered columns may be wrong, because tabs are expanded and long lines are truncated. The columns of the source replace
-        // them.
+        // The rendered columns may be wrong, because tabs are expanded and long lines are truncated. The columns of the source replace the
+        // rendered columns.
         let others = other.iter().map(|(other, _)| other.column);
         let mut columns = std::iter::once(place.column).chain(others);
         let lines: Vec<_> = drawn.lines().map(|line| with_column(line.trim_end(), &mut columns)).collect();

@@ -35,7 +35,6 @@ pub struct Outline {
     /// Names that occur in the files, in lower case: identifiers, components of quoted names, and pairs of identifiers joined by a dot. A
     /// name outside this set cannot be a dependency. The package's own type names are omitted, because they refer to the package's own
     /// types.
-    /// types.
     pub mentions: BTreeSet<String>,
 }
 

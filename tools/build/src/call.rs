@@ -1,5 +1,5 @@
 //! Parses the compiler calls that cargo prints. With `-vv`, cargo prints each call with its variables and arguments, quoted for a shell. A
-//! wrapper program could also record the calls, but it would change the environment of build scripts.
+//! wrapper program could also record the calls, but would change the environment of build scripts.
 
 use std::path::{Path, PathBuf};
 

@@ -3,7 +3,7 @@
 //! This process is often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment. Inherited variables
 //! would rerun build scripts unnecessarily, make linkers find the host's libraries, and specify a jobserver that is not available.
 //! Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes the changes.
-//! `request.rs` applies them to the command.
+//! `request.rs` applies the changes to the command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -3,7 +3,7 @@
 //! The copy has a workspace root with everything that a package inherits: shared keys, profiles, patches, the lock file. Paths that leave
 //! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, because
 //! cargo compares modification times. The name of the library contains a digest of the folder. Without this digest, cargo would regard the
-//! package and all its copies as equal. In a shared target folder, it would then use the library of one copy for another.
+//! package and all its copies as equal. In a shared target folder, cargo would then use the library of one copy for another copy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

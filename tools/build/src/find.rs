@@ -49,7 +49,7 @@ impl SourceCrate {
     }
 }
 
-/// Plugins of one folder. One cargo process builds them together.
+/// Plugins of one folder. One cargo process builds all these plugins.
 ///
 /// # Examples
 /// ```no_run

@@ -244,7 +244,7 @@ pub(crate) fn prepare(folders: Vec<PathBuf>) {
     });
 }
 
-/// Writes the copy of an archive if it does not exist. The copy is also an archive, so a link uses only the members that it needs.
+/// Writes the copy of an archive if this copy does not exist. The copy is also an archive, so a link uses only the members that it needs.
 fn copy(folder: &Path, archive: &Path, objcopy: &Path) -> io::Result<()> {
     let Some(copy) = copy_path(folder, archive).filter(|copy| !copy.is_file()) else { return Ok(()) };
     if let Some(dir) = copy.parent() {

@@ -1,4 +1,4 @@
-//! Processes of a build. Another thread may kill them: the dev loop cancels a build as soon as the sources change again.
+//! Processes of a build. Another thread may kill these processes, because the dev loop cancels a build as soon as the sources change again.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ pub(crate) struct Processes(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     children: Vec<Child>,
-    /// Locked files. A cancellation unlocks them. The next build may start before the thread of this build ends.
+    /// Locked files. A cancellation unlocks these files. The next build may start before the thread of this build ends.
     locks: Vec<File>,
     is_canceled: bool,
     /// Set if a process was killed.
@@ -113,7 +113,7 @@ fn own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// On other platforms, cargo itself ensures that its compilers end with it.
+/// On other platforms, cargo itself ends its compilers when cargo ends.
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 

@@ -100,7 +100,7 @@ impl RunningBuild {
         joined(worker)
     }
 
-    /// Cancels the build, including the compilers it started. Has no effect after the end of the build.
+    /// Cancels the build, and kills the compilers that the build has started. Has no effect after the end of the build.
     pub fn cancel(&mut self) {
         self.progress.processes.cancel();
     }

@@ -15,7 +15,7 @@ pub(crate) enum Stamp {
     File(Version),
     /// Digest of the versions of all files below a folder.
     Folder(u128),
-    /// An unknown version. It differs from every stamp, including itself.
+    /// An unknown version. For [`Stamp::is_same`], this version differs from every stamp, including itself.
     Unknown,
 }
 

@@ -131,7 +131,7 @@ pub(super) fn with_earlier_names(declared: &Declared) -> Vec<DeclaredStruct> {
     structs
 }
 
-/// Returns a type followed by its bases, as far as this build declares them.
+/// Returns a type followed by those of its bases that this build declares.
 pub(super) fn chain<'t, T: Derived>(from: &'t T, all: &'t [T]) -> Vec<&'t T> {
     let (mut chain, mut last) = (vec![from], from);
     // A damaged file may contain a cycle.

@@ -1,5 +1,5 @@
 //! `alcedo demo`: a session like `dev` with scripted edits. After each edit, the demo checks the world. `steps.rs` contains the edits and
-//! the checks. This file runs them.
+//! the checks. This file runs the steps.
 
 mod edit;
 mod output;

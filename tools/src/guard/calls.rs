@@ -58,7 +58,7 @@ impl Owner {
     }
 }
 
-/// Returns true for functions of the standard library. Recognizes them by name, for code without debug information.
+/// Returns true for functions of the standard library. Recognizes these functions by name, for code without debug information.
 fn is_of_std(function: &str) -> bool {
     const CRATES: [&str; 5] = ["alloc::", "core::", "std::", "__rust_", "__rustc::"];
     CRATES.iter().any(|of| function.trim_start_matches('<').starts_with(of))
@@ -82,8 +82,8 @@ pub(super) fn culprit(calls: &[Call]) -> Option<&Call> {
     in_modules().find(|call| call.of == Owner::Author).or_else(|| in_modules().next()).or(calls.first())
 }
 
-/// Returns the innermost frame in the host or in a library, if the culprit called this code. The called code may have caused the crash.
-/// Ignores libraries of the platform.
+/// Searches the callees of the culprit for the innermost frame in the host or in a library. This frame may be the cause of the crash.
+/// Ignores the standard library and the libraries of the platform.
 pub(super) fn innermost_stranger<'a>(calls: &'a [Call], culprit: &Call) -> Option<&'a Call> {
     const PLATFORM: [&str; 7] =
         ["libc.so", "libc-", "libm.so", "libpthread.so", "ld-linux", "libgcc_s.so", "libstdc++.so"];

@@ -24,7 +24,7 @@ pub(super) struct ImageRecord {
     pub(super) unmapped: Option<Duration>,
 }
 
-/// A mapped file or part of it.
+/// A mapped part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mapped {
     pub(super) range: Range<u64>,
@@ -50,7 +50,7 @@ pub(super) struct CrashDump {
     pub(super) stack_begin: u64,
     pub(super) stack: Vec<u8>,
     pub(super) maps: Vec<Mapped>,
-    /// All mapped ranges, in order. Empty if they are unknown.
+    /// All mapped ranges, in order. Empty if the list of mappings is missing or incomplete.
     pub(super) mapped_ranges: Vec<Range<u64>>,
     /// Length of the list of mappings in the host, in bytes.
     pub(super) maps_len: Option<usize>,

@@ -18,7 +18,7 @@ const KEPT: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildNumber(pub(crate) u64);
 
-/// Builds, by the generations that ran them.
+/// Builds by generation. Each generation has run the build.
 #[derive(Debug, Default)]
 struct Shelf {
     builds: BTreeMap<u64, BuildNumber>,

@@ -1,6 +1,6 @@
 //! A plugin that is loaded after a surveyed plugin is unloaded. The neighbor maps exactly the freed pages, fills them with a pattern, and
-//! opens files. Then it uses memory, threads, signals, panics and files like a usual plugin. Late effects of the unloaded plugin damage the
-//! neighbor, and the neighbor detects this damage.
+//! opens files. Then the neighbor uses memory, threads, signals, panics and files like a usual plugin. Late effects of the unloaded plugin
+//! damage the neighbor, and the neighbor detects this damage.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -106,7 +106,7 @@ fn range(line: &str) -> Option<(usize, usize, &str)> {
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?, was))
 }
 
-/// Returns the range as a pair of start and length. For a long range, returns such pairs for both ends.
+/// Returns the range as a pair of start and length. For a long range, returns a pair for each end.
 fn ends(start: usize, end: usize) -> Vec<(usize, usize)> {
     match end.saturating_sub(start) {
         0 => Vec::new(),

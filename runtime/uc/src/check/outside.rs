@@ -5,7 +5,7 @@ use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
 use crate::parse::{directive_outside, macro_outside};
 
-/// Known class specifiers. Most of them concern editors, native code and serialization.
+/// Known class specifiers. Most class specifiers concern editors, native code and serialization.
 const CLASS_SPECIFIERS: &[&str] = &[
     "abstract",
     "final",

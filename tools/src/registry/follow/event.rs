@@ -21,7 +21,7 @@ pub(super) enum Event<'a> {
     Unhealthy { host: &'a str, reason: &'a str },
     /// A host runs its last good files again.
     Returned { host: &'a str },
-    /// The last good files of a host could not be written, or the host does not report them.
+    /// The last good files of a host could not be written, or the host does not report these files.
     NotReturned { host: &'a str, reason: &'a str },
     /// All hosts run the modules of the document.
     Done { hosts: usize },

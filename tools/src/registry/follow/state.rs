@@ -47,7 +47,7 @@ pub(super) struct Failure {
     pub(super) is_undone: bool,
 }
 
-/// Folder with the saved state and the libraries. Only one process may use it.
+/// Folder with the saved state and the libraries. Only one process may use this folder.
 pub(super) struct Store {
     folder: PathBuf,
     _lock: File,
