@@ -109,8 +109,9 @@ impl Machine {
 /// Copies the arguments to a block, and runs the function over this block. If the call succeeds, copies the out parameters back. Returns a
 /// panic as an error.
 ///
-/// # Safety `base` must point to the frame of the caller. The code of the caller must contain `site`. `function` must have the signature of
-/// the site, and `block` must be a zeroed block of `function`. No other code may use the block before this function returns.
+/// # Safety
+/// `base` must point to the frame of the caller. The code of the caller must contain `site`. `function` must have the signature of the
+/// site, and `block` must be a zeroed block of `function`. No other code may use the block before this function returns.
 #[inline(always)]
 unsafe fn run_in_block(
     world: &World,

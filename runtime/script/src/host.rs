@@ -12,7 +12,7 @@ use alcedo_reflect::construction::ConstructionArgs;
 pub trait Host {
     /// Creates an object for `new`.
     ///
+    /// # Errors
     /// Returns the reason if the host cannot create the object.
-    /// Returns the reason for a failure.
     fn construct(&self, world: &World, class: &Rc<Class>, args: ConstructionArgs) -> Result<ObjectHandle, CallError>;
 }

@@ -125,8 +125,8 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
 /// Checks the files of a package against the types that are registered now. Ignores types that an earlier version of the package declared,
 /// because the new types replace them. Like all of reflection, this function must be called on the game thread.
 ///
-/// # Errors Returns all messages if at least one message is an error. The messages include the warnings, and are ordered by file and
-/// offset.
+/// # Errors
+/// Returns all messages if at least one message is an error. The messages include the warnings, and are ordered by file and offset.
 pub fn check_parsed(
     package: &str,
     sources: &[Source],
