@@ -97,7 +97,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Builds the plugin and creates the cubes. Each cube has a unique label, by which later checks identify it.
+    /// Builds the plugin and creates the cubes. Each cube has a unique label. Later checks identify the cube by this label.
     fn open(
         scratch: &Scratch,
         host: &HostOptions,

@@ -1,4 +1,4 @@
-//! Installs the hooks for panics and reports, which cannot be removed. Formats a report with a backtrace, and catches a panic.
+//! Installs the hooks for panics and reports. The hooks cannot be removed. Formats a report with a backtrace, and catches a panic.
 
 use std::panic::catch_unwind;
 

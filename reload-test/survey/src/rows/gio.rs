@@ -1,5 +1,5 @@
-//! Connects a closure to a signal of a process-wide object, and never disconnects it. Each generation emits the signal, which also calls
-//! the closures of previous generations.
+//! Connects a closure to a signal of a process-wide object, and never disconnects it. Each generation emits the signal. The signal also
+//! calls the closures of previous generations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +27,7 @@ pub(crate) fn work() -> String {
     }))
 }
 
-/// Returns an action of the process's default application, which is created if needed.
+/// Returns an action of the process's default application. Creates this application if needed.
 fn action() -> Result<SimpleAction, String> {
     let application = Application::default().unwrap_or_else(|| {
         let application = Application::new(None, ApplicationFlags::NON_UNIQUE);

@@ -1,5 +1,5 @@
-//! Creates a repository with a commit, which is dropped when the module ends, or left in a static. libgit2 is a C library, and the crate
-//! cannot shut it down.
+//! Creates a repository with a commit. The repository is dropped when the module ends, or left in a static. libgit2 is a C library that the
+//! crate cannot shut down.
 
 use crate::local::{self, Kept};
 

@@ -1,4 +1,5 @@
-//! Creates a logger with a file from a configuration, in addition to the host's logger. It is stored in a static, like a global logger.
+//! Creates a logger with a file from a configuration, in addition to the host's logger. The logger is stored in a static, like a global
+//! logger.
 
 use crate::local::{self, Kept};
 

@@ -1,4 +1,4 @@
-//! Maps a file and anonymous memory, which are unmapped when the module ends, or left in a static.
+//! Maps a file and anonymous memory. Both are unmapped when the module ends, or left in a static.
 #![allow(unsafe_code, reason = "mapping a file is unsafe, because other processes may write to it")]
 
 use std::io;

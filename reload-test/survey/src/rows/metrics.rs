@@ -1,4 +1,4 @@
-//! Counts with a recorder: a global recorder, which cannot be removed, or a local recorder for the duration of a call.
+//! Counts with a global recorder, or with a local recorder for the duration of a call. A global recorder cannot be removed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

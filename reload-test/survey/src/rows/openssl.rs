@@ -60,7 +60,7 @@ fn certificate(key: &PKey<Private>) -> Result<X509, Failure> {
     Ok(certificate.build())
 }
 
-/// Performs the handshake; the accepting end runs in a thread.
+/// Performs the handshake. The accepting end runs in a thread.
 fn connection(acceptor: &SslAcceptor, connector: &SslConnector) -> Result<(Stream, Stream), Failure> {
     let (client, server) = UnixStream::pair()?;
     thread::scope(|scope| {

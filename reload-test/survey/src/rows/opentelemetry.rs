@@ -1,4 +1,4 @@
-//! Records spans, which a thread passes to an exporter in batches. The provider is shut down when the module ends, or left in a static.
+//! Records spans. A thread passes the spans to an exporter in batches. The provider is shut down when the module ends, or left in a static.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

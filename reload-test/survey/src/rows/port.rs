@@ -1,4 +1,4 @@
-//! Listens on a fixed port, which only one generation can own. `suspend` releases the port before the next generation starts.
+//! Listens on a fixed port. Only one generation can own this port. `suspend` releases the port before the next generation starts.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Mutex, PoisonError};

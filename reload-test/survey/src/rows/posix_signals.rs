@@ -205,7 +205,7 @@ fn notifying_socket() {
     leave(pair[1]);
 }
 
-/// Sends a message, which triggers the notification of the queue, and receives it again.
+/// Sends a message and receives the message again. The message triggers the notification of the queue.
 fn send_and_receive(queue: c_int) {
     // SAFETY: the message is a byte.
     unsafe { libc::mq_send(queue, b"x".as_ptr().cast(), 1, 0) };
@@ -224,7 +224,7 @@ fn queue() -> c_int {
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_NONBLOCK;
     // SAFETY: all zeroes are attributes.
     let mut attributes: libc::mq_attr = unsafe { mem::zeroed() };
-    // A user may have 800 KiB in queues, which is at most nine of the default size.
+    // A user may have 800 KiB in queues. This limit permits at most nine queues of the default size.
     (attributes.mq_maxmsg, attributes.mq_msgsize) = (1, 1);
     // SAFETY: the name is a C string, and the attributes are initialized.
     let queue = unsafe { mq_open(name.as_ptr(), flags, 0o600, &raw const attributes) };
@@ -278,7 +278,7 @@ fn silent() -> c_int {
     pair[0]
 }
 
-/// Starts the row's operation; returns `true` if a callback will follow.
+/// Starts the row's operation. Returns `true` if a callback will follow.
 fn set_going() -> bool {
     if cfg!(any(feature = "posix-itimer", feature = "posix-itimer-ended")) {
         handle(libc::SIGALRM, count, libc::SA_RESTART);

@@ -1,4 +1,4 @@
-//! Registers a counter and a histogram in the default registry, which keeps them, or in a registry that is dropped.
+//! Registers a counter and a histogram in a registry. The default registry keeps both. A separate registry is dropped.
 
 use crate::local::report;
 

@@ -1,4 +1,4 @@
-//! Evaluates an expression in Python, which keeps no references to the plugin.
+//! Evaluates an expression in Python. The interpreter keeps no references to the plugin.
 
 use crate::local::report;
 

@@ -1,5 +1,5 @@
-//! Uses a connection pool with maintenance threads. The pool is dropped when the module ends, or left in a static. By default its threads
-//! may wait up to half a minute for their next task; with a custom scheduler they end immediately.
+//! Uses a connection pool with maintenance threads. The pool is dropped when the module ends, or left in a static. By default, the threads
+//! of the pool may wait up to half a minute for their next task. With a custom scheduler, the threads end immediately.
 
 use std::convert::Infallible;
 use std::sync::Arc;

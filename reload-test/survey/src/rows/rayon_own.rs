@@ -1,4 +1,4 @@
-//! Uses a separate thread pool, which is dropped when the module ends.
+//! Uses a separate thread pool. The pool is dropped when the module ends.
 
 use std::sync::Mutex;
 

@@ -1,4 +1,4 @@
-//! Opens a database in a folder. It is flushed and dropped when the module ends, or left in a static with the thread that flushes it.
+//! Opens a database in a folder. The database is flushed and dropped when the module ends, or left in a static with its flushing thread.
 
 use crate::local::{self, Kept};
 

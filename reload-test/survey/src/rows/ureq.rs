@@ -1,4 +1,4 @@
-//! Uses a client without threads, which is dropped when the module ends, or left in a static.
+//! Uses a client without threads. The client is dropped when the module ends, or left in a static.
 
 use crate::local::{self, Kept};
 

@@ -163,7 +163,8 @@ impl Type {
         keyword.map(|(ty, ..)| ty.clone()).or_else(|| Num::of(kind).map(Self::Num))
     }
 
-    /// Returns the types of the elements, keys, values or content of a container type. Returns no types for the remaining types.
+    /// Returns the types of the elements, keys, values or content of a container type. Returns an empty iterator for a type without
+    /// content.
     pub(crate) fn inner(&self) -> impl Iterator<Item = &Self> {
         let (one, two) = match self {
             Self::Array(of) | Self::Fixed(of, _) | Self::Set(of) | Self::Optional(of) => (Some(of), None),
