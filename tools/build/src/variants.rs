@@ -47,7 +47,7 @@ pub struct Member {
 }
 
 impl Variants {
-    /// Creates a store in `dir`. The first build creates this folder.
+    /// Creates a store in `dir`. The folder is created on first use.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }

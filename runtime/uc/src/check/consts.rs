@@ -82,7 +82,8 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-const-circle", at, message))
     }
 
-    /// Reports a chain of constants that exceeds the maximum depth, once for each chain. If the chain is a cycle, reports the cycle.
+    /// Reports a chain of constants that exceeds the maximum depth. A check reports only the first such chain. If the chain contains a
+    /// cycle, reports the cycle instead.
     fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Reported {
         if self.depth_reported.replace(true) {
             return Reported;

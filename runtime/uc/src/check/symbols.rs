@@ -226,7 +226,7 @@ pub(crate) struct StructSym {
     pub(crate) values: u64,
     /// Defaults that the package specifies for fields, by field name.
     pub(crate) defaults: HashMap<String, Rc<Const>>,
-    /// True if a base or field is unknown. The struct may then have unknown fields.
+    /// True if some text of the struct or of a base could not be parsed. The struct may then have unknown fields.
     pub(crate) broken: bool,
 }
 
