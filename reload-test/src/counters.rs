@@ -43,7 +43,7 @@ impl Counters {
         Ok(Self { file: File::open(path)?, checked: 0, sum: Counted::default() })
     }
 
-    /// Returns the number of generations that have counted so far.
+    /// Returns the number of generations that have opened the file so far.
     pub(crate) fn generations(&mut self) -> io::Result<u64> {
         Ok(self.words(0, 1)?[0])
     }

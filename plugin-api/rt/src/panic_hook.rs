@@ -11,8 +11,8 @@
 //! location.
 //!
 //! `take_hook` and the following `set_hook` are not atomic. If a second thread panics between these calls, std prints the panic, and the
-//! host does not receive the location. If a second thread sets a hook between the calls, this hook is lost. The module accepts both losses:
-//! [`ensure`] rarely runs outside of `set_hook`. The order of concurrent `set_hook` calls is undefined in any case.
+//! host does not receive the location. If a second thread sets a hook between the calls, this hook is lost. Both cases are rare, and the
+//! module accepts them: [`ensure`] almost always runs inside of a `set_hook` call. The order of concurrent calls is undefined in any case.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};

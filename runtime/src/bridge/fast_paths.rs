@@ -45,7 +45,7 @@ pub(crate) struct StaticFastPath {
     frame: FrameNumber,
 }
 
-/// Fast path into the target of a method, for objects of one class.
+/// Fast path into the function that a method call on objects of one class executes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MethodFastPath {
     resolved_at: u64,

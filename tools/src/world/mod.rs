@@ -55,7 +55,8 @@ pub(crate) trait World {
     /// result.
     fn restore(&mut self);
 
-    /// Ends the world normally. Passes its remaining output to `print`. Returns the modules that could not be unloaded.
+    /// Ends the world normally. Passes its remaining output to `print`. Returns a line for each
+    /// image, context or process that did not end.
     fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
 

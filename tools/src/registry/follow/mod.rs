@@ -435,7 +435,7 @@ fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progres
     observe(expected, &Report::read(&target.host.status), process, (since.elapsed(), patience))
 }
 
-/// Checks if a host runs the file with this digest. Returns `false` if the host has rejected a different file in its place.
+/// Returns `true` if a host runs the version of `file` with this digest, and has rejected no later version.
 fn runs(status: &HostStatus, file: &str, digest: &str) -> bool {
     let module = status.modules.iter().find(|module| module.file == file);
     module.is_some_and(|module| {

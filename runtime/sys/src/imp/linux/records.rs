@@ -33,7 +33,7 @@ pub(crate) struct Records {
     created: Instant,
     pub(super) fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
-    /// `true` after the image's handlers were removed. From then on, the image must not raise signals.
+    /// `true` from the begin of the image's removal. From then on, the image cannot set timers or request signals.
     is_closed: AtomicBool,
     pub(super) before: Arc<Before>,
     /// Environment just before the image was closed.
@@ -99,7 +99,7 @@ impl Records {
         self.code.get().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Prevents the image from raising signals.
+    /// Prevents the image from setting timers and requesting signals. Sources that exist are disarmed elsewhere.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
     }
