@@ -39,6 +39,7 @@ mod signature;
 mod source;
 mod stage;
 mod stamp;
+mod stat;
 mod user_library;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

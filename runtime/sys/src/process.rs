@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 
 use crate::elf::StaticTls;
 pub use crate::imp::describe_thread;
+pub use crate::stat::started;
 use crate::{imp, plain_file};
-
-/// Maximum size of a `stat` file in bytes.
-const LARGEST_STAT: u64 = 1 << 12;
 
 /// Returns the files below `stage_dir` that are mapped into this process, sorted and without duplicates. Deleted files are included.
 ///
@@ -35,25 +33,6 @@ pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
     files.sort();
     files.dedup();
     Ok(files)
-}
-
-/// Returns the start time of a process in clock ticks since the boot of the machine. Returns `None` if the process has ended, or if the
-/// platform does not report the start time. The system may reuse the id of an ended process. The new process then has a different start
-/// time.
-///
-/// # Examples
-/// ```
-/// use alcedo_sys::process;
-///
-/// let own = process::started(std::process::id());
-/// assert_eq!(own.is_some(), cfg!(target_os = "linux"));
-/// ```
-pub fn started(process: u32) -> Option<u64> {
-    let stat = plain_file::read(Path::new(&format!("/proc/{process}/stat")), LARGEST_STAT).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    // The process name is in parentheses, and may contain parentheses.
-    let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 /// Returns the resident memory of this process in KiB.

@@ -9,8 +9,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::c::kernel::{self, Child as State};
-use super::{lock, proc};
+use super::lock;
 use crate::ledger::repair::Repair;
+use crate::stat;
 
 pub(super) const REPAIR: Repair = Repair {
     name: "a child process",
@@ -42,7 +43,7 @@ struct Child {
 }
 
 pub(super) fn started(owner: usize, pid: i32) {
-    let Some(started) = started_at(pid) else { return };
+    let Some(started) = stat::started(pid.cast_unsigned()) else { return };
     let mut records = lock(&RECORDS);
     if records.children.len() >= records.prune_at {
         records.children.retain(|child| state(child) != State::Unknown);
@@ -106,7 +107,7 @@ fn of_image(owner: usize) -> Vec<Child> {
 }
 
 fn state(child: &Child) -> State {
-    if started_at(child.pid) != Some(child.started) {
+    if stat::started(child.pid.cast_unsigned()) != Some(child.started) {
         return State::Unknown;
     }
     kernel::child(child.pid)
@@ -120,21 +121,5 @@ fn describe(pid: i32, state: State) -> Option<String> {
         State::Runs => Some(format!("{name}, still running")),
         State::Ended { status, by_signal: false } => Some(format!("{name}, ended with status {status}")),
         State::Ended { status, by_signal: true } => Some(format!("{name}, ended by signal {status}")),
-    }
-}
-
-/// Returns the start time of a process: field 22 of its `stat`.
-fn started_at(pid: i32) -> Option<u64> {
-    proc::fields_of_stat(&fs::read(format!("/proc/{pid}/stat")).ok()?)?.get(19)?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::started_at;
-
-    #[test]
-    fn the_start_of_this_process_is_known() {
-        let own = started_at(std::process::id() as i32);
-        assert!(own.is_some_and(|started| started > 0), "{own:?}");
     }
 }

@@ -82,15 +82,9 @@ pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the fields of a `stat` file from the third on. The second field is a name in parentheses. The name may contain any byte.
-pub(super) fn fields_of_stat(text: &[u8]) -> Option<Vec<&str>> {
-    let end = text.iter().rposition(|byte| *byte == b')')?;
-    Some(std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().collect())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Mapped, field, fields_of_stat};
+    use super::{Mapped, field};
 
     #[test]
     fn list_lines_are_parsed_with_any_name() {
@@ -114,11 +108,5 @@ mod tests {
     fn a_field_is_the_number_after_its_name() {
         assert_eq!(field("Name:\tx\nVmRSS:\t    1960 kB\n", "VmRSS:"), Some(1960));
         assert_eq!(field("Name:\tx\n", "VmRSS:"), None);
-    }
-
-    #[test]
-    fn fields_follow_a_name_that_may_contain_anything() {
-        assert_eq!(fields_of_stat(b"7 (a) R 0 (b\n) S 1\n"), Some(vec!["S", "1"]));
-        assert_eq!(fields_of_stat(b"7 S 1"), None);
     }
 }

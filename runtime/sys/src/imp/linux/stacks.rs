@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::c::{callbacks, kernel, peek};
 use super::names::thread_name;
 use super::proc::{self, Maps};
+use crate::stat::fields_of_stat;
 
 /// Flag of kernel threads that work for an io_uring. Such threads run no code of the process.
 const IO_WORKER: u64 = 0x10;
@@ -90,7 +91,7 @@ fn thread(tid: i32) -> Option<Thread> {
 }
 
 fn parse_stat(tid: i32, text: &[u8]) -> Option<Thread> {
-    let fields = proc::fields_of_stat(text)?;
+    let fields = fields_of_stat(text)?;
     // The state is field 3, the flags are field 9, the start time is field 22.
     Some(Thread {
         tid,
