@@ -324,7 +324,8 @@ impl Health {
         }
     }
 
-    pub(crate) fn status(&self, process: u32, generation: u64) -> HostStatus {
+    /// Returns the content of the status file. `process` is the id of this process and its start time.
+    pub(crate) fn status(&self, (process, started): (u32, u64), generation: u64) -> HostStatus {
         let is_open = self.is_open();
         let most = LARGEST_REASON.min(LARGEST_REASONS / self.modules.len().max(1));
         let status = |module: &Module| ModuleStatus {
@@ -342,7 +343,7 @@ impl Health {
                 reason: cut(&rejected.reason, most),
             }),
         };
-        HostStatus { process, started: 0, generation, modules: self.modules.iter().map(status).collect() }
+        HostStatus { process, started, generation, modules: self.modules.iter().map(status).collect() }
     }
 }
 
@@ -408,7 +409,7 @@ mod tests {
 
     /// Formats the modules: `?` is an open window, `!` unhealthy code, and `-a2` a rejected build.
     fn line(health: &Health) -> String {
-        let status = health.status(1, 1);
+        let status = health.status((1, 0), 1);
         let module = |module: &super::ModuleStatus| {
             let mark = match module.state {
                 ModuleState::Checking => "?",
@@ -524,7 +525,7 @@ mod tests {
             let all: Vec<_> = (0..count).collect();
             health.refused(&all, &vec!["two".to_owned(); count], &reason, false);
             assert_eq!(health.judge(Duration::ZERO, &Err(reason.clone())), Verdict::Stuck);
-            health.status(1, 1).write(&path).expect("the folder is writable");
+            health.status((1, 0), 1).write(&path).expect("the folder is writable");
             let status = HostStatus::read(&path).expect("it is small enough").expect("it was written");
             let rejected = status.modules[0].rejected.as_ref().expect("it is rejected");
             assert!(rejected.reason.ends_with('…') && rejected.reason.len() <= super::LARGEST_REASON + 3);

@@ -560,9 +560,7 @@ impl Watching {
         let Some(path) = self.status_file.as_deref().filter(|_| self.written.is_some()) else { return };
         // The next process of this host may already have replaced the file. If that process runs in a different container, it may have the
         // id of this process.
-        let id = std::process::id();
-        let own = (id, process::started(id).unwrap_or_default());
-        let is_of_another = |status: HostStatus| (status.process, status.started) != own;
+        let is_of_another = |status: HostStatus| (status.process, status.started) != this_process();
         if next == Some(path) || HostStatus::read(path).ok().flatten().is_some_and(is_of_another) {
             return;
         }
@@ -581,10 +579,7 @@ impl Watching {
         if now < self.next_write {
             return;
         }
-        let id = std::process::id();
-        let mut status = self.health.status(id, generation);
-        status.started = process::started(id).unwrap_or_default();
-        match status.write(path) {
+        match self.health.status(this_process(), generation).write(path) {
             Ok(()) => self.written = Some((generation, self.health.clone())),
             Err(error) => {
                 self.next_write = now + RETRY;
@@ -592,6 +587,12 @@ impl Watching {
             }
         }
     }
+}
+
+/// Returns the id and the start time of this process. The start time is zero if it is not known.
+fn this_process() -> (u32, u64) {
+    let id = std::process::id();
+    (id, process::started(id).unwrap_or_default())
 }
 
 /// Returns the folder of the copies.
