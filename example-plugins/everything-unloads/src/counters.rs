@@ -136,6 +136,6 @@ fn word(row: *mut AtomicU64, at: usize) -> &'static AtomicU64 {
     debug_assert!(at < ROW_WORDS);
     // SAFETY: `row` is a row of a mapped file, which no code of this module unmaps; the word is within the row.
     let word = unsafe { row.add(at) };
-    // SAFETY: the word is within a row of a mapped file; the words of the file are only accessed as atomics.
+    // SAFETY: the counter is within a row of a mapped file. All code accesses the counters of the file as atomics.
     unsafe { &*word }
 }
