@@ -75,6 +75,7 @@ fn twenty_reloads_keep_fifty_objects() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn code_of_another_build_is_a_wrong_answer() {
     let report = failing("wrong-tag", &[]);
     assert!(report["wrong_answers"].as_u64() > Some(0), "{report:#}");
@@ -82,6 +83,7 @@ fn code_of_another_build_is_a_wrong_answer() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn a_lost_object_is_counted() {
     let report = failing("lose-object", &[]);
     assert_eq!((&report["lost_objects"], &report["reloads"]), (&1.into(), &4.into()), "{report:#}");
@@ -89,6 +91,7 @@ fn a_lost_object_is_counted() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn a_changed_value_is_one_wrong_answer() {
     let report = failing("change-value", &[]);
     assert_eq!(report["wrong_answers"], 1, "{report:#}");
@@ -107,6 +110,7 @@ fn leftovers_of_a_plugin_are_cleaned_up_on_their_threads() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn a_destructor_that_never_runs_is_a_wrong_answer() {
     let report = failing("uncounted", &["--plugin", "everything-unloads"]);
     assert!(errors(&report).contains("load 1: handler without a run of thread "), "{report:#}");
@@ -114,6 +118,7 @@ fn a_destructor_that_never_runs_is_a_wrong_answer() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn a_thread_that_never_ends_keeps_its_image_and_is_named() {
     let report = failing("endless", &["--plugin", "everything-unloads"]);
     assert!(errors(&report).contains("sink endless"), "{report:#}");
@@ -121,6 +126,7 @@ fn a_thread_that_never_ends_keeps_its_image_and_is_named() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn a_file_more_after_each_reload_is_a_leak() {
     let (output, report) = run(12, &["--sabotage", "leak-file"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -128,6 +134,7 @@ fn a_file_more_after_each_reload_is_a_leak() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn memory_that_grows_with_each_reload_is_a_leak() {
     let (output, report) = run(200, &["--sabotage", "leak-memory"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -135,6 +142,7 @@ fn memory_that_grows_with_each_reload_is_a_leak() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn a_crashed_host_is_reported_with_its_signal() {
     let report = failing("abort", &[]);
     assert_eq!(report["reloads"], 2, "{report:#}");
@@ -142,6 +150,7 @@ fn a_crashed_host_is_reported_with_its_signal() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs reloading:: -- --ignored`, as .ci/run does"]
 fn a_host_that_hangs_is_ended() {
     let report = failing("hang", &["--patience", "5"]);
     assert!(errors(&report).contains("the host hangs: no output for 5 s after reload 2"), "{report:#}");

@@ -35,6 +35,7 @@ fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs surveying:: -- --ignored`, as .ci/run does"]
 fn a_sound_row_is_sound_in_both_modes_and_recorded() {
     let dir = TempDir::new().expect("a folder");
     let page = dir.path().join("page.md");
@@ -51,6 +52,7 @@ fn a_sound_row_is_sound_in_both_modes_and_recorded() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs surveying:: -- --ignored`, as .ci/run does"]
 fn a_late_write_to_freed_memory_is_found_by_the_neighbor() {
     let [itself, alternating] = harmed("rand", "late-write", &[]);
     assert_eq!(itself, "nothing");
@@ -59,6 +61,7 @@ fn a_late_write_to_freed_memory_is_found_by_the_neighbor() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs surveying:: -- --ignored`, as .ci/run does"]
 fn a_late_signal_ends_the_host_only_without_another_handler() {
     let [itself, alternating] = harmed("signal-hook", "late-signal", &[]);
     assert_eq!(itself, "nothing");
@@ -67,6 +70,7 @@ fn a_late_signal_ends_the_host_only_without_another_handler() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs surveying:: -- --ignored`, as .ci/run does"]
 fn a_double_close_of_a_descriptor_is_found_by_the_neighbor() {
     let [itself, alternating] = harmed("rand", "late-close", &[]);
     assert_eq!(itself, "nothing");
@@ -74,6 +78,7 @@ fn a_double_close_of_a_descriptor_is_found_by_the_neighbor() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test programs surveying:: -- --ignored`, as .ci/run does"]
 fn a_hanging_host_is_killed_and_the_other_modes_still_run() {
     let [itself, alternating] = harmed("rand", "hang", &["--patience", "8"]);
     assert_eq!(itself, "the host hung for 8 s after reload 1");

@@ -52,6 +52,7 @@ fn with_other_abi(library: &Path) -> PathBuf {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands check_abi:: -- --ignored`, as .ci/run does"]
 fn a_build_is_compatible_until_members_are_removed_or_changed() {
     let scratch = Scratch::new();
     let old = built(&scratch, "magic-cube", "old.so");
@@ -94,6 +95,7 @@ fn a_build_is_compatible_until_members_are_removed_or_changed() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands check_abi:: -- --ignored`, as .ci/run does"]
 fn renamed_types_and_members_are_followed() {
     let scratch = Scratch::of_test_plugins();
     let build = |feature: &str| {

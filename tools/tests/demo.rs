@@ -38,6 +38,7 @@ fn all<'a>(lines: &'a [Value], event: &str) -> Vec<&'a Value> {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands demo:: -- --ignored`, as .ci/run does"]
 fn the_demo_passes_its_checks_and_prints_json() {
     let (output, lines) = demo(&[]);
     let failed: Vec<_> = all(&lines, "check").into_iter().filter(|check| check["ok"] != true).collect();
@@ -77,6 +78,7 @@ fn the_demo_passes_its_checks_and_prints_json() {
 
 /// The demo must fail with a host that contains an injected fault.
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands demo:: -- --ignored`, as .ci/run does"]
 fn a_host_that_reruns_a_class_constructor_fails_the_demo() {
     let (output, lines) = demo(&["--planted-rerun"]);
     assert!(!output.status.success(), "the broken host passed: {lines:#?}");

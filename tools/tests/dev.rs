@@ -72,6 +72,7 @@ fn a_session_from_the_first_build_to_the_end() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands dev:: -- --ignored`, as .ci/run does"]
 fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     let scratch = Scratch::new();
     // Writes glue for a host to the folder of a plugin.

@@ -78,6 +78,7 @@ fn an_unchanged_file_remains_and_a_plugin_uses_another_through_it() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands glue:: -- --ignored`, as .ci/run does"]
 fn glue_without_arguments_is_written_again_for_the_workspace() {
     let scratch = Scratch::new();
     let glue = scratch.other("glue-derived").join("src/glue_base.rs");
@@ -174,6 +175,7 @@ fn the_output_has_docs_and_signatures_of_the_original() {
 
 /// Covers every kind of member. The plugin of this test declares all kinds.
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands glue:: -- --ignored`, as .ci/run does"]
 fn glue_of_every_kind_compiles() {
     let scratch = Scratch::of_test_plugins();
     let text = written(&plugin("values", &[]), &["--package", "Engine=engine_glue", "--package", "Test=crate::test"]);
@@ -251,6 +253,7 @@ fn a_host_without_an_answer_is_an_error_with_a_hint() {
 
 /// Checks the help for a plugin whose `Cargo.toml` links another plugin for its classes.
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands glue:: -- --ignored`, as .ci/run does"]
 fn a_plugin_that_links_another_gets_a_hint_to_glue() {
     let scratch = Scratch::of_test_plugins();
     let change = |plugin: &str, from: &str, to: &str| {

@@ -154,6 +154,7 @@ fn of_library(library: &Path) -> String {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands glue_many:: -- --ignored`, as .ci/run does"]
 fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
     let declared = builder().declared().unwrap();
     assert_eq!(declared.classes.len(), CLASSES);

@@ -26,6 +26,7 @@ fn down(depth: u64) -> u64 {
 ";
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands guard:: -- --ignored`, as .ci/run does"]
 fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);

@@ -109,7 +109,7 @@ fn refused(folder: &Folder, dir: &str, args: &[&str], expected: Expect) {
 }
 
 #[test]
-#[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
+#[ignore = "builds for minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
     let mut folder = Folder::inside_the_workspace();
     expect![[r#"
@@ -130,7 +130,7 @@ fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
 }
 
 #[test]
-#[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
+#[ignore = "builds for minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     let mut folder = Folder::new();
     folder.new_in("", &["workspace", "live"]).unwrap();
@@ -151,7 +151,7 @@ fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
 }
 
 #[test]
-#[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
+#[ignore = "builds for minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_standalone_plugin_passes_its_tests_in_the_sample_engine() {
     let mut folder = Folder::new();
     // An unrelated enclosing workspace has no effect.
@@ -161,7 +161,7 @@ fn a_new_standalone_plugin_passes_its_tests_in_the_sample_engine() {
 }
 
 #[test]
-#[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
+#[ignore = "builds for minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_host_passes_its_own_tests_and_loads_a_first_plugin() {
     let mut folder = Folder::new();
     folder.new_in("", &["host", "server"]).unwrap();

@@ -201,7 +201,7 @@ impl Drop for Own {
 }
 
 #[test]
-#[ignore = "compiles a host of its own, about 2 minutes: `cargo test --test commands own_host:: -- --ignored`, as .ci/run does"]
+#[ignore = "builds for minutes: `cargo test --test commands own_host:: -- --ignored`, as .ci/run does"]
 fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     let own = Own::new();
     let mut dev = own.dev(&["--host-arg", "rig"]);
@@ -307,7 +307,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
 }
 
 #[test]
-#[ignore = "compiles a host of its own, about 2 minutes: `cargo test --test commands own_host:: -- --ignored`, as .ci/run does"]
+#[ignore = "builds for minutes: `cargo test --test commands own_host:: -- --ignored`, as .ci/run does"]
 fn an_edited_host_is_built_again_on_a_small_terminal() {
     let own = Own::new();
     let mut command = own.command(env!("CARGO_BIN_EXE_alcedo"));

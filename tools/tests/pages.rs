@@ -424,7 +424,7 @@ impl Drop for Checkout {
 }
 
 #[test]
-#[ignore = "compiles workspaces of its own, about 3 minutes: `cargo test --test commands pages:: -- --ignored`, as .ci/run does"]
+#[ignore = "builds for minutes: `cargo test --test commands pages:: -- --ignored`, as .ci/run does"]
 fn every_command_does_what_its_page_states_and_every_fence_compiles() {
     let checkout = Checkout::new();
     let root = checkout.scratch.root();

@@ -71,6 +71,7 @@ fn mapped(dev: &Dev) -> BTreeSet<String> {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands panics:: -- --ignored`, as .ci/run does"]
 fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
@@ -141,6 +142,7 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands panics:: -- --ignored`, as .ci/run does"]
 fn a_guard_prints_backtraces_of_panics_while_its_host_continues() {
     let scratch = Scratch::new();
     let healthy = scratch.source();

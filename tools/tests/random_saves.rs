@@ -205,6 +205,7 @@ fn run(saves: usize, seed: u64) {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands random_saves:: -- --ignored`, as .ci/run does"]
 fn the_final_content_of_each_random_save_is_live() {
     run(30, 1);
 }

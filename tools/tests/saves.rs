@@ -75,6 +75,7 @@ fn wait_for_default(dev: &mut Dev, speed: &str) {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands saves:: -- --ignored`, as .ci/run does"]
 fn the_final_content_is_live_for_each_way_to_save() {
     let scratch = Scratch::new();
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));

@@ -41,6 +41,7 @@ impl Scene {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands screens:: -- --ignored`, as .ci/run does"]
 fn each_event_of_a_session_fits_a_small_terminal() {
     let mut scene = Scene::new();
     scene.check(&["ticks/s"], &expect_file!["screens/start.txt"]);

@@ -38,6 +38,7 @@ fn alcedo(scratch: &Scratch, within: &Path, args: &[&str]) -> (bool, String, Str
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands scripts_with_plugins:: -- --ignored`, as .ci/run does"]
 fn packages_are_checked_with_the_plugins_next_to_them() {
     let scratch = Scratch::new();
     let tale = tale(&scratch);
@@ -65,6 +66,7 @@ fn packages_are_checked_with_the_plugins_next_to_them() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands scripts_with_plugins:: -- --ignored`, as .ci/run does"]
 fn invalid_libraries_and_modules_are_reported() {
     let scratch = Scratch::new();
     let tale = tale(&scratch);
@@ -81,6 +83,7 @@ fn invalid_libraries_and_modules_are_reported() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands scripts_with_plugins:: -- --ignored`, as .ci/run does"]
 fn inspect_and_glue_use_the_named_plugins_and_show_the_version() {
     let scratch = Scratch::new();
     let tale = tale(&scratch);
@@ -115,6 +118,7 @@ fn inspect_and_glue_use_the_named_plugins_and_show_the_version() {
 }
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands scripts_with_plugins:: -- --ignored`, as .ci/run does"]
 fn glue_of_names_with_capital_letters_compiles_without_a_warning() {
     let scratch = Scratch::of_test_plugins();
     let listener = scratch.other("listener");

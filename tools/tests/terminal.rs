@@ -5,6 +5,7 @@ use crate::support::Scratch;
 use crate::support::terminal::Terminal;
 
 #[test]
+#[ignore = "builds for minutes: `cargo test --test commands terminal:: -- --ignored`, as .ci/run does"]
 fn keys_and_status_line_work_in_every_state_of_the_world() {
     let scratch = Scratch::new();
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));

@@ -233,7 +233,7 @@ fn wait(dev: &mut Dev, line: &str, is_so: impl Fn(f64) -> bool) -> f64 {
 }
 
 #[test]
-#[ignore = "compiles a workspace of its own, about 3 minutes: `cargo test --test commands pages:: -- --ignored`, as .ci/run does"]
+#[ignore = "builds for minutes: `cargo test --test commands pages:: -- --ignored`, as .ci/run does"]
 fn the_tutorial_does_what_its_chapters_print() {
     let mut story = Story { checkout: Checkout::new(), printed: String::new() };
     story.run("", "alcedo new workspace my-game");
