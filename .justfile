@@ -12,6 +12,7 @@ test *arguments:
 lint:
     .ci/formats
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --test soak --test growth -- -D warnings
     cargo clippy --manifest-path example-plugins/Cargo.toml --workspace --target-dir target/tmp/plugins -- -D warnings
     cargo clippy --manifest-path runtime/tests/plugins/Cargo.toml --workspace --target-dir target/tmp/plugins -- -D warnings
 
