@@ -26,7 +26,7 @@ use document::{Document, Host};
 use event::{Event, Output};
 use rollout::{Files, Next, Progress, check_age, is_absent, next, observe, returns};
 use state::{Failure, Library, State, Store};
-use status::Report;
+use status::{Report, process_of};
 
 /// Interval between two reads of status files.
 const POLL: Duration = Duration::from_millis(200);
@@ -169,8 +169,9 @@ struct Follower<'a> {
 struct Target {
     name: String,
     host: Host,
-    /// Time at which the files were written, and the process that ran at this time. `None` if the host does not have the files.
-    written: Option<(Instant, Option<u32>)>,
+    /// Time at which the files were written, and the id and start time of the process that ran at this time. `None` if the host does not
+    /// have the files.
+    written: Option<(Instant, Option<(u32, u64)>)>,
     /// Set after the event for this host was printed.
     is_reported: bool,
     /// Reason why the files could not be written.
@@ -327,7 +328,7 @@ impl Follower<'_> {
                     self.state.good.entry(name.clone()).or_default().insert(file_name, digest);
                 }
             }
-            let written = has_all.then(|| (Instant::now(), status.map(|status| status.process)));
+            let written = has_all.then(|| (Instant::now(), status.map(process_of)));
             targets.push(Target { name, host: host.clone(), written, is_reported: false, failure: None });
         }
         for (file, digest) in expected {
@@ -342,7 +343,7 @@ impl Follower<'_> {
     /// Replaces the files of a host. If this fails, the host counts as unhealthy.
     fn write(&self, target: &mut Target, expected: &Files) {
         let report = Report::read(&target.host.status);
-        target.written = Some((Instant::now(), report.running().map(|status| status.process)));
+        target.written = Some((Instant::now(), report.running().map(process_of)));
         match self.replace(&target.host, expected) {
             Ok(_) => self.out.print(&Event::Written { host: &target.name }),
             Err(error) => target.failure = Some(error.to_string()),

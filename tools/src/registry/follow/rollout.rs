@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use alcedo_runtime::{ModuleState, Version};
 
-use super::status::Report;
+use super::status::{Report, process_of};
 
 /// Digests of libraries by file name.
 pub(super) type Files = BTreeMap<String, String>;
@@ -48,18 +48,18 @@ pub(super) fn next(hosts: &[Progress], step: usize) -> Next {
     if next.is_empty() { Next::Done } else { Next::Write(next) }
 }
 
-/// Returns the progress of a host that has received files. `process` is the process that ran when the files were written. The time since
-/// then is in `elapsed`.
+/// Returns the progress of a host that has received files. `process` contains the id and the start time of the process that ran when the
+/// files were written. The time since then is in `elapsed`.
 pub(super) fn observe(
     expected: &Files,
     report: &Report,
-    process: Option<u32>,
+    process: Option<(u32, u64)>,
     (elapsed, patience): (Duration, Duration),
 ) -> Progress {
     let status = match report {
         Report::Running(status) => Some(status),
         // The process that received the files may have reported a reason before it ended.
-        Report::Ended(status) => Some(status).filter(|status| process == Some(status.process)),
+        Report::Ended(status) => Some(status).filter(|status| process == Some(process_of(status))),
         Report::Missing | Report::Unreadable(_) => None,
     };
     let of = |file: &String| status.and_then(|status| status.modules.iter().find(|module| module.file == *file));
@@ -74,10 +74,14 @@ pub(super) fn observe(
             return Progress::Unhealthy(format!("{file}: {reason}"));
         }
     }
-    if let (Some(before), Some(now)) = (process, status.map(|status| status.process))
+    if let (Some(before), Some(now)) = (process, status.map(process_of))
         && before != now
     {
-        return Progress::Unhealthy(format!("the host ended before its health window (process {before}, now {now})"));
+        let later = if before.0 == now.0 { "a later process " } else { "" };
+        return Progress::Unhealthy(format!(
+            "the host ended before its health window (process {}, now {later}{})",
+            before.0, now.0
+        ));
     }
     if let (Report::Ended(_), Some(ended)) = (report, status) {
         return Progress::Unhealthy(format!("the host ended before its health window (process {})", ended.process));
@@ -212,10 +216,10 @@ mod tests {
     /// Returns the progress of a host with two expected files, whose status has these states after `seconds`.
     fn observed(a: serde_json::Value, b: serde_json::Value, process: u32, seconds: u64) -> String {
         let status = json!({ "process": process, "generation": 2, "modules": [a, b] });
-        described(&Report::Running(serde_json::from_value(status).expect("a status")), Some(1), seconds)
+        described(&Report::Running(serde_json::from_value(status).expect("a status")), Some((1, 0)), seconds)
     }
 
-    fn described(report: &Report, process: Option<u32>, seconds: u64) -> String {
+    fn described(report: &Report, process: Option<(u32, u64)>, seconds: u64) -> String {
         let expected = [("a.so", "new"), ("b.so", "new")].map(|(file, digest)| (file.to_owned(), digest.to_owned()));
         let times = (Duration::from_secs(seconds), Duration::from_secs(10));
         match observe(&Files::from(expected), report, process, times) {
@@ -266,9 +270,19 @@ mod tests {
         assert_eq!(described(&Report::Running(status), None, 0), "Healthy");
         assert_eq!(described(&ended, None, 9), "Waiting", "a supervisor may start it");
         assert!(described(&ended, None, 10).contains("process 7 of its status file has ended"));
-        assert!(described(&ended, Some(7), 0).contains("the host ended before its health window (process 7)"));
+        assert!(described(&ended, Some((7, 0)), 0).contains("the host ended before its health window (process 7)"));
         let folder = Report::Unreadable("/srv/a is not a status: it is a folder".to_owned());
         assert!(described(&folder, None, 10).starts_with("/srv/a is not a status: it is a folder"));
+    }
+
+    #[test]
+    fn a_restarted_host_with_its_old_process_id_is_not_healthy() {
+        let module = |file: &str| json!({ "file": file, "digest": "new", "state": "running" });
+        let status =
+            json!({ "process": 7, "started": 5, "generation": 2, "modules": [module("a.so"), module("b.so")] });
+        let running = Report::Running(serde_json::from_value(status).expect("a status"));
+        assert_eq!(described(&running, Some((7, 5)), 0), "Healthy");
+        assert!(described(&running, Some((7, 4)), 0).ends_with("(process 7, now a later process 7)"));
     }
 
     #[test]

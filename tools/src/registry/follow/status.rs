@@ -43,6 +43,11 @@ impl Report {
     }
 }
 
+/// Returns the id and the start time of a host's process.
+pub(super) fn process_of(status: &HostStatus) -> (u32, u64) {
+    (status.process, status.started)
+}
+
 /// Checks if the process of a status runs on this machine.
 fn is_running(HostStatus { process, started, .. }: &HostStatus) -> bool {
     let Some(pid) = i32::try_from(*process).ok().and_then(Pid::from_raw) else { return false };
