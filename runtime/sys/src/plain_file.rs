@@ -84,12 +84,12 @@ pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
 }
 
 /// Replaces a file atomically: a reader finds either the complete old content or the complete new content. The new content is first written
-/// to a file with the suffix `.part`. The new content survives a power failure. An existing file or link with the name of the `.part` file
-/// is removed. In a shared folder, another user may have created such a link. This function may be called on any thread. Each file must
-/// have only one writer at a time.
+/// to a file with the suffix `.part`. The new content survives a power failure. The new file has the owner and the permissions of the old
+/// file, if this process may set the owner. An existing file or link with the name of the `.part` file is removed. In a shared folder,
+/// another user may have created such a link. This function may be called on any thread. Each file must have only one writer at a time.
 ///
 /// # Errors
-/// Returns the system error, also if another program creates the `.part` file at the same time. The old file is then unchanged.
+/// Returns the system error, or an error if another program creates the `.part` file at the same time. This call then changes no file.
 ///
 /// # Examples
 /// ```
@@ -126,6 +126,8 @@ impl Replacement {
         let _ = fs::remove_file(&part);
         let mut file = File::create_new(&part)?;
         let new = Self { path: path.to_owned(), part: Some(part) };
+        #[cfg(unix)]
+        keep_access(&file, path)?;
         file.write_all(content)?;
         file.sync_all()?;
         Ok(new)
@@ -149,6 +151,21 @@ impl Drop for Replacement {
         // The folder may have been removed together with the file.
         self.part.iter().for_each(|part| drop(fs::remove_file(part)));
     }
+}
+
+/// Copies the owner and the permissions of the file at `path` to a new file. A host may run as a different user than the writer of its
+/// libraries. Without the right to set the owner, keeps the default permissions, because strict permissions could exclude the old owner.
+#[cfg(unix)]
+fn keep_access(file: &File, path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+    let Ok(old) = fs::metadata(path) else { return Ok(()) };
+    let new = file.metadata()?;
+    let is_same = (old.uid(), old.gid()) == (new.uid(), new.gid());
+    if !old.is_file() || !is_same && fchown(file, Some(old.uid()), Some(old.gid())).is_err() {
+        return Ok(());
+    }
+    let mode = old.mode() & 0o777;
+    if mode == new.mode() & 0o777 { Ok(()) } else { file.set_permissions(fs::Permissions::from_mode(mode)) }
 }
 
 /// Returns the path of the `.part` file that receives the new content.
@@ -236,6 +253,22 @@ mod tests {
         drop(Replacement::new(&one, b"unused").expect("the folder is writable"));
         assert_eq!(read_text(&one, 9).expect("it stays"), "new");
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 2, "no part is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_replaced_file_keeps_its_permissions() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("file");
+        std::fs::write(&path, "old").expect("written");
+        for mode in [0o600, 0o755, 0o444] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("the file has this owner");
+            replace(&path, b"new").expect("the folder is writable");
+            let found = std::fs::metadata(&path).expect("the new file").permissions().mode() & 0o777;
+            assert_eq!(found, mode, "{found:o} instead of {mode:o}");
+        }
     }
 
     #[cfg(unix)]
