@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::stamp::FileId;
+
 /// Default size limit of libraries in bytes, ten times the size of a debug build of a large plugin.
 pub const LARGEST_LIBRARY: u64 = 1 << 30;
 
@@ -111,8 +113,9 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 #[must_use = "the file is replaced by `commit`"]
 pub struct Replacement {
     path: PathBuf,
-    /// File with the new content. `None` after the commit.
-    part: Option<PathBuf>,
+    part: PathBuf,
+    /// The `.part` file. Stays open, because the system may assign the id of a closed and removed file to a new file.
+    file: File,
 }
 
 impl Replacement {
@@ -124,32 +127,39 @@ impl Replacement {
         let part = part_of(path);
         // Ignores errors: the creation fails if the entry is still there.
         let _ = fs::remove_file(&part);
-        let mut file = File::create_new(&part)?;
-        let new = Self { path: path.to_owned(), part: Some(part) };
+        let new = Self { path: path.to_owned(), file: File::create_new(&part)?, part };
         #[cfg(unix)]
-        keep_access(&file, path)?;
-        file.write_all(content)?;
-        file.sync_all()?;
+        keep_access(&new.file, path)?;
+        (&new.file).write_all(content)?;
+        new.file.sync_all()?;
         Ok(new)
     }
 
     /// Replaces the file.
     ///
     /// # Errors
-    /// Returns the system error. The old file is then unchanged.
-    pub fn commit(mut self) -> io::Result<()> {
-        if let Some(part) = &self.part {
-            fs::rename(part, &self.path)?;
-            self.part = None;
+    /// Returns the system error, or an error if another program has replaced the `.part` file. This call then changes no file.
+    pub fn commit(self) -> io::Result<()> {
+        if !self.is_own() {
+            return Err(io::Error::other(
+                "another program writes this file at the same time: let only one program write it",
+            ));
         }
-        Ok(())
+        fs::rename(&self.part, &self.path)
+    }
+
+    /// Checks if the `.part` file is still the file of this value. After the commit, returns `false`.
+    fn is_own(&self) -> bool {
+        let found = (fs::symlink_metadata(&self.part), self.file.metadata());
+        matches!(found, (Ok(found), Ok(own)) if FileId::of(&found) == FileId::of(&own))
     }
 }
 
 impl Drop for Replacement {
     fn drop(&mut self) {
-        // The folder may have been removed together with the file.
-        self.part.iter().for_each(|part| drop(fs::remove_file(part)));
+        if self.is_own() {
+            let _ = fs::remove_file(&self.part);
+        }
     }
 }
 
@@ -253,6 +263,20 @@ mod tests {
         drop(Replacement::new(&one, b"unused").expect("the folder is writable"));
         assert_eq!(read_text(&one, 9).expect("it stays"), "new");
         assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 2, "no part is left");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_writer_never_commits_or_removes_the_content_of_another_writer() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("file");
+        let [one, other] =
+            [b"one".as_slice(), b"other"].map(|content| Replacement::new(&path, content).expect("written"));
+        one.commit().expect_err("its content was removed");
+        assert!(!path.exists());
+        other.commit().expect("its content is complete");
+        assert_eq!(read_text(&path, 9).expect("the new file"), "other");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("a folder").count(), 1, "no part is left");
     }
 
     #[cfg(unix)]
