@@ -260,7 +260,10 @@ async fn collect<B: AsRef<[u8]>, E: StdError + Send + Sync + 'static>(
 /// Returns the hint for an HTTP status.
 pub(super) fn advice(status: u16) -> &'static str {
     match status {
-        401 | 403 => "set ALCEDO_REGISTRY_USER and ALCEDO_REGISTRY_PASSWORD to a user with access",
+        401 | 403 => {
+            "set ALCEDO_REGISTRY_USER and ALCEDO_REGISTRY_PASSWORD to a user with access; list the registry in ALCEDO_REGISTRY_HOSTS, if \
+             this variable is set"
+        }
         408 | 429 => "the registry limits the requests: try later",
         500.. => "the registry has failed: check its state, or try later",
         _ => "check the name and the digest with `alcedo push`, which prints both",
@@ -327,6 +330,11 @@ mod tests {
     #[test]
     fn a_busy_registry_is_not_a_wrong_name() {
         assert!(advice(429).contains("try later") && advice(503).contains("try later"));
-        assert!(advice(404).contains("check the name") && advice(401).contains("ALCEDO_REGISTRY_USER"));
+        assert!(advice(404).contains("check the name"));
+    }
+
+    #[test]
+    fn a_refused_user_may_lack_an_entry_in_the_hosts_of_the_password() {
+        assert!(["ALCEDO_REGISTRY_USER", "ALCEDO_REGISTRY_HOSTS"].iter().all(|name| advice(401).contains(name)));
     }
 }
