@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::mpsc::channel;
 use std::time::Instant;
 
 use alcedo_build::{Switches, Variants};
@@ -236,6 +237,52 @@ fn a_registry_may_request_a_token() {
     let reference = format!("{address}/plugins/lamp:1.0.0");
     let error = error_of(&alcedo(&["pull", &reference, "--out", dir.path().to_str().unwrap()], &key));
     assert!(error.contains("status 404: {}; check the name and the digest"), "{error}");
+}
+
+#[test]
+#[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
+fn an_upload_sends_the_password_only_to_its_registry() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let (sender, heads) = channel();
+    let other = answering_registry(move |head, _| {
+        sender.send(head.to_lowercase()).unwrap();
+        "HTTP/1.1 201 Created\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_owned()
+    });
+    let address = answering_registry(move |head, _| {
+        let is_known = head.to_lowercase().contains("authorization: basic");
+        let status = match head.split(' ').next() {
+            _ if !is_known => "401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"lamps\"".to_owned(),
+            Some("POST") => format!("202 Accepted\r\nLocation: http://{other}/upload"),
+            _ => "404 Not Found".to_owned(),
+        };
+        format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    });
+    let mut push = Command::new(env!("CARGO_BIN_EXE_alcedo"));
+    push.arg("push").arg(library).arg(format!("{address}/plugins/lamp:1.0.0")).arg("--trust").arg(builds.public_key());
+    push.envs([("ALCEDO_REGISTRY_USER", "me"), ("ALCEDO_REGISTRY_PASSWORD", "secret")]);
+    error_of(&push.output().unwrap());
+    let heads: Vec<_> = heads.try_iter().collect();
+    assert!(heads.iter().any(|head| head.starts_with("put /upload?digest=sha256%3a")), "{heads:?}");
+    assert!(heads.iter().all(|head| !head.contains("authorization")), "{heads:?}");
+}
+
+#[test]
+#[ignore = "builds a plugin, and needs the certificates of the system: `.ci/registry` runs it"]
+fn an_endless_answer_to_an_upload_is_cut() {
+    let builds = Builds::new();
+    let library = builds.sign(&builds.unsigned("1.0.0"));
+    let endless = endless_registry("HTTP/1.1 500 Wrong\r\nConnection: close\r\n\r\n", "x\n");
+    let address = answering_registry(move |head, _| {
+        let status = match head.split(' ').next() {
+            Some("POST") => format!("307 Temporary Redirect\r\nLocation: http://{endless}/"),
+            _ => "404 Not Found".to_owned(),
+        };
+        format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    });
+    let reference = format!("{address}/plugins/lamp:1.0.0");
+    let error = error_of(&alcedo(&["push", library.to_str().unwrap(), &reference], &builds.public_key()));
+    assert!(error.contains("the registry answered with status 500: x\\nx") && error.len() < 2000, "{error}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Reads responses of a registry, with limits for their size and their duration. `oci-client` collects manifests, tokens and the bodies of
-//! errors without a limit, so a registry could fill the memory.
+//! Requests to a registry, with limits for the size and the duration of their responses. `oci-client` collects manifests, tokens and the
+//! bodies of errors without a limit, so a registry could fill the memory. `oci-client` also sends passwords to addresses without TLS.
 
 use std::error::Error as StdError;
 use std::time::{Duration, Instant};
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{anyhow, bail};
 use http_auth::parser::ChallengeParser;
 use oci_client::Reference;
-use reqwest::header::{ACCEPT, WWW_AUTHENTICATE};
+use reqwest::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use reqwest::redirect::{Action, Attempt, Policy};
-use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use serde::Deserialize;
 
 use super::foreign;
@@ -17,13 +17,13 @@ use crate::error::Error;
 
 /// Time limit for a connection, and for each part of a response. Also the limit for a whole response, in addition to the time for its
 /// bytes.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Minimum rate of a response in bytes per millisecond: 100 kB/s.
+/// Minimum rate of a request or response in bytes per millisecond: 100 kB/s.
 const SLOWEST: u64 = 100;
 
 /// Returns the time limit of an upload. An upload consists of several requests.
-pub(super) fn upload_limit(bytes: usize) -> Duration {
+fn upload_limit(bytes: usize) -> Duration {
     PATIENCE * 3 + Duration::from_millis(bytes as u64 / SLOWEST)
 }
 
@@ -38,6 +38,10 @@ const LARGEST_REFUSAL: u64 = 1 << 12;
 
 /// Maximum number of redirects of a request.
 const MOST_REDIRECTS: usize = 10;
+
+/// Operations that a token permits.
+const PULL: &str = "pull";
+const PUSH: &str = "pull,push";
 
 /// Response of a registry.
 pub(super) enum Answer {
@@ -58,7 +62,6 @@ struct Token {
 
 /// Name and password of a user, and the registries that receive them. Does not implement `Debug`, because its output would contain the
 /// password.
-#[derive(Clone)]
 pub(super) struct Login {
     pub(super) user: Option<(String, String)>,
     pub(super) registries: Vec<String>,
@@ -72,23 +75,25 @@ impl Login {
     }
 }
 
-/// Client for requests whose responses have limits.
-pub(super) struct Reader {
+/// Client for requests with limits.
+pub(super) struct Http {
     client: Client,
+    /// Client for uploads. A response follows after the whole upload, so only the time limit of the upload applies.
+    uploads: Client,
     /// Registries that are accessed by plain HTTP.
     plain: Vec<String>,
     login: Login,
 }
 
-impl Reader {
+impl Http {
     /// Creates a client.
     ///
     /// # Errors
     /// If the system has no certificates.
     pub(super) fn new(plain: Vec<String>, login: Login) -> Result<Self, reqwest::Error> {
-        let client = Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).read_timeout(PATIENCE);
-        let client = client.redirect(Policy::custom(redirect)).build()?;
-        Ok(Self { client, plain, login })
+        let client =
+            || Client::builder().user_agent("alcedo").connect_timeout(PATIENCE).redirect(Policy::custom(redirect));
+        Ok(Self { client: client().read_timeout(PATIENCE).build()?, uploads: client().build()?, plain, login })
     }
 
     /// Requests `path` of the repository: `manifests/…` or `blobs/…`. The content must have at most `most` bytes.
@@ -102,25 +107,13 @@ impl Reader {
         accept: &str,
         most: u64,
     ) -> Result<Answer, Error> {
-        let registry = reference.resolve_registry();
-        let scheme = if self.plain.iter().any(|plain| plain == registry) { "http" } else { "https" };
-        let url = format!("{scheme}://{registry}/v2/{}/{path}", reference.repository());
-        let request = || self.client.get(&url).header(ACCEPT, accept);
-        let mut clock = Clock::new(PATIENCE);
-        let mut response = clock.within(request().send()).await?;
-        if response.status() == StatusCode::UNAUTHORIZED
-            && let Some(authorized) = self.authorized(request(), &response, scheme, reference, &mut clock).await?
-        {
-            response = clock.within(authorized.send()).await?;
+        let mut exchange = Exchange::new(self, reference, PULL, PATIENCE);
+        let url = exchange.url(path);
+        let mut response = exchange.send(|| self.client.get(&url).header(ACCEPT, accept)).await?;
+        if response.status() != StatusCode::OK {
+            return Ok(exchange.refused(response).await);
         }
-        let status = response.status();
-        if status != StatusCode::OK {
-            // The status is the error, even if the body of the response cannot be read.
-            let body = collect(&mut clock, LARGEST_REFUSAL, async || response.chunk().await).await;
-            let body = body.map(|(body, _)| body).unwrap_or_default();
-            return Ok(Answer::Refused { status: status.as_u16(), body });
-        }
-        let (content, is_whole) = collect(&mut clock, most, async || response.chunk().await).await?;
+        let (content, is_whole) = collect(&mut exchange.clock, most, async || response.chunk().await).await?;
         if !is_whole {
             bail!(
                 "the answer is longer than {most} bytes; nothing of it is used: push the module again, or use another registry"
@@ -129,42 +122,169 @@ impl Reader {
         Ok(Answer::Content(content))
     }
 
-    /// Adds to the request the credentials that the registry requests in `refused`. Returns `None` if no credentials of this kind exist.
+    /// Uploads `bytes` to `manifests/…` of the repository. The response has no content.
+    ///
+    /// # Errors
+    /// If the registry cannot be reached, or is too slow.
+    pub(super) async fn put_manifest(
+        &self,
+        reference: &Reference,
+        path: &str,
+        media_type: &str,
+        bytes: &[u8],
+    ) -> Result<Answer, Error> {
+        let mut exchange = Exchange::new(self, reference, PUSH, upload_limit(bytes.len()));
+        let address = Url::parse(&exchange.url(path))?;
+        exchange.put(&address, media_type, bytes).await
+    }
+
+    /// Uploads a blob with this digest. Does nothing if the registry already has this blob. The response has no content.
+    ///
+    /// # Errors
+    /// If the registry cannot be reached, is too slow, or returns no valid address for the upload.
+    pub(super) async fn put_blob(&self, reference: &Reference, digest: &str, bytes: &[u8]) -> Result<Answer, Error> {
+        let mut exchange = Exchange::new(self, reference, PUSH, upload_limit(bytes.len()));
+        let (blob, uploads) = (exchange.url(&format!("blobs/{digest}")), exchange.url("blobs/uploads/"));
+        if exchange.send(|| self.client.head(&blob)).await?.status() == StatusCode::OK {
+            return Ok(Answer::Content(Vec::new()));
+        }
+        let begun = exchange.send(|| self.client.post(&uploads).header(CONTENT_LENGTH, "0")).await?;
+        if begun.status() != StatusCode::ACCEPTED {
+            return Ok(exchange.refused(begun).await);
+        }
+        let location = begun.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+        let address = upload_address(begun.url(), location.unwrap_or_default(), digest)?;
+        exchange.put(&address, "application/octet-stream", bytes).await
+    }
+}
+
+/// Credentials that a registry has requested.
+enum Credentials {
+    None,
+    /// Name and password of the user.
+    User,
+    Token(String),
+}
+
+/// Requests to one repository that belong together.
+struct Exchange<'a> {
+    http: &'a Http,
+    reference: &'a Reference,
+    /// Address of the repository.
+    base: String,
+    /// Operations for which the registry must grant access.
+    actions: &'static str,
+    clock: Clock,
+    credentials: Credentials,
+}
+
+impl<'a> Exchange<'a> {
+    fn new(http: &'a Http, reference: &'a Reference, actions: &'static str, patience: Duration) -> Self {
+        let registry = reference.resolve_registry();
+        let scheme = if http.plain.iter().any(|plain| plain == registry) { "http" } else { "https" };
+        let base = format!("{scheme}://{registry}/v2/{}", reference.repository());
+        Self { http, reference, base, actions, clock: Clock::new(patience), credentials: Credentials::None }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.base)
+    }
+
+    /// Returns the name and the password, if the registry may receive them.
+    fn user(&self) -> Option<(&'a str, &'a str)> {
+        self.http.login.of(self.reference.resolve_registry())
+    }
+
+    /// Sends a request to the registry. If the registry requests credentials, sends the request again with these credentials.
+    ///
+    /// # Errors
+    /// If the registry cannot be reached, is too slow, or requests a token without TLS.
+    async fn send(&mut self, request: impl Fn() -> RequestBuilder) -> Result<Response, Error> {
+        let response = self.clock.within(self.authorized(request()).send()).await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        self.credentials = self.requested(&response).await?;
+        match self.credentials {
+            Credentials::None => Ok(response),
+            _ => self.clock.within(self.authorized(request()).send()).await,
+        }
+    }
+
+    /// Uploads bytes. An address outside of the registry receives no credentials.
+    ///
+    /// # Errors
+    /// If the address cannot be reached, or is too slow.
+    async fn put(&mut self, address: &Url, media_type: &str, bytes: &[u8]) -> Result<Answer, Error> {
+        let http = self.http;
+        let put = || http.uploads.put(address.clone()).header(CONTENT_TYPE, media_type).body(bytes.to_vec());
+        let is_own = Url::parse(&self.base).is_ok_and(|own| own.origin() == address.origin());
+        let response = if is_own { self.send(put).await? } else { self.clock.within(put().send()).await? };
+        match response.status().is_success() {
+            true => Ok(Answer::Content(Vec::new())),
+            false => Ok(self.refused(response).await),
+        }
+    }
+
+    /// Adds the credentials to a request.
+    fn authorized(&self, request: RequestBuilder) -> RequestBuilder {
+        match (&self.credentials, self.user()) {
+            (Credentials::Token(token), _) => request.bearer_auth(token),
+            (Credentials::User, Some((user, password))) => request.basic_auth(user, Some(password)),
+            _ => request,
+        }
+    }
+
+    /// Returns the credentials that the registry requests in `refused`. Returns `None` if no credentials of this kind exist.
     ///
     /// # Errors
     /// If the address of the tokens cannot be reached. Also if this address is accessed without TLS, although the registry is accessed
     /// through TLS.
-    async fn authorized(
-        &self,
-        request: RequestBuilder,
-        refused: &Response,
-        scheme: &str,
-        reference: &Reference,
-        clock: &mut Clock,
-    ) -> Result<Option<RequestBuilder>, Error> {
-        let user = self.login.of(reference.resolve_registry());
+    async fn requested(&mut self, refused: &Response) -> Result<Credentials, Error> {
+        let user = self.user();
         let mut headers = refused.headers().get_all(WWW_AUTHENTICATE).iter();
         let Some((realm, service)) = headers.find_map(|header| bearer(header.to_str().ok()?)) else {
-            return Ok(user.map(|(user, password)| request.basic_auth(user, Some(password))));
+            return Ok(if user.is_some() { Credentials::User } else { Credentials::None });
         };
-        if scheme == "https" && !realm.starts_with("https://") {
+        if self.base.starts_with("https:") && !realm.starts_with("https://") {
             bail!("it requests tokens of {} without TLS: use a registry whose tokens are protected", foreign(&realm));
         }
-        let mut query = vec![("scope", format!("repository:{}:pull", reference.repository()))];
+        let mut query = vec![("scope", format!("repository:{}:{}", self.reference.repository(), self.actions))];
         query.extend(service.map(|service| ("service", service)));
-        let mut token = self.client.get(&realm).query(&query);
+        let mut token = self.http.client.get(&realm).query(&query);
         if let Some((user, password)) = user {
             token = token.basic_auth(user, Some(password));
         }
-        let mut response = clock.within(token.send()).await?;
+        let mut response = self.clock.within(token.send()).await?;
         if !response.status().is_success() {
-            return Ok(None);
+            return Ok(Credentials::None);
         }
-        let (token, _) = collect(clock, LARGEST_TOKEN, async || response.chunk().await).await?;
+        let (token, _) = collect(&mut self.clock, LARGEST_TOKEN, async || response.chunk().await).await?;
         let token = serde_json::from_slice::<Token>(&token).ok().and_then(|found| found.token.or(found.access_token));
         let token = token.ok_or_else(|| anyhow!("{} has returned no token: check the registry", foreign(&realm)))?;
-        Ok(Some(request.bearer_auth(token)))
+        Ok(Credentials::Token(token))
     }
+
+    /// Returns the status and the first bytes of an error response. The status is the error, even if the body cannot be read.
+    async fn refused(&mut self, mut response: Response) -> Answer {
+        let status = response.status().as_u16();
+        let body = collect(&mut self.clock, LARGEST_REFUSAL, async || response.chunk().await).await;
+        Answer::Refused { status, body: body.map(|(body, _)| body).unwrap_or_default() }
+    }
+}
+
+/// Returns the address for the content of an upload. `begun` is the address that has returned `location`.
+///
+/// # Errors
+/// If `location` is not an address, or if it leaves TLS.
+fn upload_address(begun: &Url, location: &str, digest: &str) -> Result<Url, Error> {
+    let address = begun.join(location).ok().filter(|_| !location.is_empty());
+    let Some(mut address) = address else { bail!("it returns no address for the upload: check the registry") };
+    if leaves_tls([begun.scheme()].into_iter(), address.scheme()) {
+        bail!("it requests the upload to {} without TLS: use a registry that keeps TLS", foreign(address.as_str()));
+    }
+    address.query_pairs_mut().append_pair("digest", digest);
+    Ok(address)
 }
 
 /// Follows a redirect if it does not leave TLS. The content of a tag is not known before, so an attacker on the network could replace it.
@@ -275,7 +395,9 @@ mod tests {
     use std::convert::Infallible;
     use std::time::Duration;
 
-    use super::{Clock, PATIENCE, advice, bearer, collect, leaves_tls};
+    use reqwest::Url;
+
+    use super::{Clock, PATIENCE, advice, bearer, collect, leaves_tls, upload_address, upload_limit};
 
     fn run<T>(part: impl Future<Output = T>) -> T {
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(part)
@@ -325,6 +447,24 @@ mod tests {
         ] {
             assert_eq!(leaves_tls(previous.iter().copied(), next), expected, "{previous:?} {next}");
         }
+    }
+
+    #[test]
+    fn an_upload_without_end_is_ended() {
+        let endless = std::future::pending::<Result<(), Infallible>>();
+        let error = run(Clock::new(Duration::from_millis(5)).within(endless)).expect_err("too slow");
+        assert!(error.to_string().starts_with("the registry is too slow: "), "{error}");
+        assert_eq!(upload_limit(10_000_000), Duration::from_secs(160));
+    }
+
+    #[test]
+    fn the_address_of_an_upload_stays_within_tls() {
+        let begun = Url::parse("https://a.example/v2/lamp/blobs/uploads/").expect("an address");
+        let address = |location: &str| upload_address(&begun, location, "sha256:1").map(|found| found.to_string());
+        assert_eq!(address("/up?state=a%3D").expect("an address"), "https://a.example/up?state=a%3D&digest=sha256%3A1");
+        assert_eq!(address("https://b.example/").expect("an address"), "https://b.example/?digest=sha256%3A1");
+        assert!(address("http://a.example/up").expect_err("no TLS").to_string().contains("without TLS"));
+        assert!(address("").expect_err("no address").to_string().contains("no address"));
     }
 
     #[test]

@@ -2,17 +2,13 @@
 //! different content.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use alcedo_runtime::development::plain_file::sha256;
 use anyhow::{anyhow, bail};
-use oci_client::client::{ClientConfig, ClientProtocol};
-use oci_client::errors::OciDistributionError;
+use oci_client::Reference;
 use oci_client::manifest::{OCI_IMAGE_INDEX_MEDIA_TYPE, OCI_IMAGE_MEDIA_TYPE, OciManifest};
-use oci_client::secrets::RegistryAuth;
-use oci_client::{Client, Reference};
 
-use super::answer::{Answer, LARGEST_MANIFEST, Login, PATIENCE, Reader, advice, upload_limit};
+use super::answer::{Answer, Http, LARGEST_MANIFEST, Login, advice};
 use super::foreign;
 use crate::error::Error;
 
@@ -37,11 +33,7 @@ pub(crate) struct Access {
 /// Client of registries.
 pub(super) struct Registry {
     runtime: tokio::runtime::Runtime,
-    /// Client for uploads.
-    client: Client,
-    /// Client for downloads.
-    reader: Reader,
-    login: Login,
+    http: Http,
 }
 
 impl Registry {
@@ -58,24 +50,17 @@ impl Registry {
         let plain: Vec<_> = local.chain(&access.plain_http).cloned().collect();
         let variable = |name: &str| std::env::var(name).ok();
         let login = login(variable(USER).zip(variable(PASSWORD)), variable(HOSTS).as_deref(), registries)?;
-        let no_client = |error: Error| {
+        let http = Http::new(plain, login).map_err(|error| {
             anyhow!(
-                "could not start the client of registries: {error:#}; install the system's certificates (`ca-certificates`)"
+                "could not start the client of registries: {:#}; install the system's certificates (`ca-certificates`)",
+                Error::from(error)
             )
-        };
-        let reader = Reader::new(plain.clone(), login.clone()).map_err(|error| no_client(error.into()))?;
-        let config = ClientConfig {
-            protocol: ClientProtocol::HttpsExcept(plain),
-            connect_timeout: Some(PATIENCE),
-            read_timeout: Some(PATIENCE),
-            ..ClientConfig::default()
-        };
-        let client = Client::try_from(config).map_err(|error| no_client(error.into()))?;
+        })?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| {
             anyhow!("could not start the client of registries: {error}; raise the limit of open files (`ulimit -n`)")
         })?;
-        Ok(Self { runtime, client, reader, login })
+        Ok(Self { runtime, http })
     }
 
     /// Returns the manifest or index at a reference, and its digest.
@@ -99,10 +84,9 @@ impl Registry {
     }
 
     fn manifest_answer(&self, reference: &Reference) -> Result<Answer, Error> {
-        let name = reference.digest().or_else(|| reference.tag()).unwrap_or("latest");
         let types = format!("{OCI_IMAGE_INDEX_MEDIA_TYPE}, {OCI_IMAGE_MEDIA_TYPE}");
-        let path = format!("manifests/{name}");
-        let answer = self.reader.get(reference, &path, &types, LARGEST_MANIFEST);
+        let path = manifest_path(reference);
+        let answer = self.http.get(reference, &path, &types, LARGEST_MANIFEST);
         self.runtime.block_on(answer).map_err(|error| anyhow!("could not read {reference}: {error}"))
     }
 
@@ -113,7 +97,7 @@ impl Registry {
     pub(super) fn blob(&self, reference: &Reference, digest: &str, size: u64) -> Result<Vec<u8>, Error> {
         let doing = "read the library of";
         let path = format!("blobs/{digest}");
-        let answer = self.reader.get(reference, &path, "*/*", size);
+        let answer = self.http.get(reference, &path, "*/*", size);
         let answer =
             self.runtime.block_on(answer).map_err(|error| anyhow!("could not {doing} {reference}: {error}"))?;
         let bytes = content(answer, doing, reference)?;
@@ -127,29 +111,13 @@ impl Registry {
         Ok(bytes)
     }
 
-    /// Passes the name and the password to the client for uploads.
-    async fn log_in(&self, reference: &Reference) {
-        let registry = reference.resolve_registry();
-        let auth = self.login.of(registry).map_or(RegistryAuth::Anonymous, |(user, password)| {
-            RegistryAuth::Basic(user.to_owned(), password.to_owned())
-        });
-        self.client.store_auth_if_needed(registry, &auth).await;
-    }
-
     /// Uploads a blob. Does nothing if the registry already has this blob.
     ///
     /// # Errors
     /// If the registry cannot be reached, is too slow, or rejects the upload.
     pub(super) fn push_blob(&self, reference: &Reference, bytes: &[u8]) -> Result<(), Error> {
         let digest = sha256(bytes);
-        let upload = async {
-            self.log_in(reference).await;
-            match self.client.blob_exists(reference, &digest).await {
-                Ok(true) => Ok(()),
-                _ => self.client.push_blob(reference, bytes.to_vec(), &digest).await.map(drop),
-            }
-        };
-        self.runtime.block_on(within(upload_limit(bytes.len()), upload, reference))
+        self.upload(reference, self.http.put_blob(reference, &digest, bytes))
     }
 
     /// Uploads a manifest or index under the tag or digest of the reference.
@@ -157,13 +125,25 @@ impl Registry {
     /// # Errors
     /// If the registry cannot be reached, is too slow, or rejects the upload.
     pub(super) fn push_manifest(&self, reference: &Reference, media_type: &str, bytes: &[u8]) -> Result<(), Error> {
-        let media_type = media_type.parse().map_err(|_| anyhow!("the media type {media_type} is not a header"))?;
-        let upload = async {
-            self.log_in(reference).await;
-            self.client.push_manifest_raw(reference, bytes.to_vec(), media_type).await.map(drop)
-        };
-        self.runtime.block_on(within(upload_limit(bytes.len()), upload, reference))
+        let path = manifest_path(reference);
+        self.upload(reference, self.http.put_manifest(reference, &path, media_type, bytes))
     }
+
+    /// Runs an upload.
+    ///
+    /// # Errors
+    /// If the upload fails, or if the registry rejects the upload.
+    fn upload(&self, reference: &Reference, upload: impl Future<Output = Result<Answer, Error>>) -> Result<(), Error> {
+        let doing = "write to";
+        let answer =
+            self.runtime.block_on(upload).map_err(|error| anyhow!("could not {doing} {reference}: {error}"))?;
+        content(answer, doing, reference).map(drop)
+    }
+}
+
+/// Returns the path of a manifest or index in its repository.
+fn manifest_path(reference: &Reference) -> String {
+    format!("manifests/{}", reference.digest().or_else(|| reference.tag()).unwrap_or("latest"))
 }
 
 /// Returns the user, with the registries that receive the password: the registries in `named`, or the only registry of a command.
@@ -182,24 +162,6 @@ fn login(user: Option<(String, String)>, named: Option<&str>, registries: BTreeS
         None => registries.into_iter().collect(),
     };
     Ok(Login { user, registries })
-}
-
-/// Cancels an upload after its time limit. A registry could send an endless response, and `oci-client` collects the bodies of errors.
-///
-/// # Errors
-/// If the upload fails or exceeds the time limit.
-async fn within(
-    limit: Duration,
-    upload: impl Future<Output = Result<(), OciDistributionError>>,
-    reference: &Reference,
-) -> Result<(), Error> {
-    match tokio::time::timeout(limit, upload).await {
-        Ok(uploaded) => uploaded.map_err(failed("write to", reference)),
-        Err(_) => bail!(
-            "could not write to {reference}: the registry is too slow, without an end after {:.0} s; check the network, or try later",
-            limit.as_secs_f64()
-        ),
-    }
 }
 
 /// Returns the content of a response.
@@ -238,24 +200,6 @@ fn parsed(answer: Answer, reference: &Reference) -> Result<(OciManifest, String)
     Ok((manifest, digest))
 }
 
-/// Converts an error of an upload, for `map_err`.
-fn failed(doing: &'static str, reference: &Reference) -> impl FnOnce(OciDistributionError) -> Error {
-    let reference = reference.to_string();
-    move |error| {
-        let help = match &error {
-            OciDistributionError::RequestError(_) | OciDistributionError::IoError(_) => {
-                "is the registry running, and is it accessed by TLS or by `--plain-http`?"
-            }
-            OciDistributionError::UnauthorizedError { .. } | OciDistributionError::AuthenticationFailure(_) => {
-                advice(401)
-            }
-            OciDistributionError::ServerError { code, .. } => advice(*code),
-            _ => advice(404),
-        };
-        anyhow!("could not {doing} {reference}: {}; {help}", foreign(&format!("{:#}", Error::from(error))))
-    }
-}
-
 /// Checks if the address of a registry denotes this machine.
 fn is_local(registry: &str) -> bool {
     let host = match registry.strip_prefix('[') {
@@ -268,11 +212,10 @@ fn is_local(registry: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
-    use std::time::Duration;
 
     use oci_client::Reference;
 
-    use super::{Answer, is_local, login, parsed, within};
+    use super::{Answer, is_local, login, parsed};
 
     #[test]
     fn a_refusal_is_escaped_and_cut() {
@@ -304,15 +247,6 @@ mod tests {
         let hub: Reference = "docker.io/me/weather:1.2.0".parse().expect("a reference");
         let found = login(user(), Some("docker.io"), of(&both)).expect("it is named");
         assert_eq!(found.of(hub.resolve_registry()), own);
-    }
-
-    #[test]
-    fn an_upload_without_end_is_ended() {
-        let reference: Reference = "localhost:5000/plugins/weather:1.2.0".parse().expect("a reference");
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        let upload = within(Duration::from_millis(5), std::future::pending(), &reference);
-        let error = runtime.block_on(upload).expect_err("too slow").to_string();
-        assert!(error.starts_with(&format!("could not write to {reference}: the registry is too slow")), "{error}");
     }
 
     #[test]
