@@ -235,7 +235,7 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Returns the credentials that the registry requests in `refused`. Returns `None` if no credentials of this kind exist.
+    /// Returns the credentials that the registry requests in `refused`. Returns [`Credentials::None`] if they do not exist.
     ///
     /// # Errors
     /// If the address of the tokens cannot be reached. Also if this address is accessed without TLS, although the registry is accessed
