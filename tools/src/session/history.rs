@@ -83,8 +83,7 @@ impl History {
     pub(crate) fn keep(&mut self, artifacts: &[Artifact]) -> Result<(BuildNumber, Vec<PathBuf>), Error> {
         let build = BuildNumber(self.next);
         self.next += 1;
-        let mut copies = Vec::new();
-        for (number, artifact) in artifacts.iter().enumerate() {
+        let copy = |(number, artifact): (usize, &Artifact)| -> Result<PathBuf, Error> {
             // Libraries of two plugins may have the same file name.
             let folder = self.folder(build).join(number.to_string());
             let copy = folder.join(artifact.path.file_name().unwrap_or_default());
@@ -94,9 +93,11 @@ impl History {
                 false => fs::copy(&artifact.path, &copy).map(drop),
             };
             copied.map_err(file("copy", &artifact.path))?;
-            copies.push(copy);
-        }
-        Ok((build, copies))
+            Ok(copy)
+        };
+        let copies: Result<Vec<_>, Error> = artifacts.iter().enumerate().map(copy).collect();
+        // After an error, the copies of this build would occupy a full disk until the end of the session.
+        Ok((build, copies.inspect_err(|_| self.discard(build))?))
     }
 
     /// Records that `generation` runs `build`.
@@ -125,7 +126,21 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use super::{BuildNumber, Shelf};
+    use std::fs;
+
+    use super::{Artifact, BuildNumber, History, Shelf};
+
+    #[test]
+    fn an_incomplete_copy_of_a_build_is_deleted() {
+        let dir = tempfile::tempdir().unwrap();
+        let artifact = |name: &str| Artifact { package: "one".into(), path: dir.path().join(name), fresh: false };
+        fs::write(dir.path().join("libone.so"), "one").unwrap();
+        let mut history = History::new().unwrap();
+        history.keep(&[artifact("libone.so"), artifact("missing.so")]).unwrap_err();
+        assert!(!history.folder(BuildNumber(1)).exists(), "no copy is left");
+        let (build, copies) = history.keep(&[artifact("libone.so")]).unwrap();
+        assert_eq!(history.libraries(build), copies);
+    }
 
     /// Binds `generation:build` pairs, and compares the dropped and the remaining builds.
     fn check(script: &str, dropped: &[u64], left: &[u64]) {
