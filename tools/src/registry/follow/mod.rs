@@ -217,7 +217,7 @@ impl Follower<'_> {
                 }
                 Next::Wait => {
                     thread::sleep(POLL);
-                    if !self.args.once && self.has_changed(text) {
+                    if !self.args.once && read(&self.path).is_ok_and(|present| supersedes(&present, text)) {
                         return Ok(Outcome::Superseded);
                     }
                 }
@@ -436,6 +436,12 @@ fn progress_of(target: &Target, expected: &Files, patience: Duration) -> Progres
     observe(expected, &Report::read(&target.host.status), process, (since.elapsed(), patience))
 }
 
+/// Checks if a document replaces the document `text` during its rollout. An invalid document does not: a program may still write this
+/// document, and an unhealthy host must return to its last good files.
+fn supersedes(present: &str, text: &str) -> bool {
+    present != text && Document::parse(present).is_ok()
+}
+
 /// Returns `true` if a host runs the version of `file` with this digest, and has rejected no later version.
 fn runs(status: &HostStatus, file: &str, digest: &str) -> bool {
     let module = status.modules.iter().find(|module| module.file == file);
@@ -450,4 +456,22 @@ fn missing(path: &Path, error: &io::Error) -> Error {
         "could not read {}: {error}; a watch replaces only libraries that its host has loaded, so put the first build there and start the host",
         path.display()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_runtime::development::plain_file::sha256;
+
+    use super::supersedes;
+
+    #[test]
+    fn an_invalid_document_does_not_interrupt_a_rollout() {
+        let document = |content: &[u8]| {
+            let (module, host) = (format!("localhost:1/lamp@{}", sha256(content)), "plugins = \"/a\"\nstatus = \"/b\"");
+            format!("[modules]\nlamp = \"{module}\"\n[[hosts]]\n{host}\n")
+        };
+        let (old, new) = (document(b"old"), document(b"new"));
+        assert!(supersedes(&new, &old) && !supersedes(&old, &old));
+        assert!(!supersedes("", &old) && !supersedes(&new[..new.len() - 3], &old), "it is not complete yet");
+    }
 }
