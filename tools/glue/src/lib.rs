@@ -36,6 +36,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use alcedo_runtime::Declared;
+use alcedo_runtime::development::plain_file;
 
 pub use error::GlueError;
 pub use rewrite::{describes, rewritten};
@@ -231,7 +232,8 @@ impl FromStr for Elsewhere {
     }
 }
 
-/// Writes a source to a file. If the file already has this content, leaves the file untouched, to avoid unnecessary builds.
+/// Writes a source to a file. If the file already has this content, leaves the file untouched, to avoid unnecessary builds. After an error,
+/// for example on a full disk, a file still has its old content.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -248,7 +250,12 @@ pub fn write(path: &Path, source: &str) -> io::Result<()> {
     if fs::read(path).is_ok_and(|found| found == source.as_bytes()) {
         return Ok(());
     }
-    fs::write(path, source)
+    // Replaces the target of a link, and not the link.
+    let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&file) {
+        Ok(found) if !found.is_file() => fs::write(file, source),
+        _ => plain_file::replace(&file, source.as_bytes()),
+    }
 }
 
 #[cfg(test)]
@@ -265,6 +272,22 @@ mod tests {
 
     fn door(name: &str) -> NativeClass {
         NativeClass::new("Test", name, "/Script/Core.Object").property("width", (PropertyKind::F64, ""), 0, "")
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_source_is_replaced_as_a_whole_behind_its_link() {
+        let dir = std::env::temp_dir().join(format!("alcedo-glue-{}", std::process::id()));
+        let [file, link, old] = ["host.rs", "link.rs", "old.rs"].map(|name| dir.join(name));
+        std::fs::create_dir_all(&dir).expect("a folder");
+        super::write(&file, "old").expect("written");
+        std::fs::hard_link(&file, &old).expect("made");
+        std::os::unix::fs::symlink(&file, &link).expect("made");
+        super::write(&link, "new").expect("written");
+        let text = |path: &std::path::Path| std::fs::read_to_string(path).expect("a source");
+        assert_eq!([text(&file), text(&old)], ["new", "old"], "the old file was not written to");
+        assert!(link.is_symlink());
+        std::fs::remove_dir_all(&dir).expect("removed");
     }
 
     #[test]
