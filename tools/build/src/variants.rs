@@ -179,5 +179,23 @@ fn keep_bytes(content: &[u8], library: &Path, copy: &Path) -> Result<(), BuildEr
         fs::set_permissions(&temporary, fs::metadata(library)?.permissions())?;
         fs::rename(&temporary, copy)
     };
-    write().map_err(failed("copy", copy))
+    // On a full disk, the incomplete file must not remain.
+    write().inspect_err(|_| drop(fs::remove_file(&temporary))).map_err(failed("copy", copy))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::keep_bytes;
+
+    #[test]
+    fn a_failed_copy_leaves_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let [library, copy] = ["library.so", "copy.so"].map(|name| dir.path().join(name));
+        fs::write(&library, "library").unwrap();
+        fs::create_dir(&copy).unwrap();
+        keep_bytes(b"library", &library, &copy).unwrap_err();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
 }
