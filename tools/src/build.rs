@@ -1,7 +1,7 @@
 //! `alcedo build`: builds libraries, seals them for a host, and signs them on request. `alcedo keygen`: creates signing keys.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{IsTerminal, Write, stderr};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,8 +70,29 @@ pub(crate) fn keygen(Keygen { path }: &Keygen) -> Result<ExitCode, Error> {
     let (key, public) = (SecretKey::generate()?, PathBuf::from(public));
     key.write_new(path)?;
     let written = File::create_new(&public).and_then(|mut file| file.write_all(key.public().to_pem().as_bytes()));
-    written.map_err(file("write", &public))?;
+    // A secret key without its public key would prevent the next attempt.
+    written.inspect_err(|_| drop(fs::remove_file(path))).map_err(file("write", &public))?;
     print_result(&format!("secret key  {}  keep it to yourself; for `alcedo build --sign`", path.display()));
     print_result(&format!("public key  {}  for `Builder::trust`: {}", public.display(), key.public()));
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Keygen, keygen};
+
+    #[test]
+    fn no_secret_key_remains_without_its_public_key() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, public] = ["release.key", "release.key.pub"].map(|name| dir.path().join(name));
+        fs::write(&public, "other").unwrap();
+        keygen(&Keygen { path: path.clone() }).unwrap_err();
+        assert!(!path.exists());
+        assert_eq!(fs::read_to_string(&public).unwrap(), "other");
+        fs::remove_file(&public).unwrap();
+        keygen(&Keygen { path: path.clone() }).unwrap();
+        assert!(path.exists() && public.exists());
+    }
 }
