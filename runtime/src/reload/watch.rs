@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use alcedo_sys::FolderWatch;
+use alcedo_sys::{FolderWatch, Stamp};
 use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecursiveMode};
@@ -26,8 +26,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Interval at which the watch compares the targets of links.
 const LINK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Target of a link, with the time of its last write and its length in bytes.
-type Target = (PathBuf, Option<SystemTime>, u64);
+/// Target of a link, with its stamp. Deployments may set the time of the last write to a constant.
+type Target = (PathBuf, Stamp);
 
 /// Error of watching files.
 #[derive(Debug, thiserror::Error)]
@@ -176,7 +176,7 @@ impl FileWatch {
 fn target(file: &Path) -> Option<Target> {
     let path = file.is_symlink().then(|| file.canonicalize().ok()).flatten()?;
     let found = path.metadata().ok().filter(Metadata::is_file)?;
-    Some((path, found.modified().ok(), found.len()))
+    Some((path, Stamp::of(&found)))
 }
 
 /// Checks if the changed path is the watched file, or a source file or the manifest of the watched package.
@@ -287,6 +287,29 @@ mod tests {
             reports += u32::from(watch.is_quiet());
         }
         assert_eq!(reports, 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_target_of_equal_size_and_time_is_reported() {
+        let (links, builds) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let [target, part] = ["libweather.so", "new"].map(|name| builds.path().join(name));
+        let deliver = |content: &str| {
+            std::fs::write(&part, content).expect("it is writable");
+            let written = std::fs::File::options().append(true).open(&part).expect("it exists");
+            written.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("it belongs to this user");
+            std::fs::rename(&part, &target).expect("it is writable");
+        };
+        deliver("one");
+        let file = links.path().join("libweather.so");
+        std::os::unix::fs::symlink(&target, &file).expect("it is writable");
+        let mut watch = FileWatch::new(&[file]).expect("a folder to watch");
+        deliver("two");
+        let begun = std::time::Instant::now();
+        while !watch.is_quiet() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "the target was replaced");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     #[test]

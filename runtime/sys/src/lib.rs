@@ -63,6 +63,7 @@ pub use reference::{Reference, SearchResult, Target};
 pub use seal::{seal_file, sign_file};
 pub use signature::{KeyError, PublicKey, SecretKey, SignatureFound};
 pub use stage::{StageDir, StageError, StagedFile};
+pub use stamp::Stamp;
 pub use user_library::{UserLibrary, UserLibraryError};
 
 /// Registers a handler for process exit through `exit` or the return of `main`. The handler runs on the exiting thread, after the

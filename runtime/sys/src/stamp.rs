@@ -5,7 +5,7 @@ use std::fs::Metadata;
 
 /// Stamp of a file. Two stamps of a file are equal if the content, the name and the mode of the file are unchanged between the stamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     pub(crate) id: FileId,
     len: u64,
     #[cfg(unix)]
@@ -40,8 +40,10 @@ impl FileId {
 }
 
 impl Stamp {
+    /// Returns the stamp of a file with these attributes.
+    #[must_use]
     #[cfg(unix)]
-    pub(crate) fn of(file: &Metadata) -> Self {
+    pub fn of(file: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         Self {
             id: FileId::of(file),
@@ -51,8 +53,10 @@ impl Stamp {
         }
     }
 
+    /// Returns the stamp of a file with these attributes.
+    #[must_use]
     #[cfg(not(unix))]
-    pub(crate) fn of(file: &Metadata) -> Self {
+    pub fn of(file: &Metadata) -> Self {
         Self { id: FileId::of(file), len: file.len(), written: file.modified().ok() }
     }
 }
