@@ -8,7 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use alcedo_runtime::{
-    Budget, Builder, Error, HealthWatch, HostStatus, ModuleState, ModuleStatus, RejectedBy, Runtime, Value,
+    Budget, Builder, ContextEventKind, Error, HealthWatch, HostStatus, ModuleState, ModuleStatus, RejectedBy, Runtime,
+    Value, WeakRuntime,
 };
 use tempfile::TempDir;
 
@@ -242,6 +243,29 @@ fn a_health_function_may_start_the_next_watch() {
     let second =
         host.until("the second build", |status| status.digest != first.digest && status.state == ModuleState::Running);
     assert_eq!((second.rejected, tag(&host.runtime)), (None, 2));
+}
+
+#[test]
+fn a_watch_that_starts_during_a_reload_watches_the_delivered_file() {
+    let runtime = Rc::new(RefCell::new(None::<WeakRuntime>));
+    let own = Rc::clone(&runtime);
+    let builder = support::builder().on_event(move |event| {
+        let runtime = own.borrow().as_ref().and_then(WeakRuntime::upgrade);
+        if let (ContextEventKind::Loaded(_), Some(runtime)) = (&event.event, runtime) {
+            runtime.watch().expect("a folder to watch");
+        }
+    });
+    let host = Host::start_with(builder, |_| Ok(()));
+    host.until_running();
+    *runtime.borrow_mut() = Some(host.runtime.downgrade());
+    for build in [2, 3] {
+        host.deliver_build(build);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while tag(&host.runtime) != build {
+            assert!(Instant::now() < deadline, "build {build} is not loaded");
+            host.run_for(Duration::from_millis(10));
+        }
+    }
 }
 
 #[test]

@@ -35,14 +35,14 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::zcall::table::Issued;
 
-/// Replaces modules of the Master by the modules in `paths`. `scope` selects all modules, or only changed modules and their dependents. The
-/// caller must be at a safe point. Returns an error if no Master is loaded. If the reload fails, the report contains the failure, and the
-/// world is unchanged. Also returns the start of the pause, if the pause has begun. The caller measures the pause, because the pause
-/// includes later code of the caller.
+/// Replaces modules of the Master by the modules in `paths`. After the commit, the Master lists `names` as the paths of its libraries.
+/// `scope` selects all modules, or only changed modules and their dependents. The caller must be at a safe point. Returns an error if no
+/// Master is loaded. If the reload fails, the report contains the failure, and the world is unchanged. Also returns the start of the pause,
+/// if the pause has begun. The caller measures the pause, because the pause includes later code of the caller.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,
-    paths: &[PathBuf],
+    (paths, names): (&[PathBuf], &[PathBuf]),
     scope: ReloadScope,
     budget: BudgetUse,
 ) -> Result<(ReloadReport, Option<Instant>), LoadError> {
@@ -76,7 +76,7 @@ pub(crate) fn reload(
     loads.recorder.begin();
     // Discards calls that were recorded before this reload.
     let _earlier = core.world.mode.take_calls();
-    let forward = run.forward(paths);
+    let forward = run.forward(paths, names);
     let paused_since = run.paused_since;
     let report = match forward {
         Ok(None) => {
@@ -157,7 +157,7 @@ type Classes = Vec<Rc<Class>>;
 
 impl Run<'_> {
     /// Runs all steps up to the commit. Returns `None` if the reload replaces no module.
-    fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
+    fn forward(&mut self, paths: &[PathBuf], names: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
         let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
         self.paused_since = Some(Instant::now());
@@ -169,7 +169,7 @@ impl Run<'_> {
         self.phase(Phase::Rebuild, |run| run.rebuild(&migration.objects, kept))?;
         self.phase(Phase::Commit, |run| {
             faults::at(ReloadStep::BeforeCommit)?;
-            Ok(Some(run.commit(paths, migration)))
+            Ok(Some(run.commit(names, migration)))
         })
     }
 
@@ -311,7 +311,7 @@ impl Run<'_> {
     }
 
     /// Swaps pointers. Runs no plugin code and cannot fail.
-    fn commit(&mut self, paths: &[PathBuf], migration: Migration) -> Committed {
+    fn commit(&mut self, names: &[PathBuf], migration: Migration) -> Committed {
         let core = self.core;
         let objects = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
@@ -322,7 +322,7 @@ impl Run<'_> {
         core.tasks.commit_staged();
         self.coming_up = None;
         if let Some(Staged { all, .. }) = self.staged.take() {
-            self.loads.set_master(Some(Master { generation: self.generation, modules: all, paths: paths.to_vec() }));
+            self.loads.set_master(Some(Master { generation: self.generation, modules: all, paths: names.to_vec() }));
         }
         let Migration { kept: objects_kept, removed_subobjects, .. } = migration;
         Committed { objects, classes, removed_subobjects, objects_kept }

@@ -17,7 +17,7 @@ use crate::load::module::master::MasterModule;
 use crate::panic_guard;
 use crate::reload::health::{Adopted, Health, HostStatus, Verdict};
 use crate::reload::report::{Outcome, ReloadReport};
-use crate::reload::requests::ReloadScope;
+use crate::reload::requests::{BudgetUse, ReloadScope};
 use crate::reload::watch::FileWatch;
 
 mod copies;
@@ -162,7 +162,7 @@ impl Runtime {
         }
     }
 
-    /// Sets the paths of the Master to `paths`, because the Master was loaded from private copies.
+    /// Sets the paths of the Master to `paths`. A reload without changed modules does not set the paths.
     fn name_files(&self, paths: &[PathBuf]) {
         if let Some(mut master) = self.inner.loads.master() {
             master.paths = paths.to_vec();
@@ -266,17 +266,15 @@ impl Watching {
         if self.health.is_open() {
             self.ask(runtime);
         }
-        if runtime.has_other_watch() {
-            return;
-        }
         let now = self.start.elapsed();
         if runtime.generation() == self.generation
+            && !runtime.has_other_watch()
             && let Some((_, modules, reason)) = self.next_return.take_if(|(at, ..)| *at <= now)
         {
             self.go_back(runtime, &modules, &reason);
         }
-        if runtime.generation() != self.generation {
-            // The health function has reloaded or unloaded the Master. The next safe point continues the watch.
+        if runtime.generation() != self.generation || runtime.has_other_watch() {
+            // Code of the host has reloaded or unloaded the Master, or has started a new watch.
             return;
         }
         if self.next_copy.take_if(|at| *at <= now).is_some() {
@@ -506,8 +504,8 @@ impl Watching {
         }
         let named = |text: String| names.iter().fold(text, |text, (copy, file)| text.replace(copy, file));
         let reloaded = match back {
-            Some(_) => runtime.reload_back(&sources),
-            None => runtime.reload_for(&sources, ReloadScope::Changed, 1),
+            Some(_) => runtime.reload_back((&sources, &paths)),
+            None => runtime.reload_within((&sources, &paths), ReloadScope::Changed, (1, BudgetUse::Limited)),
         };
         let mut report: ReloadReport = reloaded.map_err(|error| named(error.to_string()))?;
         let outcome = match &mut report.outcome {

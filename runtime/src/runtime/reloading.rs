@@ -98,11 +98,11 @@ impl Runtime {
         scope: ReloadScope,
         answers: u64,
     ) -> Result<ReloadReport, Error> {
-        self.reload_within(libraries, scope, (answers, BudgetUse::Limited))
+        self.reload_within((libraries, libraries), scope, (answers, BudgetUse::Limited))
     }
 
     /// Returns to the last healthy libraries by a reload, even if more images are parked than the host allows.
-    pub(crate) fn reload_back(&self, libraries: &[PathBuf]) -> Result<ReloadReport, Error> {
+    pub(super) fn reload_back(&self, libraries: (&[PathBuf], &[PathBuf])) -> Result<ReloadReport, Error> {
         let over_budget = self.inner.loads.check_budget().err();
         let mut report = self.reload_within(libraries, ReloadScope::Changed, (1, BudgetUse::Exempt))?;
         let warning =
@@ -111,16 +111,17 @@ impl Runtime {
         Ok(report)
     }
 
-    fn reload_within(
+    /// Reloads the Master from the first paths. After the commit, the Master lists the second paths.
+    pub(super) fn reload_within(
         &self,
-        libraries: &[PathBuf],
+        (libraries, names): (&[PathBuf], &[PathBuf]),
         scope: ReloadScope,
         (answers, budget): (u64, BudgetUse),
     ) -> Result<ReloadReport, Error> {
         let _busy = self.at_safe_point(A_RELOAD)?;
-        let modules = self.with_scripts(libraries);
+        let (modules, names) = (self.with_scripts(libraries), self.with_scripts(names));
         let (core, loads) = (&self.inner.core, &self.inner.loads);
-        let (mut report, paused_since) = transaction::reload(core, loads, &modules, scope, budget)?;
+        let (mut report, paused_since) = transaction::reload(core, loads, (&modules, &names), scope, budget)?;
         report.requests = answers;
         let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
         count.set(count.get() + 1);
