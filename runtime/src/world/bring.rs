@@ -403,8 +403,9 @@ impl<'a> Bringing<'a> {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }
-                // A dormant object keeps its subobjects until the class of the object is declared again.
-                None if is_dormant => {}
+                // A dormant object keeps its subobjects until the class of the object is declared again. Two subobjects of one name could
+                // not be saved.
+                None if is_dormant && has_name => {}
                 None => {
                     let words = format!("{}.{name} is no longer a subobject: destroyed", plan.class.short_path());
                     self.note_structure(words);
