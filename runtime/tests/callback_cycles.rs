@@ -288,6 +288,24 @@ fn a_health_function_that_owns_its_host_is_dropped_and_named() {
 }
 
 #[test]
+fn a_panic_of_a_captured_value_does_not_leave_a_dropped_host() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            panic!("on purpose");
+        }
+    }
+    let host = support::host(&[support::tagged("magic-cube", &[], 1)]);
+    let value = Panics;
+    let watch = HealthWatch::new(LONG, move |_| {
+        used(&value);
+        Ok(())
+    });
+    host.watch_health(watch).expect("a folder to watch");
+    drop(host);
+}
+
+#[test]
 fn a_replaced_resolver_may_use_its_context_while_dropped() {
     struct Uses(WeakLoadContext, Arc<Mutex<Vec<usize>>>);
     impl Drop for Uses {

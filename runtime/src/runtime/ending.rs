@@ -175,6 +175,8 @@ impl Inner {
         let registered = self.registered.take().into_iter();
         let_go(host, registered.map(|Registered { code, site }| Registered { code: code.take_body(), site }));
         let_go(host, self.closures.take());
+        let health = self.health.take();
+        health.into_iter().for_each(|watching| watching.let_go(host));
         self.loads.registry.let_go();
     }
 
