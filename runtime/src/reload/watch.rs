@@ -157,16 +157,16 @@ impl FileWatch {
         is_quiet
     }
 
-    /// Reads the targets of the links. Returns the links whose target has changed.
+    /// Reads the targets of the links. Returns the links whose target has changed, or was absent before.
     fn update_targets(&mut self) -> Vec<PathBuf> {
         let mut changed = Vec::new();
         for (file, known) in self.files.iter().zip(&mut self.targets) {
             // If the target is absent, a build is replacing the target.
             let found = target(file);
             if found.is_some() && found != *known {
-                *known = found;
                 changed.push(file.clone());
             }
+            *known = found;
         }
         changed
     }
@@ -310,6 +310,33 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(20), "the target was replaced");
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_absent_target_is_reported_when_it_returns() {
+        let (links, builds) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+        let [build, folder] = ["1", "current"].map(|name| builds.path().join(name));
+        let point = || std::os::unix::fs::symlink(&build, &folder).expect("it is writable");
+        std::fs::create_dir(&build).expect("it is writable");
+        std::fs::write(build.join("libweather.so"), "one").expect("it is writable");
+        point();
+        let file = links.path().join("libweather.so");
+        std::os::unix::fs::symlink(folder.join("libweather.so"), &file).expect("it is writable");
+        let mut watch = FileWatch::new(&[file]).expect("a folder to watch");
+        let mut reports = |time: Duration| {
+            let begun = std::time::Instant::now();
+            std::iter::repeat_with(|| {
+                std::thread::sleep(Duration::from_millis(5));
+                watch.is_quiet()
+            })
+            .take_while(|_| begun.elapsed() < time)
+            .any(|is_quiet| is_quiet)
+        };
+        std::fs::remove_file(&folder).expect("it exists");
+        assert!(!reports(LINK_INTERVAL * 2), "the target is absent");
+        point();
+        assert!(reports(Duration::from_secs(20)), "a load during the absence has failed");
     }
 
     #[test]
