@@ -15,7 +15,9 @@ macro_rules! __alcedo_module {
         // The hooks contain global assembly. The hooks are therefore expanded at the top level, outside of the block below.
         #[cfg(not(test))]
         $crate::__private::hook_names!($unhooked);
-        const _: () = {
+        // Only the items of this module depend on the build id, which changes in each build. The items have a codegen unit of their own,
+        // because the module is at the top level. The compiler therefore reuses the code of all other items.
+        mod alcedo_build {
             const ALCEDO_SOURCE: $crate::__private::manifest::Source<'static> = $crate::__private::manifest::Source {
                 name: $name,
                 version: $crate::__private::core::env!("CARGO_PKG_VERSION"),
@@ -23,7 +25,7 @@ macro_rules! __alcedo_module {
                 compiler: $crate::__private::COMPILER,
                 unwinds: $crate::__private::core::cfg!(panic = "unwind"),
                 hooked: $crate::__private::HOOKED,
-        own_heap: $crate::__private::heap!(is $heap),
+                own_heap: $crate::__private::heap!(is $heap),
                 permissions: $permissions,
                 dependencies: $dependencies,
             };
@@ -34,6 +36,11 @@ macro_rules! __alcedo_module {
                 $crate::__private::manifest::encoded_len(&ALCEDO_SOURCE)] =
                 $crate::__private::manifest::encode(&ALCEDO_SOURCE);
 
+            pub(super) static ALCEDO_ID: [$crate::__private::core::primitive::u8; 16] =
+                $crate::__private::core::primitive::u128::to_le_bytes(ALCEDO_SOURCE.build_id);
+        }
+
+        const _: () = {
             $crate::__private::heap!($heap);
 
             struct AlcedoModule;
@@ -56,8 +63,7 @@ macro_rules! __alcedo_module {
 
                 const SUSPENDS: $crate::__private::core::primitive::bool = $suspends;
 
-                const BUILD_ID: &'static [$crate::__private::core::primitive::u8; 16] =
-                    &$crate::__private::core::primitive::u128::to_le_bytes($build_id);
+                const BUILD_ID: &'static [$crate::__private::core::primitive::u8; 16] = &alcedo_build::ALCEDO_ID;
 
                 fn suspend() -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
                     $suspend
