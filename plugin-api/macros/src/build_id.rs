@@ -31,7 +31,9 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     let mut plugins = Vec::new();
     for (name, library) in libraries(&args) {
         let bytes = std::fs::read(library)?;
-        hash.add(&bytes);
+        for part in without_code(&bytes) {
+            hash.add(part);
+        }
         if has_root_module(&bytes) {
             plugins.push(name.to_owned());
         }
@@ -73,13 +75,7 @@ fn libraries(args: &[String]) -> Vec<(&str, &str)> {
 /// symbol. A library with metadata only, as produced by `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module";
-    // Name, date, owner, group and mode fill 48 bytes of the header. The size has 10 digits. Two further bytes end the header.
-    let list = library.strip_prefix(b"!<arch>\n").and_then(|archive| {
-        let (length, rest) = archive.get(48..)?.split_at_checked(10)?;
-        let length: usize = str::from_utf8(length).ok()?.trim().parse().ok()?;
-        rest.get(2..)?.get(..length)
-    });
-    let Some(mut names) = list else { return false };
+    let Some((_, mut names, _)) = library.strip_prefix(ARCHIVE).and_then(first_member) else { return false };
     // The standard library finds the end of each symbol name, because the standard library is optimized in every build of this macro.
     while let Ok(name) = CStr::from_bytes_until_nul(names) {
         let name = name.to_bytes();
@@ -89,6 +85,44 @@ fn has_root_module(library: &[u8]) -> bool {
         names = &names[name.len() + 1..];
     }
     false
+}
+
+/// Start of an archive.
+const ARCHIVE: &[u8] = b"!<arch>\n";
+
+/// Returns the name and the content of the first member of an archive, and the remaining members.
+fn first_member(members: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
+    // Name, date, owner, group and mode fill 48 bytes of the header. The size has 10 digits. Two further bytes end the header.
+    let (header, rest) = members.split_at_checked(60)?;
+    let length: usize = str::from_utf8(&header[48..58]).ok()?.trim().parse().ok()?;
+    let (content, rest) = rest.split_at_checked(length)?;
+    // Members begin at even positions.
+    Some((&header[..16], content, rest.get(length % 2..).unwrap_or_default()))
+}
+
+/// Returns the parts of a library that determine the content of the library. Omits the code that the compiler has generated. The library's
+/// metadata contains the compiler's hash of the sources and arguments, which determines this code.
+fn without_code(library: &[u8]) -> Vec<&[u8]> {
+    let Some(mut rest) = library.strip_prefix(ARCHIVE) else { return vec![library] };
+    let (mut parts, mut names) = (Vec::new(), &[][..]);
+    while let Some((name, content, next)) = first_member(rest) {
+        match name {
+            [b'/', b' ', ..] => {}
+            [b'/', b'/', ..] => names = content,
+            _ if is_code(name, names) => {}
+            _ => parts.push(content),
+        }
+        rest = next;
+    }
+    parts.push(rest);
+    parts
+}
+
+/// Returns true for the name of a member that contains generated code. A long name is stored in `names`, and `name` is its position.
+fn is_code(name: &[u8], names: &[u8]) -> bool {
+    let at = str::from_utf8(&name[1..]).ok().and_then(|at| at.trim().parse::<usize>().ok());
+    let name = at.and_then(|at| names.get(at..)).and_then(|names| names.split(|letter| *letter == b'/').next());
+    name.is_some_and(|name| name.ends_with(b".rcgu.o"))
 }
 
 /// Hash by multiplication and shift of 128-bit words. The hash is fast even in a macro built without optimization. It detects
@@ -126,7 +160,7 @@ impl Hash {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hash, has_root_module, libraries};
+    use super::{Hash, has_root_module, libraries, without_code};
 
     fn hash(parts: &[&[u8]]) -> u128 {
         let mut hash = Hash::START;
@@ -153,6 +187,22 @@ mod tests {
     fn libraries_are_found_in_both_spellings() {
         let args = ["--extern", "a=/x/liba.rlib", "--extern=b=/x/libb.rmeta", "--extern", "proc_macro"];
         assert_eq!(libraries(&args.map(str::to_owned)), [("a", "/x/liba.rlib"), ("b", "/x/libb.rmeta")]);
+    }
+
+    #[test]
+    fn code_of_the_compiler_does_not_change_the_id_of_a_library() {
+        let archive = |members: &[(&str, &str)]| {
+            let members = members.iter().map(|(name, content)| {
+                let end = if content.len() % 2 == 1 { "\n" } else { "" };
+                format!("{name:<16}{:<32}{:<10}`\n{content}{end}", "", content.len())
+            });
+            format!("!<arch>\n{}", members.collect::<String>()).into_bytes()
+        };
+        let names = ("//", "a.one.rcgu.o/\nlongname_of_c.o/\n");
+        let library =
+            archive(&[("/", "symbols"), names, ("lib.rmeta/", "meta"), ("/0", "code"), ("/14", "of C"), ("c.o/", "C")]);
+        assert_eq!(without_code(&library), [&b"meta"[..], b"of C", b"C", b""]);
+        assert_eq!(without_code(b"metadata"), [b"metadata"]);
     }
 
     #[test]
