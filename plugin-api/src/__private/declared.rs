@@ -24,8 +24,8 @@ use super::enums::Underlying;
 use super::part_hooks::hooks;
 use super::returned::Returned;
 use super::trampolines::{
-    CustomThunk, Export, Method, MethodOf, Methods, Receiver, StaticMethod, StaticMethodOf, Transparent, bare,
-    export_trampoline, invoke, invoke_custom, invoke_nothing, invoke_static,
+    CustomThunk, Export, Method, MethodBody, Methods, NamesOf, Receiver, StaticMethod, StaticMethodOf, Transparent,
+    bare, export_trampoline, invoke, invoke_custom, invoke_nothing, invoke_static,
 };
 use crate::cells::{ClassCell, FunctionCell, PropertyCell};
 use crate::class::Part;
@@ -174,7 +174,7 @@ pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<
 
 /// Describes a reflected function with the body `M`.
 #[must_use]
-pub const fn function<M: Method>(
+pub const fn function<M: Method + 'static>(
     name: &'static str,
     flags: u64,
     overrides: &'static str,
@@ -182,16 +182,41 @@ pub const fn function<M: Method>(
     cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
     metadata: Metadata,
 ) -> Function<M::Class> {
+    described_method::<NamesOf<M>, 0, M::Receiver, M::Args, M::Returned, _>(
+        (name, flags, overrides),
+        block.block(),
+        &cell.0,
+        metadata,
+        M::run,
+    )
+}
+
+/// Describes a method with the body `body`, whose name is at position `AT` in `B::NAMES`.
+const fn described_method<B, const AT: usize, K, A, X, F>(
+    (name, flags, overrides): (&'static str, u64, &'static str),
+    block: &'static Block,
+    cell: &'static Cell,
+    metadata: Metadata,
+    body: F,
+) -> Function<B::Class>
+where
+    B: Methods<Class: Part>,
+    K: Receiver + 'static,
+    A: Params + 'static,
+    X: Returned + 'static,
+    F: MethodBody<B, K, A, X>,
+{
+    assert!(size_of_val(&body) == 0, "a body captures nothing");
     let known =
         function_flags::CALLABLE | function_flags::PURE | function_flags::NATIVE_EVENT | function_flags::OVERRIDE;
     assert!(flags & !known == 0, "a method of a class needs its object");
-    let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
-    let unchanging = if <M::Receiver as Receiver>::IS_SHARED { function_flags::CONST } else { 0 };
-    let fingerprint = fingerprint::<M::Args, M::Result>();
+    let fallible = if X::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
+    let unchanging = if K::IS_SHARED { function_flags::CONST } else { 0 };
+    let fingerprint = fingerprint::<A, X::Value>();
     let flags = flags | fallible | unchanging;
-    let Function(desc, of) =
-        described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, metadata);
-    Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
+    let invoke = Invoke(invoke::<B, AT, K, A, X, F>);
+    let Function(desc, of) = described((name, flags, overrides), block, fingerprint, invoke, cell, metadata);
+    Function(FunctionDesc { direct: direct::of_method::<B, AT, K, A, X, F>(), ..desc }, of)
 }
 
 /// Describes a reflected function with the body `body`. The names of the function are at position `AT` in `B::NAMES`.
@@ -201,7 +226,7 @@ pub const fn method<B, const AT: usize, K, A, R, X, F>(
     overrides: &'static str,
     cell: &'static FunctionCell<B::Class, A::Values, R>,
     metadata: Metadata,
-    _body: F,
+    body: F,
 ) -> Function<B::Class>
 where
     B: Methods<Class: Part>,
@@ -211,12 +236,11 @@ where
     X: Returned<Value = R> + 'static,
     F: for<'p, 'f> Fn(K::Ref<'p, B::Class>, This<'f, B::Class>, A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
 {
-    assert!(size_of::<F>() == 0, "a body captures nothing");
     let block = const {
         let (_, parameters, defaults, _) = B::NAMES[AT];
         &SignatureBlock::<A, R>::new(parameters).with_defaults(defaults)
     };
-    function::<MethodOf<B, AT, K, A, X, F>>(B::NAMES[AT].0, flags, overrides, block, cell, metadata)
+    described_method::<B, AT, K, A, X, F>((B::NAMES[AT].0, flags, overrides), block.block(), &cell.0, metadata, body)
 }
 
 /// Describes a reflected static function with the body `body`. The names of the function are at position `AT` in `B::NAMES`.
@@ -358,8 +382,15 @@ pub struct Hook<C>(Invoke, PhantomData<fn() -> C>);
 
 /// Creates a hook with the body `M`.
 #[must_use]
-pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
-    Hook(Invoke(invoke::<M>), PhantomData)
+pub const fn hook<M: Method<Args = (), Result = ()> + 'static>() -> Hook<M::Class> {
+    const fn invoke_of<M, F>(_run: F) -> Invoke
+    where
+        M: Method + 'static,
+        F: MethodBody<NamesOf<M>, M::Receiver, M::Args, M::Returned>,
+    {
+        Invoke(invoke::<NamesOf<M>, 0, M::Receiver, M::Args, M::Returned, F>)
+    }
+    Hook(invoke_of::<M, _>(M::run), PhantomData)
 }
 
 /// Converts an optional hook into the type that descriptions contain.

@@ -16,8 +16,9 @@ use alcedo_abi::zcall::{Slot, SlotType};
 use alcedo_rt::{CallError, catch_panics_directly};
 
 use super::returned::Returned;
-use super::trampolines::{Code, Export, Method, StaticMethod, perform, perform_static};
+use super::trampolines::{Code, Export, MethodBody, Methods, Receiver, StaticMethod, perform, perform_static};
 use crate::blocks::{ArgumentSlots, BlockLayout, ResultSlot};
+use crate::class::Part;
 use crate::signature::{Params, ReturnValue, ValueType};
 
 type Failed = MaybeUninit<Failure>;
@@ -47,36 +48,54 @@ macro_rules! arities {
         $(
             /// # Safety
             /// See [`DirectTrampoline`].
-            unsafe extern "C" fn $method<M: Method>(
+            unsafe extern "C" fn $method<B, const AT: usize, K, A, X, F>(
                 object: ObjectHandle,
                 memory: *mut u8,
                 part: *mut (),
                 $($word: u64,)*
                 failure: &mut Failed,
-            ) -> DirectAnswer {
+            ) -> DirectAnswer
+            where
+                B: Methods<Class: Part>,
+                K: Receiver,
+                A: Params,
+                X: Returned,
+                F: MethodBody<B, K, A, X>,
+            {
+                let signature = (A::TYPES, <X::Value as ReturnValue>::VALUE);
                 // SAFETY: the caller fulfills the contract of `DirectTrampoline`; there is one word per parameter.
-                unsafe { guarded(failure, (object, memory, part), &[$($word),*], run::<M>) }
+                unsafe {
+                    guarded_words(failure, (object, memory, part), &[$($word),*], signature, perform::<B, AT, K, A, X, F>)
+                }
             }
 
             /// # Safety
             /// See [`DirectTrampoline`].
             unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
+                let signature = (M::Args::TYPES, <M::Result as ReturnValue>::VALUE);
                 // SAFETY: a static function has no object; there is one word per parameter.
-                unsafe { guarded(failure, NO_OBJECT, &[$($word),*], run_static::<M>) }
+                unsafe { guarded_words(failure, NO_OBJECT, &[$($word),*], signature, perform_static::<M>) }
             }
 
             /// # Safety
             /// See [`DirectTrampoline`].
             unsafe extern "C" fn $export<E: Export>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
                 // SAFETY: an exported function has no object; there is one word per parameter.
-                unsafe { guarded(failure, NO_OBJECT, &[$($word),*], run_export::<E>) }
+                unsafe { guarded(failure, &[$($word),*], run_export::<E>) }
             }
         )*
 
         /// Returns the trampoline for one call of a method with plain values.
-        const fn method_trampoline<M: Method>() -> ROption<DirectTrampoline> {
-            ROption::RSome(match M::Args::COUNT {
-                $($count => arities!(@trampoline $method::<M>, [ObjectHandle, *mut u8, *mut ()] $($word)*),)*
+        const fn method_trampoline<B, const AT: usize, K, A, X, F>() -> ROption<DirectTrampoline>
+        where
+            B: Methods<Class: Part>,
+            K: Receiver,
+            A: Params,
+            X: Returned,
+            F: MethodBody<B, K, A, X>,
+        {
+            ROption::RSome(match A::COUNT {
+                $($count => arities!(@trampoline $method::<B, AT, K, A, X, F>, [ObjectHandle, *mut u8, *mut ()] $($word)*),)*
                 _ => return ROption::RNone,
             })
         }
@@ -122,13 +141,21 @@ arities! {
 }
 
 /// Returns the direct trampolines of a method. Returns `RNone` if a parameter or the result is not a plain value.
-pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
-    if !are_plain::<M::Args, M::Result>() {
+pub(super) const fn of_method<B, const AT: usize, K, A, X, F>() -> ROption<DirectMethod>
+where
+    B: Methods<Class: Part>,
+    K: Receiver,
+    A: Params,
+    X: Returned,
+    F: MethodBody<B, K, A, X>,
+{
+    if !are_plain::<A, X::Value>() {
         return ROption::RNone;
     }
-    match method_trampoline::<M>() {
+    match method_trampoline::<B, AT, K, A, X, F>() {
         ROption::RSome(call) => {
-            ROption::RSome(DirectMethod { call, batch: ROption::RSome(BatchTrampoline(batch::<M>)) })
+            let batch = ROption::RSome(BatchTrampoline(batch::<B, AT, K, A, X, F>));
+            ROption::RSome(DirectMethod { call, batch })
         }
         ROption::RNone => ROption::RNone,
     }
@@ -155,40 +182,38 @@ type Target = (ObjectHandle, *mut u8, *mut ());
 
 const NO_OBJECT: Target = (ObjectHandle::NONE, core::ptr::null_mut(), core::ptr::null_mut());
 
-/// Body of a direct trampoline. The slice contains one word per parameter.
-type Run = unsafe fn(Target, &[u64]) -> Result<u64, CallError>;
+/// Types of the parameters and of the result.
+type Words = (&'static [ValueType], Option<ValueType>);
 
-/// Calls `run` in a panic guard. Like the guard of trampolines with a parameter block, this function is not generic. Optimized builds
-/// always inline this function. The compiler can therefore also inline `run`.
+/// Calls an exported function in a panic guard. Like the guard of trampolines with a parameter block, this function is not generic.
+/// Optimized builds always inline this function. The compiler can therefore also inline `run`.
 ///
 /// # Safety
 /// See [`DirectTrampoline`]; `run` has the same requirements.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn guarded(failure: &mut Failed, target: Target, words: &[u64], run: Run) -> DirectAnswer {
+unsafe fn guarded(
+    failure: &mut Failed,
+    words: &[u64],
+    run: unsafe fn(&[u64]) -> Result<u64, CallError>,
+) -> DirectAnswer {
     // SAFETY: the caller fulfills the requirements of `run`.
-    catch_panics_directly(failure, || unsafe { run(target, words) })
+    catch_panics_directly(failure, || unsafe { run(words) })
 }
 
-/// Calls a method of one object with plain values.
+/// Calls `code` with plain values in a panic guard, like [`guarded`].
 ///
 /// # Safety
-/// See [`DirectTrampoline`] for a method; there is one word per parameter.
-#[inline(always)]
-unsafe fn run<M: Method>(target: Target, words: &[u64]) -> Result<u64, CallError> {
-    // SAFETY: the caller fulfills the requirements of the method, and passes one word per parameter.
-    unsafe { in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform::<M>) }
-}
-
-/// Calls a static function with plain values.
-///
-/// # Safety
-/// There is one word per parameter.
-#[inline(always)]
-unsafe fn run_static<M: StaticMethod>(target: Target, words: &[u64]) -> Result<u64, CallError> {
-    // SAFETY: the caller passes one word per parameter; a static function has no object.
-    unsafe {
-        in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform_static::<M>)
-    }
+/// See [`in_words`].
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn guarded_words(
+    failure: &mut Failed,
+    target: Target,
+    words: &[u64],
+    signature: Words,
+    code: Code,
+) -> DirectAnswer {
+    // SAFETY: the caller fulfills the requirements.
+    catch_panics_directly(failure, || unsafe { in_words(target, words, signature, code) })
 }
 
 /// Copies `words` into a parameter block, calls `code` with this block, and returns the result as a word.
@@ -199,8 +224,7 @@ unsafe fn run_static<M: StaticMethod>(target: Target, words: &[u64]) -> Result<u
 unsafe fn in_words(
     (object, memory, part): Target,
     words: &[u64],
-    types: &[ValueType],
-    result: &Option<ValueType>,
+    (types, result): Words,
     code: Code,
 ) -> Result<u64, CallError> {
     let mut block = WordBlock::ZERO;
@@ -215,7 +239,7 @@ unsafe fn in_words(
 /// # Safety
 /// There is one word per parameter.
 #[inline(always)]
-unsafe fn run_export<E: Export>(_target: Target, words: &[u64]) -> Result<u64, CallError> {
+unsafe fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
     let mut slots = [Slot::EMPTY; MOST_WORDS];
     let mut at = 0;
     while at < words.len() {
@@ -256,8 +280,8 @@ impl WordBlock {
 
     /// Returns the result, stored after the parameters, as a word. Returns zero for `()`.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn word(&self, before: BlockLayout, result: &Option<ValueType>) -> u64 {
-        let &Some(ValueType { size, align, .. }) = result else { return 0 };
+    fn word(&self, before: BlockLayout, result: Option<ValueType>) -> u64 {
+        let Some(ValueType { size, align, .. }) = result else { return 0 };
         let (offset, _) = before.place(size, align);
         let mut word = [0; size_of::<u64>()];
         let start = if cfg!(target_endian = "big") { word.len() - size } else { 0 };
@@ -270,15 +294,24 @@ impl WordBlock {
 ///
 /// # Safety
 /// See [`BatchTrampoline`].
-unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
+unsafe extern "C" fn batch<B, const AT: usize, K, A, X, F>(batch: &mut Batch) -> Status
+where
+    B: Methods<Class: Part>,
+    K: Receiver,
+    A: Params,
+    X: Returned,
+    F: MethodBody<B, K, A, X>,
+{
+    let signature = (A::TYPES, <X::Value as ReturnValue>::VALUE);
     // SAFETY: the caller fulfills the contract of `BatchTrampoline`.
-    unsafe { guarded_batch(batch, M::Args::COUNT, run::<M>) }
+    unsafe { guarded_batch(batch, signature, perform::<B, AT, K, A, X, F>) }
 }
 
 /// # Safety
-/// See [`batch`]; `run` has the requirements of [`DirectTrampoline`] for a method with `count` parameters.
+/// See [`batch`]; `code` is a method with this signature.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
+unsafe fn guarded_batch(batch: &mut Batch, signature: Words, code: Code) -> Status {
+    let count = signature.0.len();
     // This code reads the fields of the batch once. The author's code does not change these fields, but the compiler cannot prove this
     // fact.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
@@ -308,10 +341,10 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
             batch.unmet += 1;
             continue;
         }
-        // SAFETY: the caller promises a plugin part and the requirements of `run` for each live object.
+        // SAFETY: the caller promises a plugin part and the requirements of `code` for each live object.
         let answer = catch_panics_directly(failure, || unsafe {
             core::hint::assert_unchecked(!part.is_null());
-            run((object, memory, part), &words[..count])
+            in_words((object, memory, part), &words[..count], signature, code)
         });
         // SAFETY: both pointers are in the array of items or at its end.
         let location = || unsafe { here.offset_from_unsigned(items) };

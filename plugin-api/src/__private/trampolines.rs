@@ -169,40 +169,41 @@ pub trait Methods: 'static {
 }
 
 /// Returns the source location for errors that the method returns. For a method that does not return a `Result`, the location is empty.
-const fn location_of<B: Methods>(at: usize) -> SourceLocation {
-    match B::NAMES[at].3 {
+const fn location_of(names: &MethodNames) -> SourceLocation {
+    match names.3 {
         [location] => *location,
         _ => SourceLocation { file: "", line: 0, column: 0 },
     }
 }
 
-/// Method whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type only after it
-/// has received a zero-sized value of `F`. This type keeps compile times short: the compiler processes one item per closure, but a dozen
-/// items per implementation of [`Method`].
-pub(super) struct MethodOf<B, const AT: usize, K, A, X, F>(PhantomData<(B, K, A, X, F)>);
+/// Names of a method with a hand-written or generated implementation of [`Method`].
+pub(super) struct NamesOf<M>(PhantomData<M>);
 
-impl<B, const AT: usize, K, A, X, F> Method for MethodOf<B, AT, K, A, X, F>
+impl<M: Method + 'static> Methods for NamesOf<M> {
+    type Class = M::Class;
+    const NAMES: &'static [MethodNames] = &[(M::NAME, &[], &[], &[M::LOCATION])];
+}
+
+/// Type of the body of a method: a closure or a function without captures. Functions that are generic over the body receive the other types
+/// as separate parameters. Associated types of a trait for methods would take longer to compile, because no two methods share them.
+pub(super) trait MethodBody<B: Methods, K: Receiver, A: Params, X>:
+    for<'p, 'f> Fn(K::Ref<'p, B::Class>, This<'f, B::Class>, A::Seen<'f>) -> X + Copy + Send + Sync + 'static
+{
+}
+
+impl<B, K, A, X, F> MethodBody<B, K, A, X> for F
 where
-    B: Methods<Class: Part>,
+    B: Methods,
     K: Receiver,
     A: Params,
-    X: Returned,
     F: for<'p, 'f> Fn(K::Ref<'p, B::Class>, This<'f, B::Class>, A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
 {
-    type Class = B::Class;
-    type Args = A;
-    type Result = X::Value;
-    type Returned = X;
-    type Receiver = K;
-    const NAME: &'static str = B::NAMES[AT].0;
-    const LOCATION: SourceLocation = location_of::<B>(AT);
+}
 
-    #[inline(always)]
-    fn run<'f>(part: Held<'_, Self>, this: This<'f, B::Class>, args: Arguments<'f, Self>) -> X {
-        // SAFETY: code names this type only after receiving a value of `F`, which is `Copy` and zero-sized.
-        let body = unsafe { Body::<F> { nothing: () }.body };
-        body(part, this, args)
-    }
+/// Constant data of a method's trampolines.
+struct About {
+    holders: Holders,
+    location: SourceLocation,
 }
 
 /// Static function whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type only
@@ -220,7 +221,7 @@ where
     type Args = A;
     type Result = X::Value;
     type Returned = X;
-    const LOCATION: SourceLocation = location_of::<B>(AT);
+    const LOCATION: SourceLocation = location_of(&B::NAMES[AT]);
 
     #[inline(always)]
     fn run<'f>(args: A::Seen<'f>) -> X {
@@ -304,13 +305,21 @@ pub(super) unsafe extern "C" fn invoke_nothing(_call: &mut Call<'_>) -> Status {
     Status::OK
 }
 
-/// Trampoline of a method.
+/// Trampoline of the method with the body `F`, whose name is in `B::NAMES[AT]`. Code names this function, and the functions below, only
+/// after it has received a zero-sized value of `F`.
 ///
 /// # Safety
 /// See [`Invoke`](alcedo_abi::call::Invoke).
-pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
+pub(super) unsafe extern "C" fn invoke<B, const AT: usize, K, A, X, F>(call: &mut Call<'_>) -> Status
+where
+    B: Methods<Class: Part>,
+    K: Receiver,
+    A: Params,
+    X: Returned,
+    F: MethodBody<B, K, A, X>,
+{
     // SAFETY: the caller upholds the contract of this function.
-    unsafe { guarded(call, perform::<M>) }
+    unsafe { guarded(call, perform::<B, AT, K, A, X, F>) }
 }
 
 /// Calls a method.
@@ -320,30 +329,40 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
 /// class. `params` is a parameter block of the method, live during the call.
 #[inline(always)]
 #[expect(clippy::question_mark, reason = "the functions of `?` would be code of each class")]
-pub(super) unsafe fn perform<M: Method>(
+pub(super) unsafe fn perform<B, const AT: usize, K, A, X, F>(
     object: ObjectHandle,
     memory: *mut u8,
     part: *mut (),
     params: *mut u8,
-) -> Result<(), CallError> {
+) -> Result<(), CallError>
+where
+    B: Methods<Class: Part>,
+    K: Receiver,
+    A: Params,
+    X: Returned,
+    F: MethodBody<B, K, A, X>,
+{
     // SAFETY: the caller upholds this contract; the block has the layout in the method's description: the parameters, then the result.
     let (this, cell, args, result_at) = unsafe {
-        let this = This::<M::Class>::new(object, memory);
-        let cell = match cell_of::<M::Class>(part, object) {
+        let this = This::<B::Class>::new(object, memory);
+        let cell = match cell_of::<B::Class>(part, object) {
             Ok(cell) => cell,
             Err(error) => return Err(error),
         };
-        (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
+        (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, A::LAYOUT))
     };
-    let (args, mut space) = (M::Args::open(args), Space::new());
-    let mut borrow = match M::Receiver::begin(cell, object, const { &Holders::new(M::NAME) }, &mut space) {
+    let about = const { &About { holders: Holders::new(B::NAMES[AT].0), location: location_of(&B::NAMES[AT]) } };
+    let (args, mut space) = (A::open(args), Space::new());
+    let mut borrow = match K::begin(cell, object, &about.holders, &mut space) {
         Ok(borrow) => borrow,
         Err(error) => return Err(error),
     };
-    let returned = M::run(M::Receiver::part(&mut borrow), this, args);
+    // SAFETY: code names this function only after receiving a value of `F`, which is `Copy` and zero-sized.
+    let body = unsafe { Body::<F> { nothing: () }.body };
+    let returned = body(K::part(&mut borrow), this, args);
     // The borrow ends before the conversion of an error, because `Display` and `Drop` of the error run the author's code.
     drop(borrow);
-    returned.crossing(M::LOCATION)?.store_result(result_at)
+    returned.crossing(about.location)?.store_result(result_at)
 }
 
 /// # Safety
