@@ -3,7 +3,7 @@
 mod events;
 
 use proc_macro2::{Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{Attribute, Error, Ident, ImplItem, ItemImpl, Path, Result, Signature, Type};
 
 use self::events::Event;
@@ -17,7 +17,7 @@ use crate::dll_import::DllImport;
 use crate::docs;
 use crate::export;
 use crate::impl_block::{Function, ImplBlock, Member};
-use crate::method::{Callers, Method, SelfKind, calls};
+use crate::method::{Callers, CellOf, Method, SelfKind, calls};
 use crate::mistakes::{self, Checked};
 use crate::native::{self, Side};
 use crate::rules;
@@ -105,7 +105,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     let Body { expanded, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
     let (class_constructor, class_hook) = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
     let (post_init_properties, post_init_hook) = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
-    let item = ImplBlock { head, members: kept }.into_item();
+    let item = ImplBlock { head, members: kept };
     Ok(quote! {
         #item
         const _: () = {
@@ -189,11 +189,14 @@ impl<'a> Body<'a> {
 
     /// Applies `conditions` to all items that were added after [`Self::mark`] returned `mark`.
     pub(crate) fn condition(&mut self, conditions: &Conditions, mark: [usize; 3]) -> Result<()> {
+        if conditions.is_none() {
+            return Ok(());
+        }
         for items in &mut self.expanded[mark[0]..] {
             *items = conditions.on_items(std::mem::take(items))?;
         }
         for element in &mut self.functions[mark[1]..] {
-            *element = conditions.on_element(element);
+            *element = conditions.on_element(std::mem::take(element));
         }
         for callers in &mut self.callers[mark[2]..] {
             callers.conditions = conditions.clone();
@@ -214,8 +217,15 @@ impl<'a> Body<'a> {
             true => mistakes::checks(self.class, function, &mut self.checked),
             false => mistakes::checks(self.class, function, &mut Vec::new()),
         };
-        self.expanded.push(checks);
+        self.expand(checks);
         self.condition(&conditions, mark)
+    }
+
+    /// Adds items next to the block.
+    fn expand(&mut self, items: TokenStream) {
+        if !items.is_empty() {
+            self.expanded.push(items);
+        }
     }
 
     fn add_role(&mut self, function: &mut Function, conditions: &Conditions) -> Result<()> {
@@ -333,7 +343,7 @@ impl<'a> Body<'a> {
         }
         let name = &signature.ident;
         let this = method.has_this.then(|| quote! { this });
-        self.red_constructor = Some(conditions.on_element(&quote! {
+        self.red_constructor = Some(conditions.on_element(quote! {
             #[doc(hidden)]
             #[allow(unused_variables, reason = "a red constructor may do without `this`")]
             pub(crate) fn alcedo_red_constructor(this: ::alcedo_plugin_api::__private::This<'_, Self>) -> Self {
@@ -390,7 +400,7 @@ impl<'a> Body<'a> {
             ));
         }
         let target = method.name.clone();
-        let cell = self.reflect(&method, &target, Some(&attr_args), &flags, &quote! { "" }, &function.attrs)?;
+        let cell = self.reflect(&method, &target, Some(&attr_args), &flags, &"", &function.attrs)?;
         self.call(&method, &cell, &docs::shared(&function.attrs));
         Ok(())
     }
@@ -409,9 +419,9 @@ impl<'a> Body<'a> {
         let metadata = specifiers::metadata_with(Some(attr_args), FUNCTION, &docs::text(attrs), &[LATENT])?;
         let defaults = Defaults::of(attr_args, method)?;
         let (at, start) = (self.add_names(method, &defaults), task.start(self.class));
-        self.functions.push(method.description(&at, flags, &quote! { "" }, &cell, (&metadata, &start)));
-        let (check, checks) = (task.result.check(), &defaults.checks);
-        self.expanded.push(quote! { #checks #check });
+        self.functions.push(method.description(&at, flags, &"", &cell, (&metadata, &start)));
+        self.expanded.extend(task.result.check());
+        self.expand(defaults.checks);
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())
     }
@@ -475,9 +485,9 @@ impl<'a> Body<'a> {
         target: &Ident,
         attr_args: Option<&AttrArgs>,
         flags: &TokenStream,
-        overrides: &TokenStream,
+        overrides: &dyn ToTokens,
         attrs: &[Attribute],
-    ) -> Result<TokenStream> {
+    ) -> Result<CellOf> {
         let cell = self.cell_of(method, attrs)?;
         let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
         let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
@@ -502,25 +512,25 @@ impl<'a> Body<'a> {
             }
         };
         self.functions.push(description);
-        let (check, checks) = (method.result.check(), &defaults.checks);
-        self.expanded.push(quote! { #checks #check });
+        self.expand(defaults.checks);
+        self.expanded.extend(method.result.check());
         Ok(cell)
     }
 
     /// Adds the cell of a function with these attributes. Returns the expression for the cell.
-    pub(crate) fn cell_of(&mut self, method: &Method, attrs: &[Attribute]) -> Result<TokenStream> {
-        let ty = method.cell(self.class);
+    pub(crate) fn cell_of(&mut self, method: &Method, attrs: &[Attribute]) -> Result<CellOf> {
         if Conditions::of(attrs)?.is_none() {
-            let at = Literal::usize_unsuffixed(self.cells.len());
-            self.cells.push(ty);
-            return Ok(quote! { ALCEDO_CELLS.#at });
+            let (at, class) = (Literal::usize_unsuffixed(self.cells.len()), self.class);
+            let (types, result) = (method.types(), method.result_type());
+            self.cells.push(quote! { AlcedoCell<#class, (#(#types,)*), #result> });
+            return Ok(CellOf::Shared(at));
         }
-        let cell = format_ident!("ALCEDO_OF_{}", method.text().to_uppercase());
+        let (cell, ty) = (format_ident!("ALCEDO_OF_{}", method.text().to_uppercase()), method.cell(self.class));
         self.expanded.push(quote! {
             #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
             static #cell: #ty = ::alcedo_plugin_api::__private::FunctionCell::new();
         });
-        Ok(quote! { #cell })
+        Ok(CellOf::Own(cell))
     }
 
     /// Adds an entry to the table of names, and returns the entry's position. The table ignores conditions; positions are therefore fixed.
@@ -550,15 +560,15 @@ impl<'a> Body<'a> {
     }
 
     /// Adds the functions of the view that call the function in `cell`.
-    pub(crate) fn call(&mut self, method: &Method, cell: &TokenStream, attrs: &[Attribute]) {
+    pub(crate) fn call(&mut self, method: &Method, cell: &CellOf, attrs: &[Attribute]) {
         let at = Literal::usize_unsuffixed(self.called.len());
         self.callers.push(method.callers(&method.name, cell, &quote! { ALCEDO_PATHS[#at] }, attrs));
         self.called.push(method.text());
     }
 
     /// Expands to the cells, and to the functions of the view that perform calls.
-    pub(crate) fn calls(&self) -> TokenStream {
-        let (class, called, calls) = (self.class, &self.called, calls(&self.view, &self.callers));
+    pub(crate) fn calls(&mut self) -> TokenStream {
+        let (class, called, calls) = (self.class, &self.called, calls(&self.view, std::mem::take(&mut self.callers)));
         let paths = (!called.is_empty()).then(|| {
             quote! {
                 #[allow(dead_code, reason = "functions may have conditions")]
@@ -567,13 +577,13 @@ impl<'a> Body<'a> {
                 );
             }
         });
-        let (cells, new) = (&self.cells, quote! { ::alcedo_plugin_api::__private::FunctionCell::new });
-        let new = cells.iter().map(|_cell| &new);
+        let (cells, names) = (&self.cells, self.cells.iter().map(|_cell| format_ident!("AlcedoCell")));
         let cells = (!cells.is_empty()).then(|| {
             quote! {
+                use ::alcedo_plugin_api::__private::FunctionCell as AlcedoCell;
                 #[allow(clippy::type_complexity, reason = "it has as many parts as the class has functions")]
                 static ALCEDO_CELLS: (#(#cells,)*) =
-                    (#(#new(),)*);
+                    (#(#names::new(),)*);
             }
         });
         quote! { #cells #paths #calls }

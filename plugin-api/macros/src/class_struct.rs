@@ -1,6 +1,6 @@
 //! Expands `#[uclass]` on a struct: moves the reflected fields into the host object, and leaves the remaining fields in the plugin part.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Delimiter, Group, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
@@ -83,7 +83,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let (doc, vis) = (docs::text(&item.attrs), &item.vis);
     let (view_doc, name) = (format!("Operations on a [`{class}`]."), text_of(class));
 
-    let (members, checks): (Vec<_>, Vec<_>) = declared.into_iter().unzip();
+    let (members, mut checks): (Vec<_>, Vec<_>) = declared.into_iter().unzip();
+    checks.retain(|check: &TokenStream| !check.is_empty());
     let plain: Vec<&Field> = fields.iter().collect();
     let earlier = earlier_names::of_type(attr_args, &package, class)?;
     let path = earlier_names::path(&package, class);
@@ -121,7 +122,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
         ::alcedo_plugin_api::__private::class! {
             declared #vis #class #view #view_doc, base: #base,
             package: #package, name: #name, flags: #flags, #library doc: #doc,
-            properties: [#({ #members })*],
+            properties: [#(#members)*],
             kept: [#(#kept)*],
             fields: [#((#field_names, #field_types))*],
             implements: [#((#implements, #bodies))*],
@@ -200,7 +201,7 @@ fn expand_imported(
     for (at, property) in properties.iter().enumerate() {
         property.attr_args.expect(&[])?;
         let (accessors, text) = (property.accessors(at), property.text());
-        members.push(quote! { #accessors, name: #text });
+        members.push(quote! { { #accessors, name: #text } });
     }
     Ok(quote! {
         #(#attrs)*
@@ -209,7 +210,7 @@ fn expand_imported(
         ::alcedo_plugin_api::__private::class! {
             imported #vis #class #view #view_doc, base: #base,
             package: #package, name: #name,
-            properties: [#({ #members })*],
+            properties: [#(#members)*],
         }
     })
 }
@@ -373,7 +374,7 @@ impl Property {
     }
 
     /// Expands to a check that scripts support the property's enum. Expands to nothing for a property that is invisible to scripts.
-    fn script_checks(&self) -> Result<TokenStream> {
+    fn script_checks(&self) -> Result<Vec<TokenStream>> {
         let (ty, as_byte) = (&self.field.ty, self.attr_args.flag("enum_as_byte")?);
         let mut is_script_visible = false;
         for specifier in ["blueprint_read", "blueprint_write", "blueprint_read_write"] {
@@ -402,11 +403,11 @@ impl Property {
                 );
             }
         });
-        Ok(quote! { #fits #check })
+        Ok(fits.into_iter().chain(check).collect())
     }
 
     /// Expands to the accessors and the description, with a compile-time check of the default.
-    fn declared(&self, at: usize) -> Result<(TokenStream, TokenStream)> {
+    fn declared(&self, at: usize) -> Result<(Group, TokenStream)> {
         let ty = &self.field.ty;
         let subobject = self.attr_args.flag("default_subobject")?;
         if self.attr_args.flag("root_component")? && !subobject {
@@ -444,11 +445,13 @@ impl Property {
                 (default.text, default.check)
             }
         };
-        let check = [check, self.script_checks()?].into_iter().collect();
+        let check = [check].into_iter().chain(self.script_checks()?).collect();
         let flags = specifiers::flags(&self.attr_args, PROPERTY, "property_flags")?;
         let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors(at));
         let metadata = specifiers::metadata(Some(&self.attr_args), PROPERTY, &doc)?;
-        Ok((quote! { #accessors, name: #name, flags: #flags, default: #default, metadata: #metadata }, check))
+        let mut members = accessors;
+        members.extend(quote! { , name: #name, flags: #flags, default: #default, metadata: #metadata });
+        Ok((Group::new(Delimiter::Brace, members), check))
     }
 }
 

@@ -57,9 +57,13 @@ impl Conditions {
     }
 
     /// Applies the conditions to an element of a list.
-    pub(crate) fn on_element(&self, element: &TokenStream) -> TokenStream {
-        let conditions = &self.0;
-        quote! { #(#conditions)* #element }
+    pub(crate) fn on_element(&self, element: TokenStream) -> TokenStream {
+        let Self(conditions) = self;
+        if conditions.is_empty() {
+            element
+        } else {
+            quote! { #(#conditions)* #element }
+        }
     }
 
     /// Expands to a constant `name: ty`. The constant has the value `value` if the conditions hold, and the value `otherwise` if a

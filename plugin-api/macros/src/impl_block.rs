@@ -2,10 +2,10 @@
 //! body later. A parser that creates syntax trees of all bodies would need most of an attribute's time.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{Abi, Attribute, Error, ImplItem, Item, ItemImpl, Result, Signature, Token, Visibility, token};
+use syn::{Abi, AttrStyle, Attribute, Error, ImplItem, Item, ItemImpl, Result, Signature, Token, Visibility, token};
 
 /// Item to which an attribute is applied.
 #[expect(clippy::large_enum_variant, reason = "one short-lived value per item of the source")]
@@ -81,6 +81,24 @@ impl ImplBlock {
         let Self { head, members } = self;
         let items = members.into_iter().map(|member| ImplItem::Verbatim(member.into_token_stream())).collect();
         ItemImpl { items, ..head }
+    }
+}
+
+impl ToTokens for ImplBlock {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { head, members } = self;
+        let (inner, outer): (Vec<_>, Vec<_>) =
+            head.attrs.iter().partition(|attr| matches!(attr.style, AttrStyle::Inner(_)));
+        let ItemImpl { defaultness, unsafety, impl_token, generics, trait_, self_ty, brace_token, .. } = head;
+        let interface = trait_.as_ref().map(|(negative, path, for_token)| quote! { #negative #path #for_token });
+        let where_clause = &generics.where_clause;
+        tokens.extend(quote! {
+            #(#outer)* #defaultness #unsafety #impl_token #generics #interface #self_ty #where_clause
+        });
+        brace_token.surround(tokens, |tokens| {
+            inner.iter().for_each(|attr| attr.to_tokens(tokens));
+            members.iter().for_each(|member| member.to_tokens(tokens));
+        });
     }
 }
 

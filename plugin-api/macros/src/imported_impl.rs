@@ -10,7 +10,7 @@ use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::impl_block::Member;
-use crate::method::{Method, calls};
+use crate::method::{CellOf, Method, calls};
 use crate::rules;
 
 pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
@@ -64,13 +64,14 @@ fn declaration(
     let path = quote! {
         ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
     };
-    let callers = calls(view, &[method.callers(&method.name, &quote! { #cell }, &path, &docs::shared(&attrs))]);
+    let callers = method.callers(&method.name, &CellOf::Own(cell.clone()), &path, &docs::shared(&attrs));
+    let callers = calls(view, vec![callers]);
     // An implementable event is called like a function. Only scripts implement such an event. This block therefore supports no overrides of
     // implementable events.
     let event =
         attr_args.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
     if event.is_some() {
-        events.push(conditions.on_element(&quote! { #text }));
+        events.push(conditions.on_element(quote! { #text }));
     }
     let imported = method.imported_cell(&cell, class, &quote! { import_function(#path) });
     conditions.on_items(quote! {

@@ -10,7 +10,7 @@ use crate::attr_args::{AttrArgs, text_of};
 use crate::class_struct::view_of;
 use crate::docs;
 use crate::earlier_names;
-use crate::method::{Method, Parameter, calls};
+use crate::method::{CellOf, Method, Parameter, calls};
 use crate::rules;
 
 pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStream> {
@@ -104,7 +104,7 @@ impl<'a> Function<'a> {
         });
         let callers = calls(
             &view,
-            &[method.callers(&method.name, &quote! { #cell }, &path, &docs::shared(&self.declared.attrs))],
+            vec![method.callers(&method.name, &CellOf::Own(cell.clone()), &path, &docs::shared(&self.declared.attrs))],
         );
         quote! {
             const _: () = {

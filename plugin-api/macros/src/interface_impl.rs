@@ -35,11 +35,11 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
         };
         errors.take(add(&mut body, interface, function));
         let name = crate::attr_args::text_of(&function.sig.ident);
-        names.push(Conditions::of(&function.attrs)?.on_element(&quote! { #name }));
+        names.push(Conditions::of(&function.attrs)?.on_element(quote! { #name }));
     }
     errors.finish()?;
-    let (members, expanded, functions) = (&block.members, &body.expanded, &body.functions);
     let (calls, table) = (body.calls(), body.names());
+    let (members, expanded, functions) = (&block.members, &body.expanded, &body.functions);
     let (bodies, name) = (bodies_of(interface), formatted(interface));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
@@ -120,7 +120,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &Function) -> Result<()>
         ::alcedo_plugin_api::__private::function_flags::NATIVE_EVENT
             | ::alcedo_plugin_api::__private::function_flags::CALLABLE
     };
-    let cell = body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
+    let cell = body.reflect(&method, &method.name, None, &flags, &"", &function.attrs)?;
     body.call(&method, &cell, &docs::shared(&function.attrs));
     body.event_constant(&method);
     body.expanded.push(mistakes::checks(body.class, function, &mut Vec::new()));

@@ -1,8 +1,8 @@
 //! The signature of a method: `self`, `this`, parameters and result.
 
 use crate::rules;
-use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Literal, Punct, Spacing, Span, TokenStream};
+use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
@@ -83,9 +83,57 @@ impl ToTokens for Named<'_> {
     }
 }
 
+/// Parameter of a function on a view.
+struct Typed<'a>(&'a Parameter);
+
+impl ToTokens for Typed<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Parameter { ident, ty, is_borrowed, is_out, .. } = self.0;
+        ident.to_tokens(tokens);
+        tokens.append(Punct::new(':', Spacing::Alone));
+        match (is_out, is_borrowed) {
+            (true, _) => tokens.extend(quote! { &mut #ty }),
+            (false, true) => tokens.extend(quote! { impl ::alcedo_plugin_api::__private::IntoHost<#ty> }),
+            (false, false) => ty.to_tokens(tokens),
+        }
+    }
+}
+
+/// Value that a function on a view passes for a parameter.
+struct Argument<'a>(&'a Parameter);
+
+impl ToTokens for Argument<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Parameter { ident, ty, is_borrowed, is_out, .. } = self.0;
+        match (is_out, is_borrowed) {
+            (true, _) => tokens.extend(quote! { ::alcedo_plugin_api::__private::Out::to(#ident) }),
+            (false, true) => tokens.extend(quote! { ::alcedo_plugin_api::__private::Passed::<#ty, _>::new(#ident) }),
+            (false, false) => ident.to_tokens(tokens),
+        }
+    }
+}
+
+/// Location of a function's cell: a position in the static of all cells, or a static of its own.
+pub(crate) enum CellOf {
+    Shared(Literal),
+    Own(Ident),
+}
+
+impl ToTokens for CellOf {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Shared(at) => {
+                tokens.append(Ident::new("ALCEDO_CELLS", Span::call_site()));
+                tokens.append(Punct::new('.', Spacing::Alone));
+                tokens.append(at.clone());
+            }
+            Self::Own(cell) => cell.to_tokens(tokens),
+        }
+    }
+}
+
 /// Calls of a function on a view, in the syntax of the `calls!` macro.
 pub(crate) struct Callers {
-    invoke: Ident,
     pub(crate) conditions: Conditions,
     /// Variant that ends the running call if the called function fails. `None` for a function without this variant.
     ending: Option<TokenStream>,
@@ -93,18 +141,15 @@ pub(crate) struct Callers {
 }
 
 /// Expands to the calls of functions on `view`, in one block.
-pub(crate) fn calls(view: &Ident, callers: &[Callers]) -> TokenStream {
+pub(crate) fn calls(view: &Ident, callers: Vec<Callers>) -> TokenStream {
     if callers.is_empty() {
         return TokenStream::new();
     }
-    let endings = callers.iter().filter_map(|Callers { conditions, ending, .. }| {
-        let ending = conditions.on_element(ending.as_ref()?);
-        Some(quote! { { #ending } })
-    });
-    let calls = callers.iter().map(|Callers { invoke, conditions, call, .. }| {
-        let call = conditions.on_element(call);
-        quote! { { by #invoke #call } }
-    });
+    let (mut endings, mut calls) = (Vec::new(), Vec::new());
+    for Callers { conditions, ending, call } in callers {
+        endings.extend(ending.map(|ending| Group::new(Delimiter::Brace, conditions.on_element(ending))));
+        calls.push(Group::new(Delimiter::Brace, conditions.on_element(call)));
+    }
     quote! { ::alcedo_plugin_api::__private::calls! { #view endings: [#(#endings)*], calls: [#(#calls)*] } }
 }
 
@@ -191,8 +236,8 @@ impl Method {
 
     /// Expands to a call of this method of `class` by the name `target`, with `part`, `this` and the parameters as arguments.
     pub(crate) fn call_of(&self, class: &Ident, target: &Ident) -> TokenStream {
-        let this = self.has_this.then(|| quote! { this, });
-        self.call(&quote! { #class::#target }, &quote! { part, #this })
+        let first = if self.has_this { &["part", "this"][..] } else { &["part"] };
+        self.call(class, target, first)
     }
 
     /// Expands to the definition of the type `trampoline` for a method of `class`. The `body` may use `part`, `this` and the
@@ -237,18 +282,19 @@ impl Method {
         )
     }
 
-    pub(crate) fn patterns(&self) -> TokenStream {
+    pub(crate) fn patterns(&self) -> Group {
         let names = self.parameters.iter().map(|parameter| Named(parameter, || quote! { mut }));
-        quote! { (#(#names,)*) }
+        Group::new(Delimiter::Parenthesis, quote! { #(#names,)* })
     }
 
-    /// Expands to a call of `target` with the argument `first` and these parameters. After the call, the expansion writes the out
-    /// parameters back.
-    pub(crate) fn call(&self, target: &TokenStream, first: &TokenStream) -> TokenStream {
+    /// Expands to a call of `target` of `class` with the arguments `first` and these parameters. After the call, the expansion writes the
+    /// out parameters back.
+    pub(crate) fn call(&self, class: &Ident, target: &Ident, first: &[&str]) -> TokenStream {
+        let first = first.iter().map(|name| Ident::new(name, Span::call_site()));
         let arguments = self.parameters.iter().map(|parameter| Named(parameter, || quote! { &mut }));
         let out_parameters: Vec<_> =
             self.parameters.iter().filter(|parameter| parameter.is_out).map(|out| &out.ident).collect();
-        let call = quote! { #target(#first #(#arguments),*) };
+        let call = quote! { #class::#target(#(#first,)* #(#arguments),*) };
         if out_parameters.is_empty() {
             call
         } else {
@@ -268,8 +314,8 @@ impl Method {
         &self,
         at: &Literal,
         flags: &TokenStream,
-        overrides: &TokenStream,
-        cell: &TokenStream,
+        overrides: &dyn ToTokens,
+        cell: &CellOf,
         (metadata, body): (&TokenStream, &TokenStream),
     ) -> TokenStream {
         let receiver = self.receiver();
@@ -290,8 +336,8 @@ impl Method {
         &self,
         (class, defaults): (&Ident, Option<TokenStream>),
         flags: &TokenStream,
-        overrides: &TokenStream,
-        cell: &TokenStream,
+        overrides: &dyn ToTokens,
+        cell: &CellOf,
         (metadata, body): (&TokenStream, &TokenStream),
     ) -> TokenStream {
         let (text, trampoline) = (self.text(), self.trampoline(&format_ident!("AlcedoTrampoline"), class, body));
@@ -309,35 +355,11 @@ impl Method {
     }
 
     /// Expands to the calls on a view by the method's `name`.
-    pub(crate) fn callers(
-        &self,
-        name: &Ident,
-        cell: &TokenStream,
-        what: &TokenStream,
-        attrs: &[syn::Attribute],
-    ) -> Callers {
-        let result = self.result_type();
-        let typed = self.parameters.iter().map(|Parameter { ident, ty, is_borrowed, is_out, .. }| {
-            if *is_out {
-                quote! { #ident: &mut #ty }
-            } else if *is_borrowed {
-                quote! { #ident: impl ::alcedo_plugin_api::__private::IntoHost<#ty> }
-            } else {
-                quote! { #ident: #ty }
-            }
-        });
-        let typed: Vec<_> = typed.collect();
-        let argument = self.parameters.iter().map(|Parameter { ident, ty, is_borrowed, is_out, .. }| {
-            if *is_out {
-                quote! { ::alcedo_plugin_api::__private::Out::to(#ident) }
-            } else if *is_borrowed {
-                quote! { ::alcedo_plugin_api::__private::Passed::<#ty, _>::new(#ident) }
-            } else {
-                quote! { #ident }
-            }
-        });
-        let invoke =
-            if self.is_static() { format_ident!("invoke_static_member") } else { format_ident!("invoke_member") };
+    pub(crate) fn callers(&self, name: &Ident, cell: &CellOf, what: &TokenStream, attrs: &[syn::Attribute]) -> Callers {
+        let (result, is_static) = (self.result_type(), self.is_static());
+        let invoke = format_ident!("{}", if is_static { "invoke_static_member" } else { "invoke_member" });
+        let typed: Vec<_> = self.parameters.iter().map(Typed).collect();
+        let argument = self.parameters.iter().map(Argument);
         let (try_name, errors, ending) = if self.result.may_fail {
             (name.clone(), " The error returned by the function, and other failures of the call.", None)
         } else {
@@ -346,9 +368,9 @@ impl Method {
             (try_name, " Failures of the callee.", Some(ending))
         };
         let call = quote! {
-            #(#attrs)* #name #try_name(#(#typed = #argument),*) -> #result, #errors, (#cell), #what
+            #(#attrs)* by #invoke #name #try_name(#(#typed = #argument),*) -> #result, #errors, (#cell), #what
         };
-        Callers { invoke, conditions: Conditions::default(), ending, call }
+        Callers { conditions: Conditions::default(), ending, call }
     }
 
     pub(crate) fn types(&self) -> impl Iterator<Item = ParameterType<'_>> {

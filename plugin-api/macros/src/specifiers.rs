@@ -92,15 +92,13 @@ pub(crate) fn expect(attr_args: &AttrArgs, table: &[Specifier]) -> Result<()> {
 
 /// Expands to the flags of the specifiers, as constants in `module`.
 pub(crate) fn flags(attr_args: &AttrArgs, table: &[Specifier], module: &str) -> Result<TokenStream> {
-    let module = format_ident!("{module}");
-    let mut terms = vec![quote! { 0 }];
+    let (module, mut terms) = (format_ident!("{module}"), Vec::new());
     for specifier in table.iter().filter(|specifier| !specifier.flags.is_empty()) {
         if attr_args.flag(specifier.name)? {
-            let flags = specifier.flags.iter().map(|flag| format_ident!("{flag}"));
-            terms.push(quote! { #(::alcedo_plugin_api::__private::#module::#flags)|* });
+            terms.extend(specifier.flags.iter().map(|flag| format_ident!("{flag}")));
         }
     }
-    Ok(quote! { #(#terms)|* })
+    Ok(quote! { 0 #(| ::alcedo_plugin_api::__private::#module::#terms)* })
 }
 
 /// Expands to the doc comment and the metadata of the specifiers.

@@ -7,7 +7,7 @@ use syn::{Ident, Result};
 
 use crate::attr_args::AttrArgs;
 use crate::default_value::DefaultValue;
-use crate::method::{Method, Parameter};
+use crate::method::{CellOf, Method, Parameter};
 use crate::result::location_of;
 use crate::rules;
 
@@ -66,7 +66,7 @@ pub(crate) fn description(
     (builder, of): (&TokenStream, &TokenStream),
     flags: &TokenStream,
     defaults: &Defaults,
-    cell: &TokenStream,
+    cell: &CellOf,
     metadata: &TokenStream,
 ) -> TokenStream {
     let (text, result) = (method.text(), method.result_type());
@@ -93,11 +93,11 @@ pub(crate) fn of_class(
     class: &Ident,
     at: &Literal,
     flags: &TokenStream,
-    cell: &TokenStream,
+    cell: &CellOf,
     metadata: &TokenStream,
 ) -> TokenStream {
     let (name, result, returned) = (&method.name, method.result_type(), method.result.returned_type());
-    let (patterns, call) = (method.patterns(), method.call(&quote! { #class::#name }, &TokenStream::new()));
+    let (patterns, call) = (method.patterns(), method.call(class, name, &[]));
     let types = method.parameters.iter().map(Parameter::parameter_type);
     let path = quote_spanned! {method.result.span()=> ::alcedo_plugin_api::__private::static_method };
     quote! {
@@ -111,7 +111,7 @@ pub(crate) fn of_class(
 pub(crate) fn trampoline(method: &Method, class: &Ident) -> TokenStream {
     let (name, result, location) = (&method.name, method.result_type(), location_of(&method.name));
     let returned = method.result.returned_type();
-    let (patterns, call) = (method.patterns(), method.call(&quote! { #class::#name }, &TokenStream::new()));
+    let (patterns, call) = (method.patterns(), method.call(class, name, &[]));
     let types = method.parameters.iter().map(Parameter::parameter_type);
     quote! {
         struct AlcedoTrampoline;

@@ -209,8 +209,8 @@ macro_rules! __alcedo_native_calls {
             $ending:ident $tried:ident($($ending_arg:ident: $ending_ty:ty),*) -> $ending_result:ty
         })*],
         calls: [$({
-            by $invoke:ident $(#[$attr:meta])*
-            $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $errors:literal,
+            $(#[$attr:meta])*
+            by $invoke:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $errors:literal,
             $cell:tt, $what:expr
         })*]
     ) => {

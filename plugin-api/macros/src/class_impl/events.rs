@@ -11,7 +11,7 @@ use crate::conditions::Conditions;
 use crate::custom_thunk;
 use crate::docs;
 use crate::impl_block::Member;
-use crate::method::Method;
+use crate::method::{CellOf, Method};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
@@ -123,11 +123,11 @@ impl Body<'_> {
             result: default.result,
         };
         let flags = function_flags(&attr_args)?;
-        let cell = self.reflect(&implementation, &target, Some(&attr_args), &flags, &quote! { "" }, &attrs)?;
+        let cell = self.reflect(&implementation, &target, Some(&attr_args), &flags, &"", &attrs)?;
         self.call(&method, &cell, &docs::shared(&attrs));
         self.event_constant(&method);
         let text = method.text();
-        self.event_names.push(conditions.on_element(&quote! { #text }));
+        self.event_names.push(conditions.on_element(quote! { #text }));
         self.condition(&conditions, mark)
     }
 
@@ -172,7 +172,8 @@ impl Body<'_> {
             )
         };
         let doc = format!("Calls the base class's body of `{text}`, which this class overrides.");
-        self.callers.push(method.callers(&base_name, &quote! { #cell }, &path, &[syn::parse_quote!(#[doc = #doc])]));
+        let of_base = CellOf::Own(cell.clone());
+        self.callers.push(method.callers(&base_name, &of_base, &path, &[syn::parse_quote!(#[doc = #doc])]));
         self.expanded.push(quote! {
             #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
             static #cell: #cell_type = ::alcedo_plugin_api::__private::FunctionCell::new();
