@@ -405,7 +405,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    fn async_function(&mut self, attr_args: &AttrArgs, flags: &TokenStream, function: &Function) -> Result<()> {
+    fn async_function(&mut self, attr_args: &AttrArgs, flags: &str, function: &Function) -> Result<()> {
         let (signature, attrs) = (&function.sig, &function.attrs);
         if attr_args.flag("blueprint_pure")? {
             return Err(rules::at(
@@ -443,7 +443,7 @@ impl<'a> Body<'a> {
         let builder = (&quote! { custom_thunk }, &quote! { #trampoline, (#(#types,)*), #result });
         let mut flags = specifiers::flags(attr_args, FUNCTION, "function_flags")?;
         if method.is_static() {
-            flags = quote! { #flags | ::alcedo_plugin_api::__private::function_flags::STATIC };
+            flags.push_str(" | ::alcedo_plugin_api::__private::function_flags::STATIC");
         }
         self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &metadata));
         let (trampoline, checks) = (custom_thunk::trampoline(&trampoline, class, thunk, self.side), &defaults.checks);
@@ -484,7 +484,7 @@ impl<'a> Body<'a> {
         method: &Method,
         target: &Ident,
         attr_args: Option<&AttrArgs>,
-        flags: &TokenStream,
+        flags: &str,
         overrides: &dyn ToTokens,
         attrs: &[Attribute],
     ) -> Result<CellOf> {
@@ -522,7 +522,7 @@ impl<'a> Body<'a> {
         if Conditions::of(attrs)?.is_none() {
             let (at, class) = (Literal::usize_unsuffixed(self.cells.len()), self.class);
             let (types, result) = (method.types(), method.result_type());
-            self.cells.push(quote! { AlcedoCell<#class, (#(#types,)*), #result> });
+            self.cells.push(quote! { __alcedo::FunctionCell<#class, (#(#types,)*), #result> });
             return Ok(CellOf::Shared(at));
         }
         let (cell, ty) = (format_ident!("ALCEDO_OF_{}", method.text().to_uppercase()), method.cell(self.class));
@@ -577,16 +577,23 @@ impl<'a> Body<'a> {
                 );
             }
         });
-        let (cells, names) = (&self.cells, self.cells.iter().map(|_cell| format_ident!("AlcedoCell")));
+        let (cells, path) = (
+            &self.cells,
+            (!self.functions.is_empty()).then(|| {
+                quote! {
+                    #[allow(unused_imports, reason = "functions may have conditions")]
+                    use ::alcedo_plugin_api::__private as __alcedo;
+                }
+            }),
+        );
+        let new = cells.iter().map(|_cell| format_ident!("new"));
         let cells = (!cells.is_empty()).then(|| {
             quote! {
-                use ::alcedo_plugin_api::__private::FunctionCell as AlcedoCell;
                 #[allow(clippy::type_complexity, reason = "it has as many parts as the class has functions")]
-                static ALCEDO_CELLS: (#(#cells,)*) =
-                    (#(#names::new(),)*);
+                static ALCEDO_CELLS: (#(#cells,)*) = (#(__alcedo::FunctionCell::#new(),)*);
             }
         });
-        quote! { #cells #paths #calls }
+        quote! { #path #cells #paths #calls }
     }
 }
 
@@ -594,7 +601,7 @@ fn second_role(attr: &Attribute) -> Error {
     rules::spanned("ALC0004", attr, "a method has one role, but another attribute has already set its role")
 }
 
-fn function_flags(attr_args: &AttrArgs) -> Result<TokenStream> {
+fn function_flags(attr_args: &AttrArgs) -> Result<String> {
     specifiers::expect(attr_args, FUNCTION)?;
     if attr_args.flag("blueprint_callable")? && attr_args.flag("blueprint_pure")? {
         return Err(rules::at("ALC0023", attr_args.span, "a pure function is callable: specify only one of the two"));

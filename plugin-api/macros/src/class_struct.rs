@@ -1,6 +1,6 @@
 //! Expands `#[uclass]` on a struct: moves the reflected fields into the host object, and leaves the remaining fields in the plugin part.
 
-use proc_macro2::{Delimiter, Group, Literal, TokenStream};
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
@@ -200,8 +200,7 @@ fn expand_imported(
     let mut members = Vec::new();
     for (at, property) in properties.iter().enumerate() {
         property.attr_args.expect(&[])?;
-        let (accessors, text) = (property.accessors(at), property.text());
-        members.push(quote! { { #accessors, name: #text } });
+        members.push(property.expand(&property.fixed(at)));
     }
     Ok(quote! {
         #(#attrs)*
@@ -363,14 +362,17 @@ impl Property {
         text_of(&self.name)
     }
 
-    /// Expands to the accessors in the syntax of the `class!` macro. `at` is the position among the properties of the class.
-    fn accessors(&self, at: usize) -> TokenStream {
-        let (get, ty, text) = (&self.name, &self.field.ty, self.text());
-        let cell = format_ident!("ALCEDO_OF_{}", text.to_uppercase());
-        let (set, try_set) = (format_ident!("set_{text}"), format_ident!("try_set_{text}"));
-        let attrs = docs::shared(&self.field.attrs);
-        let (argument, at) = (argument(ty), Literal::usize_unsuffixed(at));
-        quote! { #(#attrs)* #cell #at #get #set #try_set: #ty, #argument }
+    /// Expands to the accessors in the syntax of the `class!` macro. `fixed` contains the parts without tokens of the author.
+    fn expand(&self, fixed: &str) -> Group {
+        let (get, ty, attrs) = (&self.name, &self.field.ty, docs::shared(&self.field.attrs));
+        let (argument, fixed) = (argument(ty), specifiers::tokens(&format!("{{ {fixed} }}")));
+        Group::new(Delimiter::Brace, quote! { #(#attrs)* #get: #ty, #argument, #fixed })
+    }
+
+    /// Returns the names of the accessors and of the property. `at` is the position among the properties of the class.
+    fn fixed(&self, at: usize) -> String {
+        let text = self.text();
+        format!("ALCEDO_OF_{} {at} set_{text} try_set_{text} value, name: {text:?}", text.to_uppercase())
     }
 
     /// Expands to a check that scripts support the property's enum. Expands to nothing for a property that is invisible to scripts.
@@ -447,15 +449,14 @@ impl Property {
         };
         let check = [check].into_iter().chain(self.script_checks()?).collect();
         let flags = specifiers::flags(&self.attr_args, PROPERTY, "property_flags")?;
-        let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors(at));
-        let metadata = specifiers::metadata(Some(&self.attr_args), PROPERTY, &doc)?;
-        let mut members = accessors;
-        members.extend(quote! { , name: #name, flags: #flags, default: #default, metadata: #metadata });
-        Ok((Group::new(Delimiter::Brace, members), check))
+        let metadata = specifiers::metadata(Some(&self.attr_args), PROPERTY, &docs::text(&self.field.attrs))?;
+        let fixed = self.fixed(at);
+        let fixed = format!("{fixed}, flags: {flags}, default: {default:?}, metadata: {metadata}");
+        Ok((self.expand(&fixed), check))
     }
 }
 
-/// Expands to the parameter `value` of a setter, and to the value that the setter writes. A string parameter accepts all types that convert
+/// Expands to the type of the parameter `value` of a setter, and to the value that the setter writes. A string parameter accepts all types that convert
 /// into a string. A parameter for a value in host memory accepts all types that can be assigned to the value. All other parameters accept
 /// only their own type. The name of the type determines the case, which affects only convenience.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
@@ -465,10 +466,10 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
     const COPIED: &[&str] = &["Obj", "Vec", "Option", "HashSet", "BTreeSet", "HashMap", "BTreeMap"];
     let is_one_of = |names: &[&str]| names.iter().any(|name| is_named(ty, name));
     if is_named(ty, "String") {
-        quote! { value: impl ::core::convert::Into<#ty> = ::core::convert::Into::<#ty>::into(value) }
+        quote! { impl ::core::convert::Into<#ty> = ::core::convert::Into::<#ty>::into(value) }
     } else if is_one_of(TEXTS) || has_parameters(ty) && !is_one_of(COPIED) {
-        quote! { value: impl ::alcedo_plugin_api::__private::IntoHost<#ty> = value }
+        quote! { impl ::alcedo_plugin_api::__private::IntoHost<#ty> = value }
     } else {
-        quote! { value: #ty = value }
+        quote! { #ty = value }
     }
 }

@@ -116,11 +116,9 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &Function) -> Result<()>
             );
         };
     });
-    let flags = quote! {
-        ::alcedo_plugin_api::__private::function_flags::NATIVE_EVENT
-            | ::alcedo_plugin_api::__private::function_flags::CALLABLE
-    };
-    let cell = body.reflect(&method, &method.name, None, &flags, &"", &function.attrs)?;
+    let flags = "::alcedo_plugin_api::__private::function_flags::NATIVE_EVENT \
+        | ::alcedo_plugin_api::__private::function_flags::CALLABLE";
+    let cell = body.reflect(&method, &method.name, None, flags, &"", &function.attrs)?;
     body.call(&method, &cell, &docs::shared(&function.attrs));
     body.event_constant(&method);
     body.expanded.push(mistakes::checks(body.class, function, &mut Vec::new()));

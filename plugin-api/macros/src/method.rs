@@ -1,5 +1,7 @@
 //! The signature of a method: `self`, `this`, parameters and result.
 
+use std::fmt;
+
 use crate::rules;
 use proc_macro2::{Delimiter, Group, Literal, Punct, Spacing, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
@@ -9,6 +11,7 @@ use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 use crate::attr_args::text_of;
 use crate::conditions::Conditions;
 use crate::result::{OrUnit, ResultOf, location_of};
+use crate::specifiers;
 use crate::type_names::{borrowed_type, is_named};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -117,6 +120,15 @@ impl ToTokens for Argument<'_> {
 pub(crate) enum CellOf {
     Shared(Literal),
     Own(Ident),
+}
+
+impl fmt::Display for CellOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shared(at) => write!(f, "ALCEDO_CELLS.{at}"),
+            Self::Own(cell) => cell.fmt(f),
+        }
+    }
 }
 
 impl ToTokens for CellOf {
@@ -313,10 +325,10 @@ impl Method {
     pub(crate) fn description(
         &self,
         at: &Literal,
-        flags: &TokenStream,
+        flags: &str,
         overrides: &dyn ToTokens,
         cell: &CellOf,
-        (metadata, body): (&TokenStream, &TokenStream),
+        (metadata, body): (&str, &TokenStream),
     ) -> TokenStream {
         let receiver = self.receiver();
         let part = format_ident!("{}", if self.self_kind == SelfKind::Untouched { "_" } else { "part" });
@@ -324,10 +336,11 @@ impl Method {
         let (types, patterns) = (self.parameters.iter().map(Parameter::parameter_type), self.patterns());
         let (result, returned) = (self.result_type(), self.result.returned_type());
         let path = quote_spanned! {self.result.span()=> ::alcedo_plugin_api::__private::method };
+        let fixed = specifiers::tokens(&format!("({flags}, &{cell}, {metadata})"));
         quote! {
-            #path::<
-                AlcedoMethods, #at, ::alcedo_plugin_api::__private::#receiver, (#(#types,)*), #result, #returned, _
-            >(#flags, #overrides, &#cell, #metadata, |#part, #this, #patterns| { #body })
+            #path::<AlcedoMethods, #at, __alcedo::#receiver, (#(#types,)*), #result, #returned, _>(
+                #fixed, #overrides, |#part, #this, #patterns| { #body }
+            )
         }
     }
 
@@ -335,11 +348,12 @@ impl Method {
     pub(crate) fn native_description(
         &self,
         (class, defaults): (&Ident, Option<TokenStream>),
-        flags: &TokenStream,
+        flags: &str,
         overrides: &dyn ToTokens,
         cell: &CellOf,
-        (metadata, body): (&TokenStream, &TokenStream),
+        (metadata, body): (&str, &TokenStream),
     ) -> TokenStream {
+        let (flags, metadata) = (specifiers::tokens(flags), specifiers::tokens(metadata));
         let (text, trampoline) = (self.text(), self.trampoline(&format_ident!("AlcedoTrampoline"), class, body));
         let names = self.parameters.iter().map(|parameter| &parameter.text);
         quote! {

@@ -1,9 +1,8 @@
 //! Specifiers of `#[uproperty]` and `#[ufunction]` with their effects, as tables. The attributes read the tables. The page
 //! `docs/specifiers.md` also contains the tables, and a test compares each table with the page.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
-use syn::{Expr, ExprLit, Lit, LitStr, Result};
+use proc_macro2::TokenStream;
+use syn::{Expr, ExprLit, Lit, Result};
 
 use crate::attr_args::AttrArgs;
 use crate::earlier_names::{self, WAS};
@@ -90,19 +89,27 @@ pub(crate) fn expect(attr_args: &AttrArgs, table: &[Specifier]) -> Result<()> {
     attr_args.expect(&known)
 }
 
+/// Parses generated source without tokens of the author. The compiler parses a string in one call, but each token of `quote!` costs a
+/// call. The parser of `proc_macro2` would check the string once more.
+pub(crate) fn tokens(source: &str) -> TokenStream {
+    source.parse::<proc_macro::TokenStream>().expect("generated source consists of valid tokens").into()
+}
+
 /// Expands to the flags of the specifiers, as constants in `module`.
-pub(crate) fn flags(attr_args: &AttrArgs, table: &[Specifier], module: &str) -> Result<TokenStream> {
-    let (module, mut terms) = (format_ident!("{module}"), Vec::new());
+pub(crate) fn flags(attr_args: &AttrArgs, table: &[Specifier], module: &str) -> Result<String> {
+    let mut terms = "0".to_owned();
     for specifier in table.iter().filter(|specifier| !specifier.flags.is_empty()) {
         if attr_args.flag(specifier.name)? {
-            terms.extend(specifier.flags.iter().map(|flag| format_ident!("{flag}")));
+            for flag in specifier.flags {
+                terms.extend([" | ::alcedo_plugin_api::__private::", module, "::", flag]);
+            }
         }
     }
-    Ok(quote! { 0 #(| ::alcedo_plugin_api::__private::#module::#terms)* })
+    Ok(terms)
 }
 
 /// Expands to the doc comment and the metadata of the specifiers.
-pub(crate) fn metadata(attr_args: Option<&AttrArgs>, table: &[Specifier], doc: &str) -> Result<TokenStream> {
+pub(crate) fn metadata(attr_args: Option<&AttrArgs>, table: &[Specifier], doc: &str) -> Result<String> {
     metadata_with(attr_args, table, doc, &[])
 }
 
@@ -112,14 +119,14 @@ pub(crate) fn metadata_with(
     table: &[Specifier],
     doc: &str,
     form: &[(&str, &str)],
-) -> Result<TokenStream> {
-    let text = |(key, value): &(&str, &str)| ((*key).to_owned(), LitStr::new(value, Span::call_site()));
-    let mut entries: Vec<(String, LitStr)> = form.iter().map(text).collect();
+) -> Result<String> {
+    let text = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    let mut entries: Vec<(String, String)> = form.iter().map(text).collect();
     if let Some(attr_args) = attr_args {
         for specifier in table {
             let Some(key) = specifier.key else { continue };
             let text = if key == WAS { earlier_names::checked(attr_args)? } else { attr_args.text(specifier.name)? };
-            entries.extend(text.map(|text| (key.to_owned(), text)));
+            entries.extend(text.map(|text| (key.to_owned(), text.value())));
         }
         for (key, value) in attr_args.pairs("meta")? {
             let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else {
@@ -132,11 +139,15 @@ pub(crate) fn metadata_with(
             if entries.iter().any(|(known, _)| key == known) {
                 return Err(rules::at("ALC0082", key.span(), format!("`{key}` is already set by its own specifier")));
             }
-            entries.push((key.to_string(), text));
+            entries.push((key.to_string(), text.value()));
         }
     }
-    let entries = entries.iter().map(|(key, text)| quote! { ::alcedo_plugin_api::__private::meta(#key, #text) });
-    Ok(quote! { ::alcedo_plugin_api::__private::Metadata { doc: #doc, meta: &[#(#entries),*] } })
+    let mut metadata = format!("::alcedo_plugin_api::__private::Metadata {{ doc: {doc:?}, meta: &[");
+    for (key, text) in entries {
+        metadata.push_str(&format!("::alcedo_plugin_api::__private::meta({key:?}, {text:?}),"));
+    }
+    metadata.push_str("] }");
+    Ok(metadata)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::default_value::DefaultValue;
 use crate::method::{CellOf, Method, Parameter};
 use crate::result::location_of;
 use crate::rules;
+use crate::specifiers;
 
 /// Defaults of parameters as strings, with compile-time checks.
 #[derive(Default)]
@@ -64,14 +65,15 @@ impl Defaults {
 pub(crate) fn description(
     method: &Method,
     (builder, of): (&TokenStream, &TokenStream),
-    flags: &TokenStream,
+    flags: &str,
     defaults: &Defaults,
     cell: &CellOf,
-    metadata: &TokenStream,
+    metadata: &str,
 ) -> TokenStream {
     let (text, result) = (method.text(), method.result_type());
     let names = method.parameters.iter().map(|parameter| &parameter.text);
     let (types, defaults) = (method.types(), defaults.on_block());
+    let (flags, metadata) = (specifiers::tokens(flags), specifiers::tokens(metadata));
     quote! {
         ::alcedo_plugin_api::__private::#builder::<#of>(
             #text,
@@ -92,14 +94,15 @@ pub(crate) fn of_class(
     method: &Method,
     class: &Ident,
     at: &Literal,
-    flags: &TokenStream,
+    flags: &str,
     cell: &CellOf,
-    metadata: &TokenStream,
+    metadata: &str,
 ) -> TokenStream {
     let (name, result, returned) = (&method.name, method.result_type(), method.result.returned_type());
     let (patterns, call) = (method.patterns(), method.call(class, name, &[]));
     let types = method.parameters.iter().map(Parameter::parameter_type);
     let path = quote_spanned! {method.result.span()=> ::alcedo_plugin_api::__private::static_method };
+    let (flags, metadata) = (specifiers::tokens(flags), specifiers::tokens(metadata));
     quote! {
         #path::<AlcedoMethods, #at, (#(#types,)*), #result, #returned, _>(
             #flags, &#cell, #metadata, |#patterns| { #call }

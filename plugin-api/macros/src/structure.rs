@@ -32,7 +32,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         let ty: syn::Type = syn::parse_quote! { #base };
         let (arg, base_doc) = (argument(&ty), format!("Part of the base struct, [`{}`].", formatted(base)));
         fields.push(quote! {
-            { #[doc = #base_doc] base set_base try_set_base: #ty, #arg, name: "base", default: "", doc: "", is_base: true }
+            { #[doc = #base_doc] base set_base try_set_base: #ty, value: #arg, name: "base", default: "", doc: "", is_base: true }
         });
     }
     for field in &item.fields {
@@ -64,7 +64,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
         let reason = "the field has the name that its module gave it";
         let quiet = attr_args.flag("imported")?.then(|| quote! { #[allow(non_snake_case, reason = #reason)] });
         let (attrs, arg) = (docs::shared(&attrs), argument(ty));
-        fields.push(quote! { { #quiet #(#attrs)* #ident #set #try_set: #ty, #arg, name: #text, default: #default, doc: #doc, is_base: false } });
+        fields.push(quote! { { #quiet #(#attrs)* #ident #set #try_set: #ty, value: #arg, name: #text, default: #default, doc: #doc, is_base: false } });
     }
     errors.finish()?;
     let (origin, text, doc) = (attr_args.origin()?, text_of(name), docs::text(&item.attrs));

@@ -222,10 +222,8 @@ where
 /// Describes a reflected function with the body `body`. The names of the function are at position `AT` in `B::NAMES`.
 #[must_use]
 pub const fn method<B, const AT: usize, K, A, R, X, F>(
-    flags: u64,
+    (flags, cell, metadata): (u64, &'static FunctionCell<B::Class, A::Values, R>, Metadata),
     overrides: &'static str,
-    cell: &'static FunctionCell<B::Class, A::Values, R>,
-    metadata: Metadata,
     body: F,
 ) -> Function<B::Class>
 where

@@ -157,9 +157,9 @@ impl Body<'_> {
                 AlcedoView::#constant.check::<#fn_type>();
             };
         });
-        let flags = quote! { ::alcedo_plugin_api::__private::function_flags::OVERRIDE };
+        let flags = "::alcedo_plugin_api::__private::function_flags::OVERRIDE";
         let overrides = quote! { <#base as ::alcedo_plugin_api::__private::Class>::PATH };
-        self.reflect(&method, name, None, &flags, &overrides, attrs)?;
+        self.reflect(&method, name, None, flags, &overrides, attrs)?;
 
         let base_name = format_ident!("base_{}", text, span = name.span());
         let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());

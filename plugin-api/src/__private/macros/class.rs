@@ -8,9 +8,10 @@ macro_rules! __alcedo_class {
         declared $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
-            $(#[$attr:meta])*
-            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
-            name: $property:literal, flags: $property_flags:expr, default: $default:literal, metadata: $metadata:expr
+            $(#[$attr:meta])* $get:ident: $ty:ty, $arg:ty = $argument:expr, {
+                $cell:ident $at:tt $set:ident $try_set:ident $value:ident,
+                name: $property:literal, flags: $property_flags:expr, default: $default:literal, metadata: $metadata:expr
+            }
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
@@ -112,9 +113,9 @@ macro_rules! __alcedo_class {
         imported $vis:vis $class:ident $view:ident $view_doc:literal, base: $base:ty,
         package: $package:literal, name: $name:literal,
         properties: [$({
-            $(#[$attr:meta])*
-            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
-            name: $property:literal
+            $(#[$attr:meta])* $get:ident: $ty:ty, $arg:ty = $argument:expr, {
+                $cell:ident $at:tt $set:ident $try_set:ident $value:ident, name: $property:literal
+            }
         })*],
     ) => {
         $crate::__private::view! { $vis $class $view $view_doc }

@@ -104,8 +104,8 @@ mod case {
 mod case {
     use super::*;
     class! { Pair PairView: Object, "Game", "Pair",
-        { ONE 0 one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE },
-        { TWO 1 two set_two try_set_two: UString, value: UString = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
+        { one: u64, u64 = value, { ONE 0 set_one try_set_one value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE } },
+        { two: UString, UString = value, { TWO 1 set_two try_set_two value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE } }
     }
 }
 
@@ -113,10 +113,10 @@ mod case {
 mod case {
     use super::*;
     class! { Base BaseView: Object, "Game", "Base",
-        { ONE 0 one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
+        { one: u64, u64 = value, { ONE 0 set_one try_set_one value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE } }
     }
     class! { Derived DerivedView: Base, "Game", "Derived",
-        { TWO 0 two set_two try_set_two: u32, value: u32 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
+        { two: u32, u32 = value, { TWO 0 set_two try_set_two value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE } }
     }
 }
 
@@ -124,7 +124,7 @@ mod case {
 mod case {
     use super::*;
     class! { Odd OddView: Object, "Game", "Odd",
-        { ONE 0 one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "a\0b", metadata: __private::Metadata::NONE }
+        { one: u64, u64 = value, { ONE 0 set_one try_set_one value, name: "speed", flags: 0, default: "a\0b", metadata: __private::Metadata::NONE } }
     }
 }
 
@@ -173,7 +173,7 @@ mod case {
     use __private::{Arguments, Body, Function, FunctionCell, Held, function_flags};
 
     class! { Maker MakerView: Object, "Game", "Maker",
-        { ONE 0 one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
+        { one: u64, u64 = value, { ONE 0 set_one try_set_one value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE } }
     }
 
     enum Make {}
