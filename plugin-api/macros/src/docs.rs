@@ -1,18 +1,29 @@
 //! Doc comments of types and members. The host stores doc comments as documentation, and the generated items retain the comments.
 
 use crate::attr_args::name_of;
-use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+use proc_macro2::Literal;
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
 /// Joins the lines of a doc comment into a single string.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
     let lines = attrs.iter().filter_map(|attr| match &attr.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value().trim().to_owned()),
+            Expr::Lit(ExprLit { lit: Lit::Verbatim(text), .. }) => Some(value(text).trim().to_owned()),
             _ => None,
         },
         _ => None,
     });
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Returns the value of a string literal.
+fn value(text: &Literal) -> String {
+    let source = text.to_string();
+    match source.strip_prefix('"').and_then(|source| source.strip_suffix('"')) {
+        Some(value) if !value.contains('\\') => value.to_owned(),
+        _ => syn::parse_str::<LitStr>(&source).map(|text| text.value()).unwrap_or_default(),
+    }
 }
 
 /// Returns the attributes that generated members copy from their source. Omits conditions. [`Conditions`](crate::conditions::Conditions)

@@ -1,11 +1,17 @@
 //! Parses `impl` blocks, but stores the bodies of functions as tokens. The attributes read only signatures, and the compiler parses each
 //! body later. A parser that creates syntax trees of all bodies would need most of an attribute's time.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::buffer::Cursor;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{Abi, AttrStyle, Attribute, Error, ImplItem, Item, ItemImpl, Result, Signature, Token, Visibility, token};
+use syn::punctuated::Punctuated;
+use syn::{
+    Abi, AngleBracketedGenericArguments, AttrStyle, Attribute, Error, Expr, ExprLit, FnArg, GenericArgument, Generics,
+    ImplItem, Item, ItemImpl, Lit, Meta, MetaNameValue, Pat, PatIdent, PatType, Path, PathArguments, PathSegment,
+    Receiver, Result, ReturnType, Signature, Token, Type, TypePath, TypeReference, Visibility, parenthesized, token,
+};
 
 /// Item to which an attribute is applied.
 #[expect(clippy::large_enum_variant, reason = "one short-lived value per item of the source")]
@@ -126,13 +132,13 @@ fn members_of(input: ParseStream<'_>) -> Result<(Vec<Attribute>, Vec<Member>)> {
 impl Parse for Member {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let ahead = input.fork();
-        let (attrs, vis) = (ahead.call(Attribute::parse_outer)?, ahead.parse()?);
+        let (attrs, vis) = (attributes(&ahead)?, ahead.parse()?);
         let is_default = ahead.peek(Token![default]) && !ahead.peek2(Token![!]);
         let defaultness = is_default.then(|| ahead.parse()).transpose()?;
         if !begins_signature(&ahead) {
             return input.parse().map(Self::Other);
         }
-        let sig = ahead.parse()?;
+        let sig = signature(&ahead)?;
         if !ahead.peek(token::Brace) {
             return input.parse().map(Self::Other);
         }
@@ -140,6 +146,198 @@ impl Parse for Member {
         input.advance_to(&ahead);
         Ok(Self::Function(Function { attrs, vis, defaultness, sig, body }))
     }
+}
+
+/// Parses outer attributes. Doc comments are recognized by their tokens: `syn` would also parse their values.
+fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
+    let mut attrs = Vec::new();
+    while let Some(doc) = simple(input, doc_comment)? {
+        attrs.push(doc);
+    }
+    if input.peek(Token![#]) {
+        attrs.extend(input.call(Attribute::parse_outer)?);
+    }
+    Ok(attrs)
+}
+
+/// Parses a simple form. Returns `None`, and consumes nothing, for all other tokens.
+fn simple<T>(input: ParseStream<'_>, form: fn(Cursor<'_>) -> Option<(T, Cursor<'_>)>) -> Result<Option<T>> {
+    input.step(|at| Ok(form(*at).map_or((None, *at), |(found, rest)| (Some(found), rest))))
+}
+
+fn doc_comment(at: Cursor<'_>) -> Option<(Attribute, Cursor<'_>)> {
+    let (pound, rest) = at.punct().filter(|(pound, _)| pound.as_char() == '#')?;
+    let (inside, span, rest) = rest.group(Delimiter::Bracket)?;
+    let (name, inside) = inside.ident().filter(|(name, _)| name == "doc")?;
+    let (equals, inside) = inside.punct().filter(|(equals, _)| equals.as_char() == '=')?;
+    let (text, _) = inside.literal().filter(|(_, inside)| inside.eof())?;
+    let value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Verbatim(text) });
+    let eq_token = Token![=](equals.span());
+    let attr = Attribute {
+        pound_token: Token![#](pound.span()),
+        style: AttrStyle::Outer,
+        bracket_token: token::Bracket { span },
+        meta: Meta::NameValue(MetaNameValue { path: name.into(), eq_token, value }),
+    };
+    Some((attr, rest))
+}
+
+/// Parses a signature. Signatures with simple types are recognized by their tokens, because `syn` tries all other forms first.
+fn signature(input: ParseStream<'_>) -> Result<Signature> {
+    let ahead = input.fork();
+    match input.peek(Token![fn]).then(|| simple_signature(&ahead)) {
+        Some(Ok(Some(signature))) => {
+            input.advance_to(&ahead);
+            Ok(signature)
+        }
+        _ => input.parse(),
+    }
+}
+
+fn simple_signature(input: ParseStream<'_>) -> Result<Option<Signature>> {
+    let (fn_token, ident) = (input.parse()?, input.parse()?);
+    if !input.peek(token::Paren) {
+        return Ok(None);
+    }
+    let content;
+    let (paren_token, mut inputs) = (parenthesized!(content in input), Punctuated::new());
+    while !content.is_empty() {
+        let Some(argument) = simple(&content, simple_argument)? else { return Ok(None) };
+        inputs.push_value(argument);
+        if !content.is_empty() {
+            inputs.push_punct(content.parse()?);
+        }
+    }
+    let output = match input.parse()? {
+        None => ReturnType::Default,
+        Some(arrow) => {
+            let Some(ty) = simple(input, simple_type)? else { return Ok(None) };
+            ReturnType::Type(arrow, Box::new(ty))
+        }
+    };
+    let (constness, asyncness, unsafety, abi, variadic) = (None, None, None, None, None);
+    let generics = Generics::default();
+    let signature = Signature {
+        constness,
+        asyncness,
+        unsafety,
+        abi,
+        fn_token,
+        ident,
+        generics,
+        paren_token,
+        inputs,
+        variadic,
+        output,
+    };
+    Ok(input.peek(token::Brace).then_some(signature))
+}
+
+/// Parses `&self`, `&mut self`, or a named parameter of a simple type.
+fn simple_argument(at: Cursor<'_>) -> Option<(FnArg, Cursor<'_>)> {
+    let (argument, rest) = match at.punct() {
+        Some((and, rest)) if and.as_char() == '&' => {
+            let (first, rest) = rest.ident()?;
+            let (mutability, name, rest) = match rest.ident() {
+                Some((name, rest)) if first == "mut" => (Some(Token![mut](first.span())), name, rest),
+                _ => (None, first, rest),
+            };
+            let (and_token, self_token) = (Token![&](and.span()), Token![self](name.span()));
+            let elem = Box::new(Type::Path(TypePath { qself: None, path: Ident::new("Self", name.span()).into() }));
+            let ty = Box::new(Type::Reference(TypeReference { and_token, lifetime: None, mutability, elem }));
+            let (attrs, reference) = (Vec::new(), Some((and_token, None)));
+            let receiver = Receiver { attrs, reference, mutability, self_token, colon_token: None, ty };
+            (name == "self").then_some((FnArg::Receiver(receiver), rest))?
+        }
+        Some(_) => return None,
+        None => {
+            let (ident, rest) = at.ident().filter(|(ident, _)| is_plain(ident) && ident != "Self")?;
+            let (colon, rest) = rest.punct().filter(|(colon, _)| colon.as_char() == ':')?;
+            let (ty, rest) = simple_type(rest)?;
+            let pat = PatIdent { attrs: Vec::new(), by_ref: None, mutability: None, ident, subpat: None };
+            let (pat, colon_token) = (Box::new(Pat::Ident(pat)), Token![:](colon.span()));
+            (FnArg::Typed(PatType { attrs: Vec::new(), pat, colon_token, ty: Box::new(ty) }), rest)
+        }
+    };
+    let ends = rest.eof() || rest.punct().is_some_and(|(comma, _)| comma.as_char() == ',');
+    ends.then_some((argument, rest))
+}
+
+/// Parses `Name` or `Name<Type>` at the start of a type.
+fn simple_type(at: Cursor<'_>) -> Option<(Type, Cursor<'_>)> {
+    let (name, mut rest) = at.ident().filter(|(name, _)| is_plain(name))?;
+    let mut segment = PathSegment::from(name);
+    if let Some((less, inside)) = rest.punct()
+        && less.as_char() == '<'
+    {
+        let (ty, inside) = simple_type(inside)?;
+        let (greater, after) = inside.punct().filter(|(greater, _)| greater.as_char() == '>')?;
+        segment.arguments = PathArguments::AngleBracketed(AngleBracketedGenericArguments {
+            colon2_token: None,
+            lt_token: Token![<](less.span()),
+            args: std::iter::once(GenericArgument::Type(ty)).collect(),
+            gt_token: Token![>](greater.span()),
+        });
+        rest = after;
+    }
+    Some((Type::Path(TypePath { qself: None, path: Path::from(segment) }), rest))
+}
+
+/// Returns true if an identifier is not a keyword. `Self` is a type.
+fn is_plain(ident: &Ident) -> bool {
+    !matches!(
+        ident.to_string().as_str(),
+        "_" | "as"
+            | "async"
+            | "await"
+            | "break"
+            | "const"
+            | "continue"
+            | "crate"
+            | "dyn"
+            | "else"
+            | "enum"
+            | "extern"
+            | "false"
+            | "fn"
+            | "for"
+            | "if"
+            | "impl"
+            | "in"
+            | "let"
+            | "loop"
+            | "match"
+            | "mod"
+            | "move"
+            | "mut"
+            | "pub"
+            | "ref"
+            | "return"
+            | "self"
+            | "static"
+            | "struct"
+            | "super"
+            | "trait"
+            | "true"
+            | "type"
+            | "typeof"
+            | "unsafe"
+            | "use"
+            | "where"
+            | "while"
+            | "abstract"
+            | "become"
+            | "box"
+            | "do"
+            | "final"
+            | "macro"
+            | "override"
+            | "priv"
+            | "try"
+            | "unsized"
+            | "virtual"
+            | "yield"
+    )
 }
 
 fn begins_signature(input: ParseStream<'_>) -> bool {
@@ -196,6 +394,9 @@ mod tests {
             #[a] unsafe impl<T> Heeds for Cat<T> where T: Copy {
                 const A: u32 = { 1 };
                 type B = u32;
+                #[doc = "one"] #[e] fn simple(&mut self, this: This<Self>, by: Vec<Vec<f64>>, _times: u32,) -> Option<f64> {}
+                #[doc = "two"] fn other(&self, mut a: f64, b: &str, (c, d): (u8, u8)) -> a::B where Self: Copy {}
+                fn constant() -> B + 'static {}
                 #[b(c)] pub(crate) const unsafe extern "C" fn d(&self, e: [u8; { 2 }]) -> Vec<{ 3 }> where T: Copy, { any text 1 }
                 default fn f() {}
                 g! { h }
