@@ -78,7 +78,7 @@ pub unsafe trait Class: Sized + 'static {
 #[doc(hidden)]
 pub unsafe trait Part: Class + Send {
     /// Name of each kept field and the fingerprint of its type. The fingerprint is zero for a type that is saved by name.
-    const KEPT: &'static [(&'static str, u64)];
+    const KEPT: &'static [(&'static str, u64)] = &[];
 
     /// Builds the plugin part.
     fn red_constructor(this: This<'_, Self>) -> Self;

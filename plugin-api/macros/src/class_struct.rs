@@ -78,7 +78,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     let class = &item.ident;
     let view = view_of(class);
     let base = base_of(attr_args)?;
-    let base_check = dll_bind::base_is_not_bound(&base);
+    let base_check = attr_args.get("base").map(|_base| dll_bind::base_is_not_bound(&base));
     let library = library.map(|library| quote! { library: #library, });
     let (doc, vis) = (docs::text(&item.attrs), &item.vis);
     let (view_doc, name) = (format!("Operations on a [`{class}`]."), text_of(class));

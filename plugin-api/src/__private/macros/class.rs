@@ -25,8 +25,7 @@ macro_rules! __alcedo_class {
         const _: () = {
             $crate::__private::class! {
                 @class $class $view, $base, $package, $name, [$($property)*] [$($field)*]
-                const IMPLEMENTS: &'static [&'static $crate::__private::core::primitive::str] =
-                    &[$(<$interface as $crate::__private::Interface>::PATH),*];
+                $crate::__private::class! { @implements [$($interface)*] }
                 $(const LIBRARY: &'static $crate::__private::core::primitive::str = $library;)?
             }
 
@@ -35,11 +34,6 @@ macro_rules! __alcedo_class {
 
             // SAFETY: the hooks in the description below are those of this implementation.
             unsafe impl $crate::__private::Part for $class {
-                const KEPT: &'static [(
-                    &'static $crate::__private::core::primitive::str,
-                    $crate::__private::core::primitive::u64,
-                )] = &[$(($kept_name, <$crate::__private::Packing<$kept_ty>>::PRINT)),*];
-
                 fn red_constructor(this: $crate::__private::This<'_, Self>) -> Self {
                     #[allow(unused_imports, reason = "the author's own red constructor goes first")]
                     use $crate::__private::WithoutARedConstructor as _;
@@ -83,7 +77,7 @@ macro_rules! __alcedo_class {
             $($checks)*
 
             $crate::__private::register! {
-                CLASSES: $crate::__private::ClassDesc = {
+                @here CLASSES: $crate::__private::ClassDesc = {
                     #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
                     use $crate::__private::NoBody as _;
                     const ALCEDO_PROPERTIES: &[$crate::__private::Property<$class>] = &[$(
@@ -106,7 +100,7 @@ macro_rules! __alcedo_class {
                     )
                 }
             }
-            $crate::__private::type_record!(CLASS $package, $name);
+            $crate::__private::type_record!(@here CLASS $package, $name);
         };
     };
     (
@@ -123,7 +117,7 @@ macro_rules! __alcedo_class {
         const _: () = {
             $crate::__private::class! { @class $class $view, $base, $package, $name, [$($property)*] [] }
             $crate::__private::register! {
-                IMPORTS: $crate::__private::ImportDesc =
+                @here IMPORTS: $crate::__private::ImportDesc =
                     $crate::__private::import_class(&[$($crate::__private::member_name($property)),*], &ALCEDO_CLASS)
             }
 
@@ -184,8 +178,18 @@ macro_rules! __alcedo_class {
             &$crate::__private::all_functions(ALCEDO_LISTS);
         ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS)
     }};
+    (@implements []) => {};
+    (@implements [$($interface:ty)+]) => {
+        const IMPLEMENTS: &'static [&'static $crate::__private::core::primitive::str] =
+            &[$(<$interface as $crate::__private::Interface>::PATH),+];
+    };
     (@kept []) => {};
     (@kept [$(($kept:ident, $kept_name:literal, $kept_ty:ty))+]) => {
+        const KEPT: &'static [(
+            &'static $crate::__private::core::primitive::str,
+            $crate::__private::core::primitive::u64,
+        )] = &[$(($kept_name, <$crate::__private::Packing<$kept_ty>>::PRINT)),+];
+
         fn save_kept(&self, writer: &mut $crate::__private::KeptWriter<'_>) {
             $(writer.put::<$kept_ty>($kept_name, &self.$kept);)+
         }

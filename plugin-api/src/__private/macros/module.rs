@@ -106,17 +106,21 @@ macro_rules! __alcedo_heap {
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
-            // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains the static.
-            #[used]
-            #[unsafe(link_section = ".alcedo.types")]
-            static ALCEDO_RECORD: [$crate::__private::core::primitive::u8;
-                $crate::__private::manifest::type_record_len($package, $name)] =
-                $crate::__private::manifest::type_record(
-                    $crate::__private::manifest::type_records::$kind,
-                    $package,
-                    $name,
-                );
+            $crate::__private::type_record!(@here $kind $package, $name);
         };
+    };
+    // Declares the items without a block of their own, because each block is a constant that the compiler checks.
+    (@here $kind:ident $package:expr, $name:expr) => {
+        // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains the static.
+        #[used]
+        #[unsafe(link_section = ".alcedo.types")]
+        static ALCEDO_RECORD: [$crate::__private::core::primitive::u8;
+            $crate::__private::manifest::type_record_len($package, $name)] =
+            $crate::__private::manifest::type_record(
+                $crate::__private::manifest::type_records::$kind,
+                $package,
+                $name,
+            );
     };
 }
 
@@ -126,27 +130,31 @@ macro_rules! __alcedo_type_record {
 macro_rules! __alcedo_register {
     ($list:ident: $ty:ty = $desc:expr) => {
         const _: () = {
-            static ALCEDO_DESC: $crate::__private::Declared<$ty> = $desc;
-            $crate::__private::if_used! {
-                {
-                    // Expansion of `linkme`'s attribute on Linux, without the attribute's checks, which take longer to compile. `listed`
-                    // checks that `$list` is a list of this crate, and that the entry has the list's type. Each section therefore has one
-                    // type.
-                    #[used]
-                    #[unsafe(link_section = $crate::__private::core::concat!(
-                        "linkme_",
-                        $crate::__private::core::stringify!($list)
-                    ))]
-                    static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> =
-                        $crate::__private::listed(&$crate::__private::$list, &ALCEDO_DESC);
-                }
-                {
-                    #[$crate::__private::linkme::distributed_slice($crate::__private::$list)]
-                    #[linkme(crate = $crate::__private::linkme)]
-                    static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> = &ALCEDO_DESC;
-                }
-            }
+            $crate::__private::register! { @here $list: $ty = $desc }
         };
+    };
+    // Declares the items without a block of their own.
+    (@here $list:ident: $ty:ty = $desc:expr) => {
+        static ALCEDO_DESC: $crate::__private::Declared<$ty> = $desc;
+        $crate::__private::if_used! {
+            {
+                // Expansion of `linkme`'s attribute on Linux, without the attribute's checks, which take longer to compile. `listed`
+                // checks that `$list` is a list of this crate, and that the entry has the list's type. Each section therefore has one
+                // type.
+                #[used]
+                #[unsafe(link_section = $crate::__private::core::concat!(
+                    "linkme_",
+                    $crate::__private::core::stringify!($list)
+                ))]
+                static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> =
+                    $crate::__private::listed(&$crate::__private::$list, &ALCEDO_DESC);
+            }
+            {
+                #[$crate::__private::linkme::distributed_slice($crate::__private::$list)]
+                #[linkme(crate = $crate::__private::linkme)]
+                static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> = &ALCEDO_DESC;
+            }
+        }
     };
 }
 
