@@ -65,14 +65,12 @@ impl Cells {
     }
 }
 
-impl<C: Class, T: Value> PropertyCell<C, T> {
-    /// Returns the property's offset in an object. The host has stored this offset in the cell.
-    #[inline]
-    pub(crate) fn offset(&self) -> usize {
-        let offset = self.0.get();
-        debug_assert_ne!(offset, Cell::UNFILLED, "the host has not placed a property of {}", C::PATH);
-        offset as usize
-    }
+/// Returns a property's offset in an object. The host has stored this offset in the cell. All classes share the code.
+#[inline]
+fn offset_in(cell: &Cell, class: &str) -> usize {
+    let offset = cell.get();
+    debug_assert_ne!(offset, Cell::UNFILLED, "the host has not placed a property of {class}");
+    offset as usize
 }
 
 /// Cell that receives the handle of a function of class `C` with parameters `A` and result `R`.
@@ -117,12 +115,12 @@ impl<'f, C: Class> This<'f, C> {
         &self,
         cell: &PropertyCell<C, T>,
     ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
-        let object = self.object();
+        let (object, memory) = (self.object, self.memory);
         // SAFETY: the creator of the cell promised that the host has filled it with the offset of a property of exactly this
         // type in every object of this class. The token proves that the object is live, and a property is
         // live as long as its object.
         unsafe {
-            let value = PtrMut::new(self.memory().add(cell.offset()).cast());
+            let value = PtrMut::new(memory.add(offset_in(&cell.0, C::PATH)).cast());
             Viewable::new(value, move || ValidityToken::of_object(object))
         }
     }

@@ -42,9 +42,9 @@ use crate::{Obj, Object, host};
 /// ```
 #[repr(C)]
 pub struct This<'f, C> {
-    object: ObjectHandle,
-    // The raw pointer also makes the type `!Send`.
-    memory: *mut u8,
+    pub(crate) object: ObjectHandle,
+    // The raw pointer also makes the type `!Send`. The host keeps the memory during the frame.
+    pub(crate) memory: *mut u8,
     frame: PhantomData<&'f ()>,
     class: PhantomData<fn() -> C>,
 }
@@ -96,12 +96,6 @@ impl<'f, C: Class> This<'f, C> {
         // SAFETY: the host found the object alive and of this class. The host keeps its memory until the safe point, which is after
         // the running call of `'f`.
         Ok(unsafe { This::new(obj.handle(), memory) })
-    }
-
-    /// Returns the address of the object's memory. The host keeps the memory during the frame.
-    #[inline]
-    pub(crate) fn memory(&self) -> *mut u8 {
-        self.memory
     }
 
     pub(crate) fn object(&self) -> ObjectHandle {

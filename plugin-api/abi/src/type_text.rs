@@ -248,19 +248,17 @@ pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, name
     paths
 }
 
-/// Expands to a list of member paths in the form `path:name`, computed at compile time. Declares only a few constants for all members of a
-/// class.
+/// Declares `ALCEDO_PATHS`: the `$count` member paths in the form `path:name`, computed at compile time. Repeats the names, because a
+/// constant for the names would take longer to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_member_paths {
-    ($path:expr, [$($name:expr),*]) => {{
-        const ALCEDO_NAMES: &[&str] = &[$($name),*];
-        const ALCEDO_BYTES: [u8; $crate::type_text::member_paths_len($path, ALCEDO_NAMES)] =
-            $crate::type_text::joined_member_paths($path, ALCEDO_NAMES);
-        const ALCEDO_PATHS: [&str; ALCEDO_NAMES.len()] =
-            $crate::type_text::member_paths(&ALCEDO_BYTES, $path, ALCEDO_NAMES);
-        &ALCEDO_PATHS
-    }};
+    ($path:expr, $count:literal [$($name:literal),*]) => {
+        const ALCEDO_BYTES: [u8; $crate::type_text::member_paths_len($path, &[$($name),*])] =
+            $crate::type_text::joined_member_paths($path, &[$($name),*]);
+        #[allow(dead_code, reason = "functions may have conditions")]
+        const ALCEDO_PATHS: &[&str; $count] = &$crate::type_text::member_paths(&ALCEDO_BYTES, $path, &[$($name),*]);
+    };
 }
 
 /// Compares two strings in a constant. Returns true if they are equal.

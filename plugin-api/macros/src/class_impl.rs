@@ -570,11 +570,11 @@ impl<'a> Body<'a> {
     pub(crate) fn calls(&mut self) -> TokenStream {
         let (class, called, calls) = (self.class, &self.called, calls(&self.view, std::mem::take(&mut self.callers)));
         let paths = (!called.is_empty()).then(|| {
+            let count = Literal::usize_unsuffixed(called.len());
             quote! {
-                #[allow(dead_code, reason = "functions may have conditions")]
-                const ALCEDO_PATHS: &[&::core::primitive::str] = ::alcedo_plugin_api::__private::member_paths!(
-                    <#class as ::alcedo_plugin_api::__private::Class>::PATH, [#(#called),*]
-                );
+                ::alcedo_plugin_api::__private::member_paths! {
+                    <#class as ::alcedo_plugin_api::__private::Class>::PATH, #count [#(#called),*]
+                }
             }
         });
         let (cells, path) = (

@@ -23,7 +23,7 @@ pub fn write_member<C: Class, T: Value>(
     cell: &PropertyCell<C, T>,
     value: impl IntoHost<T>,
 ) -> Result<(), CallError> {
-    host::may_write(this.object(), T::NAMES_OBJECTS)?;
+    host::may_write(this.object, T::NAMES_OBJECTS)?;
     value.put(this.property(cell).into_parts().0)
 }
 

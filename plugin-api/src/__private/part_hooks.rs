@@ -13,7 +13,7 @@ use super::trampolines::cell_of;
 use crate::class::Part;
 use crate::host::borrowed_text;
 use crate::keep::packed::{Packer, Unpacker, kept_print};
-use crate::keep::{KeptWriter, misread};
+use crate::keep::{KeptWriter, misread, unknown_field};
 use crate::part_cell::{self, PartCell, Sharing, Space, Taking};
 use crate::{CallError, This};
 
@@ -27,7 +27,7 @@ pub(super) const fn hooks<C: Part>(
         class_constructor,
         post_init_properties,
         save_kept: if C::KEPT.is_empty() { save_nothing } else { save_kept::<C> },
-        load_kept: load_kept::<C>,
+        load_kept: if C::KEPT.is_empty() { load_nothing::<C> } else { load_kept::<C> },
         kept_print: kept_print(C::KEPT),
         kept_count: C::KEPT.len() as u32,
         pack_kept: if C::KEPT.is_empty() { save_nothing } else { pack_kept::<C> },
@@ -135,6 +135,28 @@ unsafe extern "C" fn save_nothing(part: PartPtr, _sink: &KeepSink, failure: &mut
 /// No requirements.
 unsafe extern "C" fn unpack_nothing(_part: PartPtr, _data: *const u8, len: usize, failure: &mut Failure) -> Status {
     catch_panics(failure, || if len == 0 { Ok(()) } else { Err(misread("a class without kept fields")) })
+}
+
+/// Rejects a kept field of a class without kept fields.
+///
+/// # Safety
+/// The name is live for the call.
+unsafe extern "C" fn load_nothing<C: Part>(
+    _part: PartPtr,
+    name: TextView,
+    _data: *const u8,
+    _len: usize,
+    failure: &mut Failure,
+) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { guarded_refusal(name, failure, C::PATH) }
+}
+
+/// # Safety
+/// See [`load_nothing`].
+unsafe fn guarded_refusal(name: TextView, failure: &mut Failure, path: &str) -> Status {
+    // SAFETY: the caller upholds the contract of this function.
+    catch_panics(failure, || Err(unknown_field(path, &unsafe { borrowed_text(name) })))
 }
 
 /// # Safety
