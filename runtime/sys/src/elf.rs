@@ -31,8 +31,8 @@ use object::elf::{
 };
 use object::pod::{Pod, slice_from_all_bytes};
 
-pub use constants::Constants;
-pub(crate) use headers::{HEAD, LONGEST_END, glance, section_names};
+pub(crate) use constants::Constants;
+pub(crate) use headers::{HEAD, LONGEST_END, ensure_host, family, glance, section_names};
 pub use static_tls::StaticTls;
 
 /// Smallest page size of any supported host. Every `PT_LOAD` must have at least this alignment.
@@ -144,7 +144,7 @@ pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
 
 pub(crate) fn expected() -> String {
     if HOST == EM_NONE {
-        return "no libraries yet, since it checks only ELF files".to_owned();
+        return "no libraries yet, since it checks only ELF and PE files".to_owned();
     }
     format!("a 64-bit little-endian ELF library for {}", std::env::consts::ARCH)
 }
@@ -271,11 +271,11 @@ impl Code {
     }
 }
 
-fn malformed(what: impl Into<String>) -> ElfError {
+pub(crate) fn malformed(what: impl Into<String>) -> ElfError {
     ElfError::Malformed { what: what.into() }
 }
 
-fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), ElfError> {
+pub(crate) fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), ElfError> {
     if holds { Ok(()) } else { Err(malformed(what())) }
 }
 
@@ -291,13 +291,13 @@ fn records<'a, T: Pod>(raw: &'a [u8], what: &str) -> Result<&'a [T], ElfError> {
 
 /// Returns the string at offset `at` of a string table. Returns `None` if the string does not end inside the table, or if the string
 /// exceeds `most` bytes.
-fn string_at(table: &[u8], at: u64, most: usize) -> Option<&str> {
+pub(crate) fn string_at(table: &[u8], at: u64, most: usize) -> Option<&str> {
     let rest = table.get(usize::try_from(at).ok()?..)?;
     let near = &rest[..rest.len().min(most.saturating_add(1))];
     CStr::from_bytes_until_nul(near).ok()?.to_str().ok()
 }
 
-fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(at..at.checked_add(4)?)?;
     Some(u32::from_le_bytes(four.try_into().ok()?))
 }

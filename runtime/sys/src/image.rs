@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::demands::Demands;
-use crate::elf::{self, Constants, Facts, SectionFacts};
+use crate::format::{self, Constants, Facts, SectionFacts};
 use crate::image_error::{ImageError, with_path};
 use crate::imp;
 use crate::ledger::repair::is_unrepaired;
@@ -93,8 +93,8 @@ impl ImageFile {
     pub fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<Self, ImageError> {
         let len = bytes.len() as u64;
         check_len(name, len, dir.demands().largest)?;
-        let head = &bytes[..bytes.len().min(elf::HEAD)];
-        elf::glance(head, len).map_err(|error| with_path(error, name, head, len))?;
+        let head = &bytes[..bytes.len().min(format::HEAD)];
+        format::glance(head, len).map_err(|error| with_path(error, name, head, len))?;
         let bytes = Bytes::copy_bytes(bytes, name, dir).map_err(not_copied(name, dir))?;
         Self::survey(name, bytes, dir.demands())
     }
@@ -152,7 +152,7 @@ impl ImageFile {
         };
         bytes.truncate(len);
         check_signature(name, &bytes, signed.as_ref(), demands)?;
-        let facts = elf::survey(&bytes).map_err(|error| with_path(error, name, &bytes, len as u64))?;
+        let facts = format::survey(&bytes).map_err(|error| with_path(error, name, &bytes, len as u64))?;
         let digest = sealed.map_or_else(|| Digest::of(&bytes), Digest);
         Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some(), signed, name: name.to_owned() })
     }
@@ -261,7 +261,7 @@ impl ImageFile {
     /// A file of this kind must stay mapped. Its destructors are registered with the shared library, and would run after the file is
     /// unmapped.
     pub fn links_std_dynamically(&self) -> Option<&str> {
-        self.needed().iter().map(String::as_str).find(|name| name.starts_with("libstd-"))
+        self.needed().iter().map(String::as_str).find(|name| is_std(name))
     }
 
     /// Returns `true` if the file has a valid seal. A file with a valid seal contains no bit errors.
@@ -466,6 +466,11 @@ const CPP_STREAMS: [&str; 8] =
 
 fn leaves_code_behind(name: &str) -> bool {
     LEAVE_CODE_BEHIND.binary_search(&name).is_ok() || name.starts_with(CPP_THREAD) || CPP_KEEPS.contains(&name)
+}
+
+/// Checks if a library is the shared standard library of Rust: `libstd-….so`, or `std-….dll`.
+fn is_std(library: &str) -> bool {
+    library.strip_prefix(std::env::consts::DLL_PREFIX).is_some_and(|name| name.starts_with("std-"))
 }
 
 fn check_signature(name: &Path, content: &[u8], signed: Option<&Signed>, demands: &Demands) -> Result<(), ImageError> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::elf::{self, ElfError};
+use crate::format::{self, FormatError};
 use crate::signature::SignatureFound;
 
 /// Error of a file that cannot be mapped. Reported before the file is mapped.
@@ -177,12 +177,12 @@ impl ImageError {
 
 /// Adds the path and the sections of the file to an error. `bytes` are the known bytes of the file. `have` is the size of the file in
 /// bytes.
-pub(crate) fn with_path(error: ElfError, path: &Path, bytes: &[u8], have: u64) -> ImageError {
+pub(crate) fn with_path(error: FormatError, path: &Path, bytes: &[u8], have: u64) -> ImageError {
     let path = path.to_owned();
     match error {
-        ElfError::Truncated { what, need } => ImageError::Truncated { path, what, need, have },
-        ElfError::Foreign { found } => ImageError::Foreign { path, found, expected: elf::expected() },
-        ElfError::WrongKind { found } => ImageError::WrongKind { path, found },
-        ElfError::Malformed { what } => ImageError::Malformed { path, what, sections: elf::section_names(bytes) },
+        FormatError::Truncated { what, need } => ImageError::Truncated { path, what, need, have },
+        FormatError::Foreign { found } => ImageError::Foreign { path, found, expected: format::expected() },
+        FormatError::WrongKind { found } => ImageError::WrongKind { path, found },
+        FormatError::Malformed { what } => ImageError::Malformed { path, what, sections: format::section_names(bytes) },
     }
 }

@@ -20,6 +20,7 @@ mod fenced;
 mod folder;
 #[cfg(feature = "watch")]
 mod folder_watch;
+mod format;
 mod image;
 mod image_error;
 mod imp;
@@ -30,6 +31,7 @@ mod notes;
 mod own_folder;
 mod panic_locations;
 pub mod panics;
+mod pe;
 pub mod plain_file;
 mod private;
 pub mod process;
@@ -45,13 +47,14 @@ mod user_library;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use demands::Demands;
-pub use elf::{Constants, StaticTls};
+pub use elf::StaticTls;
 pub use end_report::{EndPolicy, EndReport, ReferenceSearch};
 pub use ending::{EndState, Ending};
 pub use fenced::{FENCE, Fenced};
 pub use folder::PrivateFolder;
 #[cfg(feature = "watch")]
 pub use folder_watch::FolderWatch;
+pub use format::Constants;
 pub use image::{Digest, ImageFile, Patch};
 pub use image_error::ImageError;
 pub use ledger::uses::{Use, UseKind, UseSnapshot, uses_noted};

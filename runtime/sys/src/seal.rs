@@ -15,7 +15,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::elf::LONGEST_END;
+use crate::format::LONGEST_END;
 use crate::image_error::ImageError;
 use crate::signature::{SecretKey, Signed};
 use crate::source::open_regular;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::elf;
+use crate::format;
 use crate::image_error::{ImageError, with_path};
 use crate::imp::{Lease, Writers};
 use crate::plain_file::{self, PlainFileError};
@@ -28,7 +28,7 @@ const QUIET: Duration = Duration::from_millis(25);
 const FORK: Duration = Duration::from_millis(200);
 
 /// Number of bytes that are checked before the remaining bytes are read.
-const HEAD: u64 = elf::HEAD as u64;
+const HEAD: u64 = format::HEAD as u64;
 
 #[derive(Debug)]
 pub(crate) struct Source<'a> {
@@ -62,7 +62,7 @@ impl<'a> Source<'a> {
         let mut head = Vec::with_capacity(HEAD as usize);
         (&source.file).take(HEAD).read_to_end(&mut head).map_err(io)?;
         source.file.rewind().map_err(io)?;
-        elf::glance(&head, len).map_err(|error| with_path(error, source.path, &head, len))?;
+        format::glance(&head, len).map_err(|error| with_path(error, source.path, &head, len))?;
         Ok(source)
     }
 

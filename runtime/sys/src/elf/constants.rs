@@ -11,7 +11,7 @@ use super::{Elf, headers, records};
 
 /// Constants of one library. Addresses are relative to the start of the library.
 #[derive(Debug)]
-pub struct Constants<'a> {
+pub(crate) struct Constants<'a> {
     elf: Elf<'a>,
     /// Map from each relocated location to the address that the loader will store there.
     addresses: HashMap<u64, u64>,
@@ -41,20 +41,17 @@ impl<'a> Constants<'a> {
     }
 
     /// Returns the address and the size in bytes of the loaded section with that name.
-    #[must_use]
-    pub fn section(&self, name: &str) -> Option<(u64, u64)> {
+    pub(crate) fn section(&self, name: &str) -> Option<(u64, u64)> {
         self.elf.section_named(name).filter(|section| section.is_loaded()).map(|section| (section.addr, section.size))
     }
 
     /// Returns `len` bytes at an address of the library. Returns `None` if the file does not contain all these bytes.
-    #[must_use]
-    pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
+    pub(crate) fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
         self.elf.mapped(addr, len)
     }
 
     /// Returns the address that the loader will store at `at`. Returns `None` if no relocation stores an address of the library at `at`.
-    #[must_use]
-    pub fn address(&self, at: u64) -> Option<u64> {
+    pub(crate) fn address(&self, at: u64) -> Option<u64> {
         self.addresses.get(&at).copied()
     }
 }

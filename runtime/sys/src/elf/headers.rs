@@ -86,11 +86,13 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
 }
 
 /// Returns the name of the file type, for files that users often pass by mistake.
-fn family(bytes: &[u8]) -> &'static str {
+pub(crate) fn family(bytes: &[u8]) -> &'static str {
     match bytes {
+        [0x7f, b'E', b'L', b'F', ..] => "an ELF file",
         [b'M', b'Z', ..] => "a Windows file",
         [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] => "a macOS file",
         [b'!', b'<', b'a', b'r', ..] => "a static archive",
+        _ if cfg!(windows) => "not a Windows file",
         _ => "not an ELF file",
     }
 }
@@ -187,7 +189,7 @@ fn check_section_order(elf: &Elf<'_>) -> Result<(), ElfError> {
     sections.windows(2).try_for_each(|pair| ensure(pair[0].end() <= pair[1].addr, || overlap(pair)))
 }
 
-fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), ElfError> {
+pub(crate) fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), ElfError> {
     if holds { Ok(()) } else { Err(ElfError::Foreign { found: found() }) }
 }
 

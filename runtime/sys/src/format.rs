@@ -1,0 +1,81 @@
+//! Format of the library files that this host loads: PE on Windows, ELF elsewhere. This file is the only place that distinguishes formats.
+
+use crate::elf;
+use crate::pe;
+
+pub(crate) use crate::elf::{ElfError as FormatError, Facts, LONGEST_END, SectionFacts};
+
+const IS_PE: bool = cfg!(windows);
+
+/// Number of bytes that [`glance`] needs.
+pub(crate) const HEAD: usize = elf::HEAD;
+
+const _: () = assert!(pe::HEAD == HEAD);
+
+/// Checks the first bytes of a possible library, and the required file size. `head` contains the first bytes of a file of `len` bytes.
+pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), FormatError> {
+    if IS_PE { pe::glance(head, len) } else { elf::glance(head, len) }
+}
+
+/// Checks the whole file and returns its [`Facts`]. The error contains the first defect.
+pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, FormatError> {
+    if IS_PE { pe::survey(bytes) } else { elf::survey(bytes) }
+}
+
+/// Returns the names of the sections. Returns an empty list if a header is invalid.
+pub(crate) fn section_names(bytes: &[u8]) -> Vec<String> {
+    if IS_PE { pe::section_names(bytes) } else { elf::section_names(bytes) }
+}
+
+/// Describes the libraries that this host maps.
+pub(crate) fn expected() -> String {
+    if IS_PE { pe::expected() } else { elf::expected() }
+}
+
+/// Constants of one library. Addresses are relative to the start of the library.
+#[derive(Debug)]
+pub struct Constants<'a>(Reader<'a>);
+
+#[derive(Debug)]
+enum Reader<'a> {
+    Elf(elf::Constants<'a>),
+    Pe(pe::Constants<'a>),
+}
+
+impl<'a> Constants<'a> {
+    /// Parses the headers and relocations of a valid file. Returns `None` if these cannot be parsed.
+    pub(crate) fn of(bytes: &'a [u8]) -> Option<Self> {
+        let reader = match IS_PE {
+            true => Reader::Pe(pe::Constants::of(bytes)?),
+            false => Reader::Elf(elf::Constants::of(bytes)?),
+        };
+        Some(Self(reader))
+    }
+
+    /// Returns the address and the size in bytes of the loaded section with that name.
+    #[must_use]
+    pub fn section(&self, name: &str) -> Option<(u64, u64)> {
+        match &self.0 {
+            Reader::Elf(elf) => elf.section(name),
+            Reader::Pe(pe) => pe.section(name),
+        }
+    }
+
+    /// Returns `len` bytes at an address of the library. Returns `None` if the file does not contain all these bytes.
+    #[must_use]
+    pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
+        match &self.0 {
+            Reader::Elf(elf) => elf.bytes(addr, len),
+            Reader::Pe(pe) => pe.bytes(addr, len),
+        }
+    }
+
+    /// Returns the address that the loader will store at `at`. Returns `None` if no relocation stores an address of the library at `at`.
+    #[must_use]
+    pub fn address(&self, at: u64) -> Option<u64> {
+        match &self.0 {
+            Reader::Elf(elf) => elf.address(at),
+            Reader::Pe(pe) => pe.address(at),
+        }
+    }
+}
