@@ -9,13 +9,18 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-pub(crate) use imp::{create_private, open_private};
+pub(crate) use imp::{create_private, for_mapping, open_private};
 
 /// Name prefix of the folders for copies of libraries.
 pub(crate) const COPIES: &str = "alcedo-stage-";
 
 /// File that a running process keeps locked. A folder without this file belongs to a process that is creating the folder.
 const LOCK: &str = "lock";
+
+const UNLOCKED: &str = "lock.new";
+
+/// Maximum number of folders that one sweep removes. The next sweep continues with the remaining folders.
+const MOST_FOLDERS: usize = 64;
 
 /// Folder of this process, removed on drop with its content.
 #[derive(Debug)]
@@ -91,12 +96,10 @@ mod imp {
     use rustix::process::geteuid;
     use tempfile::TempDir;
 
-    use super::LOCK;
+    use super::{LOCK, MOST_FOLDERS, UNLOCKED};
     use crate::notes;
 
-    /// Limits of one sweep: the number of removed folders, and the number of examined directory entries. The next sweep continues with the
-    /// remaining folders.
-    const MOST_FOLDERS: usize = 64;
+    /// Maximum number of directory entries that one sweep examines.
     const MOST_NAMES: usize = 20_000;
 
     /// User id that the system reports for a file of an owner outside of this user namespace. In a container, system folders usually have
@@ -106,8 +109,6 @@ mod imp {
     const FOLDER: u32 = 0o700;
 
     const PRIVATE: u32 = 0o600;
-
-    const UNLOCKED: &str = "lock.new";
 
     /// Flags to open an entry without waiting. A link is not followed.
     const NO_LINKS: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
@@ -219,6 +220,12 @@ mod imp {
 
     /// Locks a new folder. The lock file is first locked and then receives its final name. Therefore no process can lock the folder of a
     /// host that has just started.
+    /// Returns the complete file, because the loader maps files that are open for writing.
+    #[expect(clippy::unnecessary_wraps, reason = "other platforms open the file again")]
+    pub(crate) fn for_mapping(file: File, _path: &Path) -> io::Result<File> {
+        Ok(file)
+    }
+
     pub(super) fn lock(dir: &Path) -> io::Result<File> {
         let path = dir.join(UNLOCKED);
         let mut file = create_private(&path)?;
@@ -292,11 +299,14 @@ mod imp {
 
 #[cfg(not(unix))]
 mod imp {
-    use std::fs::File;
+    use std::fs::{self, File};
     use std::io;
     use std::path::Path;
 
     use tempfile::TempDir;
+
+    use super::{LOCK, MOST_FOLDERS, UNLOCKED};
+    use crate::stamp::FileId;
 
     /// Temporary folders are private to the user on this platform.
     pub(super) fn check_ancestors(_base: &Path) -> io::Result<()> {
@@ -309,7 +319,7 @@ mod imp {
 
     /// Creates the folder at this path unless it exists. Returns `true` if it was created.
     pub(super) fn renew(path: &Path) -> io::Result<bool> {
-        match std::fs::create_dir(path) {
+        match fs::create_dir(path) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error),
@@ -317,8 +327,10 @@ mod imp {
     }
 
     pub(super) fn lock(dir: &Path) -> io::Result<File> {
-        let file = create_private(&dir.join(super::LOCK))?;
+        let path = dir.join(UNLOCKED);
+        let file = create_private(&path)?;
         file.try_lock()?;
+        fs::rename(&path, dir.join(LOCK))?;
         Ok(file)
     }
 
@@ -332,8 +344,28 @@ mod imp {
         File::options().read(true).write(write).open(path)
     }
 
-    /// Has no effect on this platform. The folders of ended processes remain for the cleanup of the system.
-    pub(super) fn sweep(_base: &Path, _prefix: &str) {}
+    /// Closes a complete file, and opens the file for reading. The loader rejects a file that is open for writing.
+    pub(crate) fn for_mapping(file: File, path: &Path) -> io::Result<File> {
+        let id = FileId::of(&file.metadata()?);
+        drop(file);
+        let file = open_private(path, false)?;
+        match FileId::of(&file.metadata()?) == id {
+            true => Ok(file),
+            false => Err(io::Error::other("another file was put in its place")),
+        }
+    }
+
+    /// Removes folders of ended processes. A mapped library cannot be deleted, so each process with parked images leaves its folder.
+    pub(super) fn sweep(base: &Path, prefix: &str) {
+        let entries = fs::read_dir(base).into_iter().flatten().flatten();
+        let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes()));
+        for folder in ours.take(MOST_FOLDERS).map(|entry| entry.path()) {
+            let lock = File::options().read(true).write(true).open(folder.join(LOCK));
+            if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+                let _left = fs::remove_dir_all(folder);
+            }
+        }
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -361,5 +393,25 @@ mod tests {
         imp::sweep(base.path(), PREFIX);
         assert_eq!([&left, &new, &other].map(|dir| dir.exists()), [false, true, true]);
         assert!(live.path().exists() && other.join("1/0/library").exists());
+    }
+}
+
+#[cfg(all(test, not(unix)))]
+mod tests {
+    use std::fs;
+
+    use super::{LOCK, imp};
+
+    #[test]
+    fn folders_of_ended_processes_are_deleted_and_others_stay() {
+        let base = tempfile::tempdir().expect("a folder");
+        let live = imp::create(base.path(), "alcedo-").expect("a folder");
+        let _lock = imp::lock(live.path()).expect("no other process locks it");
+        let [left, new, other] = ["alcedo-left", "alcedo-new", "other"].map(|name| base.path().join(name));
+        [&left, &new, &other].into_iter().for_each(|dir| fs::create_dir(dir).expect("made"));
+        [&left, &other].into_iter().for_each(|dir| fs::write(dir.join(LOCK), "").expect("written"));
+        imp::sweep(base.path(), "alcedo-");
+        assert_eq!([&left, &new, &other].map(|dir| dir.exists()), [false, true, true]);
+        assert!(live.path().exists());
     }
 }

@@ -20,7 +20,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use thiserror::Error;
 
 use crate::demands::Demands;
-use crate::folder::{COPIES, PrivateFolder, create_private, open_private};
+use crate::folder::{COPIES, PrivateFolder, create_private, for_mapping, open_private};
+use crate::imp;
 use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
@@ -269,7 +270,7 @@ impl StagedFile {
             file.seek(SeekFrom::Start(*at))?;
             file.write_all(bytes)?;
         }
-        self.hold(file)
+        self.hold(for_mapping(file, &self.path)?)
     }
 
     /// Checks that the file is unchanged since its attributes were stored. Also checks that its name still refers to the file.
@@ -323,6 +324,8 @@ impl Drop for StagedFile {
                 Ok(()) => {}
                 // The directory may have been removed together with the file.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // Windows deletes no mapped file. A later process removes the directory.
+                Err(_) if cfg!(windows) && imp::KEEPS_IMAGES.is_some() => {}
                 Err(error) => tracing::warn!(path = %path.display(), %error, "a staged copy stays behind"),
             }
         }
