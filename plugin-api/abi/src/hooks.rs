@@ -12,8 +12,8 @@
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// Name of the ELF section that contains one [`HookSlot`]. The section is writable and is stored in the file.
-pub const SECTION: &str = ".alcedo.hooks";
+/// Name of the section that contains one [`HookSlot`]. The section is writable and is stored in the file.
+pub const SECTION: &str = crate::__alcedo_section!(hooks);
 
 /// Name of the ELF section that lists omitted hooks. The module itself defines the function of an omitted hook. Each entry consists of two
 /// 4-byte offsets and the name as a C string. The offsets make the linker check that the hook and the function exist.

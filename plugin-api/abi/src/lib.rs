@@ -27,6 +27,7 @@ pub mod net;
 pub mod override_check;
 pub mod permissions;
 pub mod protocols;
+mod sections;
 pub mod stack;
 pub mod task;
 pub mod type_text;

@@ -14,11 +14,11 @@ use crate::names::{self, Excerpt};
 use crate::permissions::Permissions;
 use crate::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
-/// Name of the ELF section that contains the manifest.
-pub const SECTION: &str = ".alcedo.manifest";
+/// Name of the section that contains the manifest.
+pub const SECTION: &str = crate::__alcedo_section!(manifest);
 
-/// Name of the ELF section with one record per declared type. A record consists of a kind, a 16-bit length and a path.
-pub const TYPES_SECTION: &str = ".alcedo.types";
+/// Name of the section with one record per declared type. A record consists of a kind, a 16-bit length and a path.
+pub const TYPES_SECTION: &str = crate::__alcedo_section!(types);
 
 /// First bytes of the manifest section.
 pub const MAGIC: [u8; 8] = *b"ALCEDO\r\n";

@@ -19,7 +19,7 @@ use alcedo_abi::host_direct::CLOSED;
 /// Slot for the context. The host writes the context into the slot of its private copy of the file, before the copy is mapped. The module
 /// never writes the slot. The linker retains the section, because code that reads the context references the static.
 #[used]
-#[unsafe(link_section = ".alcedo.hooks")]
+#[unsafe(link_section = alcedo_abi::__alcedo_section!(hooks))]
 static SLOT: HookSlot = HookSlot::new();
 
 /// Returns the context that the host has written, or `None` without a host. The result is constant while the module is mapped.

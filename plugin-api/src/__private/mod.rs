@@ -36,7 +36,7 @@ pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_abi::permissions::{Permission, Permissions};
 pub use alcedo_abi::type_text::contains;
 pub use alcedo_abi::zcall::Slot;
-pub use alcedo_abi::{__alcedo_join as join, __alcedo_member_paths as member_paths};
+pub use alcedo_abi::{__alcedo_join as join, __alcedo_member_paths as member_paths, __alcedo_section as section};
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
 pub use std::sync::OnceLock;

@@ -31,7 +31,7 @@ macro_rules! __alcedo_module {
             };
             // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains the static.
             #[used]
-            #[unsafe(link_section = ".alcedo.manifest")]
+            #[unsafe(link_section = $crate::__private::section!(manifest))]
             static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
                 $crate::__private::manifest::encoded_len(&ALCEDO_SOURCE)] =
                 $crate::__private::manifest::encode(&ALCEDO_SOURCE);
@@ -113,7 +113,7 @@ macro_rules! __alcedo_type_record {
     (@here $kind:ident $package:expr, $name:expr) => {
         // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains the static.
         #[used]
-        #[unsafe(link_section = ".alcedo.types")]
+        #[unsafe(link_section = $crate::__private::section!(types))]
         static ALCEDO_RECORD: [$crate::__private::core::primitive::u8;
             $crate::__private::manifest::type_record_len($package, $name)] =
             $crate::__private::manifest::type_record(
