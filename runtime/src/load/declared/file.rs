@@ -11,9 +11,16 @@ use crate::emit::described::Described;
 use crate::emit::read::{Copied, MOST, WORD, all, batch_of};
 use crate::object::decl::Batch;
 
+/// Prefix of the sections in which `linkme` lists declarations.
+const LISTS: &str = if cfg!(windows) { ".linkme_" } else { "linkme_" };
+
 /// Reads the declarations of the module `module` from its file. Returns an error that names the unreadable declaration.
 pub(crate) fn of_file(module: &str, image: &ImageFile) -> Result<Declarations, String> {
     let from = &image.constants().ok_or("its headers cannot be read a second time")?;
+    // Without debug information, the linker cuts the names of a PE file to 8 bytes. All lists then have this name.
+    if from.section(LISTS).is_some() {
+        return Err("the names of its lists are cut off; build it with debug information".to_owned());
+    }
     let batch = Batch {
         interfaces: each::<InterfaceDesc>(from, "INTERFACES")?,
         enums: each::<EnumDesc>(from, "ENUMS")?,
@@ -34,7 +41,7 @@ pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
 
 /// Copies the declarations from one linker-created list.
 fn each<T: Copied>(from: &Constants<'_>, list: &str) -> Result<Vec<T::Own>, String> {
-    let Some((start, size)) = from.section(&format!("linkme_{list}")) else { return Ok(Vec::new()) };
+    let Some((start, size)) = from.section(&format!("{LISTS}{list}")) else { return Ok(Vec::new()) };
     let entry = |at: u64| {
         let described = start.checked_add(at * WORD).and_then(|at| T::read(from, from.address(at)?));
         described.ok_or_else(|| format!("entry {at} of its list {list} cannot be read"))
