@@ -68,8 +68,8 @@ pub use crate::{
     __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap, __alcedo_if_used as if_used,
     __alcedo_import as import, __alcedo_interface as interface, __alcedo_keep_section as keep_section,
     __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_owned_value as owned_value, __alcedo_pod as pod,
-    __alcedo_properties as properties, __alcedo_register as register, __alcedo_struct as structure,
-    __alcedo_type_record as type_record, __alcedo_view as view,
+    __alcedo_properties as properties, __alcedo_register as register, __alcedo_retain as retain,
+    __alcedo_struct as structure, __alcedo_type_record as type_record, __alcedo_view as view,
 };
 pub use crate::{Borrowed, IntoHost, Kind};
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};

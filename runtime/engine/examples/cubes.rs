@@ -29,7 +29,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let report = runtime.reload(&libraries)?;
         eprintln!("{report}");
-        let report = report.into_result()?;
+        if !report.is_committed() {
+            return Err(format!("reload {reload} was rolled back").into());
+        }
         for cube in &cubes {
             let count = runtime.objects().call(*cube, "greeting_count", &[])?;
             if count != Some(Value::U32(reload)) {

@@ -35,6 +35,7 @@ macro_rules! __alcedo_module {
             static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
                 $crate::__private::manifest::encoded_len(&ALCEDO_SOURCE)] =
                 $crate::__private::manifest::encode(&ALCEDO_SOURCE);
+            $crate::__private::retain!([$crate::__private::core::primitive::u8], ALCEDO_MANIFEST);
 
             pub(super) static ALCEDO_ID: [$crate::__private::core::primitive::u8; 16] =
                 $crate::__private::core::primitive::u128::to_le_bytes(ALCEDO_SOURCE.build_id);
@@ -121,7 +122,31 @@ macro_rules! __alcedo_type_record {
                 $package,
                 $name,
             );
+        $crate::__private::retain!([$crate::__private::core::primitive::u8], ALCEDO_RECORD);
     };
+}
+
+/// Retains a static in a library. On Windows, GNU ld drops a static to which no code refers, even with `#[used]`. GNU ld always retains the
+/// obsolete section `.jcr`, and all statics to which this section refers. No code reads the section.
+#[cfg(windows)]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_retain {
+    ($ty:ty, $static:ident) => {
+        const _: () = {
+            #[used]
+            #[unsafe(link_section = ".jcr")]
+            static ALCEDO_RETAINED: &'static $ty = &$static;
+        };
+    };
+}
+
+/// Expands to nothing, because linkers retain statics with `#[used]`.
+#[cfg(not(windows))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_retain {
+    ($ty:ty, $static:ident) => {};
 }
 
 /// Adds a description to one of the module's lists. The lists accept only descriptions of the type `Declared`.
