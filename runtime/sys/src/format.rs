@@ -79,3 +79,19 @@ impl<'a> Constants<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::IS_PE;
+    use crate::ImageFile;
+
+    #[test]
+    fn a_library_of_another_platform_is_named() {
+        let (foreign, expected) = if IS_PE { (b"\x7fELF", "an ELF file") } else { (b"MZ\0\0", "a Windows file") };
+        let error = ImageFile::from_bytes(Path::new("it"), foreign.to_vec()).expect_err("it is foreign").to_string();
+        let hosts = if IS_PE { "a 64-bit Windows DLL" } else { "a 64-bit little-endian ELF library" };
+        assert!(error.starts_with(&format!("it is {expected}, this host maps {hosts} for ")), "{error}");
+    }
+}

@@ -7,8 +7,10 @@
 //! A canary finds mistakes, not malice. A module can detect that the module runs in a canary, for instance by the arguments of the process.
 //! A malicious module can then behave differently.
 
+#[cfg_attr(not(unix), allow(dead_code, reason = "canaries are supported only on Unix"))]
 pub(super) mod protocol;
 mod watch;
+#[cfg_attr(not(unix), allow(dead_code, reason = "canaries are supported only on Unix"))]
 pub(super) mod wire;
 
 use std::path::{Path, PathBuf};

@@ -158,6 +158,8 @@ pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
 /// Reason why every image stays mapped on this platform.
 pub(crate) const KEEPS_IMAGES: Option<&str> = Some(if cfg!(target_env = "musl") {
     "the loader of musl never unmaps a library"
+} else if cfg!(windows) {
+    "plugins have no hooks on Windows, so their threads and thread-locals are unknown"
 } else {
     "this host cannot unmap libraries on this platform"
 });
