@@ -233,7 +233,6 @@ mod imp {
     /// Locks a new folder. The lock file is first locked and then receives its final name. Therefore no process can lock the folder of a
     /// host that has just started.
     /// Returns the complete file, because the loader maps files that are open for writing.
-    #[expect(clippy::unnecessary_wraps, reason = "other platforms open the file again")]
     pub(crate) fn for_mapping(file: File, _path: &Path) -> io::Result<File> {
         Ok(file)
     }
