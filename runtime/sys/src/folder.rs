@@ -77,7 +77,7 @@ impl Drop for PrivateFolder {
         drop(crate::lock(&self.lock).take());
         if fs::remove_dir_all(&self.path).is_err() {
             self._dir.disable_cleanup(true);
-            let _exists = imp::create_private(&self.path.join(LOCK));
+            let _exists = create_private(&self.path.join(LOCK));
         }
     }
 }

@@ -247,3 +247,17 @@ fn a_changed_byte_does_not_match_the_checksum() {
         assert_ne!(whole(&other), Some(sum));
     }
 }
+
+#[test]
+fn no_changed_byte_makes_the_check_panic() {
+    let whole = library();
+    for at in 0..whole.len() {
+        for with in [0, 1, 0x7f, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] = with;
+            let is_valid = survey(&bytes).is_ok();
+            assert!(!is_valid || Constants::of(&bytes).is_some(), "byte {at} is {with}");
+            let _names = section_names(&bytes);
+        }
+    }
+}
