@@ -5,6 +5,7 @@
 
 mod staging;
 
+use std::env::consts::DLL_PREFIX;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -261,6 +262,7 @@ impl ImageFile {
     /// A file of this kind must stay mapped. Its destructors are registered with the shared library, and would run after the file is
     /// unmapped.
     pub fn links_std_dynamically(&self) -> Option<&str> {
+        let is_std = |name: &str| name.strip_prefix(DLL_PREFIX).is_some_and(|name| name.starts_with("std-"));
         self.needed().iter().map(String::as_str).find(|name| is_std(name))
     }
 
@@ -466,11 +468,6 @@ const CPP_STREAMS: [&str; 8] =
 
 fn leaves_code_behind(name: &str) -> bool {
     LEAVE_CODE_BEHIND.binary_search(&name).is_ok() || name.starts_with(CPP_THREAD) || CPP_KEEPS.contains(&name)
-}
-
-/// Checks if a library is the shared standard library of Rust: `libstd-….so`, or `std-….dll`.
-fn is_std(library: &str) -> bool {
-    library.strip_prefix(std::env::consts::DLL_PREFIX).is_some_and(|name| name.starts_with("std-"))
 }
 
 fn check_signature(name: &Path, content: &[u8], signed: Option<&Signed>, demands: &Demands) -> Result<(), ImageError> {
