@@ -178,6 +178,7 @@ macro_rules! __alcedo_register {
                 #[$crate::__private::linkme::distributed_slice($crate::__private::$list)]
                 #[linkme(crate = $crate::__private::linkme)]
                 static ALCEDO_ENTRY: &'static $crate::__private::Declared<$ty> = &ALCEDO_DESC;
+                $crate::__private::retain!(&'static $crate::__private::Declared<$ty>, ALCEDO_ENTRY);
             }
         }
     };
