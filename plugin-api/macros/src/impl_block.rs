@@ -394,7 +394,7 @@ mod tests {
             #[a] unsafe impl<T> Heeds for Cat<T> where T: Copy {
                 const A: u32 = { 1 };
                 type B = u32;
-                #[doc = "one"] #[e] fn simple(&mut self, this: This<Self>, by: Vec<Vec<f64>>, _times: u32,) -> Option<f64> {}
+                #[doc = "one"] #[e] fn simple(&mut self, this: This<Self>, by: Vec<f64>, _times: u32,) -> Option<f64> {}
                 #[doc = "two"] fn other(&self, mut a: f64, b: &str, (c, d): (u8, u8)) -> a::B where Self: Copy {}
                 fn constant() -> B + 'static {}
                 #[b(c)] pub(crate) const unsafe extern "C" fn d(&self, e: [u8; { 2 }]) -> Vec<{ 3 }> where T: Copy, { any text 1 }
