@@ -456,9 +456,9 @@ impl Property {
     }
 }
 
-/// Expands to the type of the parameter `value` of a setter, and to the value that the setter writes. A string parameter accepts all types that convert
-/// into a string. A parameter for a value in host memory accepts all types that can be assigned to the value. All other parameters accept
-/// only their own type. The name of the type determines the case, which affects only convenience.
+/// Expands to the type of the parameter `value` of a setter, and to the value that the setter writes. A string parameter accepts all types
+/// that convert into a string. A parameter for a value in host memory accepts all types that can be assigned to the value. All other
+/// parameters accept only their own type. The name of the type determines the case, which affects only convenience.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
     /// Types without parameters in host memory.
     const TEXTS: &[&str] = &["UString", "UUtf8String", "UAnsiString", "UText", "FieldPath"];
