@@ -220,3 +220,32 @@ fn the_fields_of_a_left_class_end_if_a_hook_of_the_reload_destroys_their_object(
     assert_eq!(ENDS.take().iter().filter(|calls| **calls == 1).count(), 2, "each object has one hook");
     assert_eq!(FIELDS.get(), before - 3, "the fields of both objects and of the old class default object are dropped");
 }
+
+#[test]
+fn left_fields_end_with_a_subobject_that_the_returned_owner_lacks() {
+    let lamp = "class Lamp extends Actor;
+        var Spark Shade;
+        defaultproperties
+        {
+            Begin Object Class=Spark Name=Bulb
+            End Object
+            Shade=Bulb
+        }";
+    let package = Package::new("Tale", &[("Spark.uc", "class Spark extends Fuse;\n"), ("Lamp.uc", lamp)]);
+    let host = builder().natives(natives![Fuse]).build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));
+    let lamp = host.objects().spawn("/Script/Tale.Lamp").expect("spawned");
+    let Value::Object(shade) = host.objects().get(lamp, "Shade").expect("a property") else { panic!("a reference") };
+    assert_eq!(host.objects().call(shade, "count", &[]).expect("it counts"), Some(Value::I32(1)));
+    package.remove("Lamp.uc");
+    reload_of(&host, &package);
+    assert!(host.objects().is_alive(shade), "the dormant owner keeps the subobject");
+    let before = FIELDS.get();
+    ENDS.take();
+    package.edit("Spark.uc", "extends Fuse", "extends Actor");
+    package.write("Lamp.uc", "class Lamp extends Actor;\n");
+    reload_of(&host, &package);
+    assert!(!host.objects().is_alive(shade));
+    assert_eq!(ENDS.take().iter().filter(|calls| **calls == 1).count(), 1, "the hook has the fields of the subobject");
+    assert_eq!(FIELDS.get(), before - 2, "the fields of the subobject and of the old class default object are dropped");
+}

@@ -260,9 +260,9 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
     world.counters.deaths.bump();
 }
 
-/// For each object that a reload has constructed again, runs `begin_destroy` of the native classes that the object has left. If one of
-/// these hooks destroys a listed object, the destruction runs the remaining hooks of that object. Called immediately after the commit, or
-/// in a rollback. Game thread only.
+/// For each object that a reload has moved to another native class, runs `begin_destroy` of the native classes that the object has left. If
+/// one of these hooks destroys a listed object, the destruction runs the remaining hooks of that object. Called immediately after the
+/// commit, or in a rollback. Game thread only.
 pub fn leave_classes(world: &World) {
     while let Some((object, left)) = world.objects.next_left() {
         leave(world, object, &left);

@@ -65,8 +65,8 @@ pub(super) struct Store {
     /// Bodies released since the last safe point. Plugins may still use addresses of values in these bodies.
     graveyard: Vec<Body>,
     shadow: Option<Shadow>,
-    /// Objects that a reload has constructed again, each with the class that the object has left. This is the old class after a commit, and
-    /// the new class after a rollback. An entry is removed when `begin_destroy` of the class runs.
+    /// Objects that have left their classes, each with the class. See [`Objects::next_left`]. An entry is removed when `begin_destroy` of
+    /// the class runs.
     left: BTreeMap<ObjectHandle, Rc<Class>>,
 }
 

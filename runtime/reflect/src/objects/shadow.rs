@@ -166,8 +166,9 @@ impl Objects {
         }
     }
 
-    /// Removes and returns an object that a reload has constructed again, with the class that the object has left. This is its old class
-    /// after a commit, and its new class after a rollback. Returns `None` if all of these objects were already removed.
+    /// Removes and returns an object that has left its class, with that class. After a commit, these are the objects with another native
+    /// class, and their old classes. After a rollback, these are the objects that were constructed again, and their new classes. Returns
+    /// `None` if all of these objects were already removed.
     pub(crate) fn next_left(&self) -> Option<(ObjectHandle, Rc<Class>)> {
         self.store.borrow_mut().left.pop_first()
     }
@@ -202,7 +203,10 @@ impl Objects {
             store.free(&self.names, *object);
         }
         self.columns.count_end();
-        store.left.extend(shadow.left());
+        let Store { slots, left, .. } = &mut *store;
+        let native = |body: &Body| body.class().nearest_native().map(|class| class.id);
+        let is_moved = |object, old: &Body| slots.get(object).is_some_and(|tenant| native(&tenant.body) != native(old));
+        left.extend(shadow.left(is_moved));
         Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies }
     }
 
@@ -250,16 +254,16 @@ impl Objects {
         let created = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
         let mut created: Vec<_> = created.map(|(object, tenant)| (tenant.construction, object)).collect();
         created.sort_unstable();
-        store.left.extend(shadow.left());
+        store.left.extend(shadow.left(|object, _| shadow.reconstructed.get(object.index())));
         let replaced = Replaced { bodies: shadow.staged, bindings: shadow.rebound, copies: shadow.copies };
         (replaced, created.into_iter().map(|(_, object)| object).collect())
     }
 }
 
 impl Shadow {
-    /// Iterates over the objects that were constructed again, each with the class of its body in `staged`.
-    fn left(&self) -> impl Iterator<Item = (ObjectHandle, Rc<Class>)> {
-        let left = self.staged.iter().filter(|(object, ..)| self.reconstructed.get(object.index()));
+    /// Iterates over the staged objects for which `has_left` is true, each with the class of its body in `staged`.
+    fn left(&self, has_left: impl Fn(ObjectHandle, &Body) -> bool) -> impl Iterator<Item = (ObjectHandle, Rc<Class>)> {
+        let left = self.staged.iter().filter(move |(object, body, _)| has_left(*object, body));
         left.map(|(object, body, _)| (*object, Rc::clone(body.class())))
     }
 }

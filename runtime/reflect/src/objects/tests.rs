@@ -17,7 +17,7 @@ use crate::hot_columns::PluginPart;
 use crate::member::PropertyRef;
 use crate::mode::ModeWord;
 use crate::names::Names;
-use crate::testing::{Dice, declare, dynamic, world};
+use crate::testing::{Dice, declare, dynamic, native, world};
 use crate::value::Value;
 
 fn cube(properties: &[PropertyDecl]) -> (World, Rc<Class>) {
@@ -273,6 +273,20 @@ fn a_rollback_restores_the_names_of_subobjects_and_a_commit_keeps_them() {
         }
         assert_eq!(parts(), if is_committed { [none, there, none] } else { [there, none, none] });
     }
+}
+
+#[test]
+fn a_commit_lists_objects_with_another_native_class() {
+    let (world, class) = cube(&[]);
+    let (moved, carried) = (new(&world, &class), new(&world, &class));
+    let other = declare(&world, [native("Wheel", "/Script/Engine.Object", &[])]).remove(0);
+    world.objects.begin_shadow();
+    world.objects.stage(moved, Body::new(&other)).unwrap();
+    world.objects.stage(carried, Body::new(&class)).unwrap();
+    drop(world.objects.commit_shadow());
+    let left = world.objects.next_left();
+    assert!(left.is_some_and(|(object, left)| object == moved && Rc::ptr_eq(&left, &class)));
+    assert!(world.objects.next_left().is_none());
 }
 
 #[test]
