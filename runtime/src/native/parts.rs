@@ -128,13 +128,18 @@ impl<C> Parts<C> {
 
     /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses
     /// remains until [`Parts::drop_ended`] calls `hook` and drops the part. `is_left` is true if the object stays alive and only changes to
-    /// another class. The object may later return to the class, and then receives a new part.
+    /// another class. The object may later return to the class, and then receives a new part. A hook may have destroyed the object that
+    /// left. The index of the object can then belong to a later object, whose part remains.
     pub(super) fn end(
         &self,
         object: ObjectHandle,
         hook: Option<LateHook<C>>,
         is_left: bool,
     ) -> Option<Rc<PartCell<C>>> {
+        let is_listed = self.row.borrow().get(object.index() as usize).is_some_and(|entry| entry.object == object);
+        if is_left && !is_listed {
+            return None;
+        }
         match self.put(object, if is_left { State::Absent } else { State::Ended }) {
             State::There(part) if part.is_in_use() => {
                 self.in_use.borrow_mut().push(EndedPart { part, hook });
@@ -201,5 +206,22 @@ impl<C> Parts<C> {
             row.resize_with(at + 1, || Entry { object: ObjectHandle::NONE, state: State::Absent });
         }
         std::mem::replace(&mut row[at], Entry { object, state }).state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Parts;
+    use crate::handles::ObjectHandle;
+
+    #[test]
+    fn an_object_that_left_a_class_does_not_end_the_part_of_its_successor() {
+        let parts = Parts::new("/Script/Test.Fuse");
+        let [left, successor] = [1, 2].map(|serial| ObjectHandle::new(0, serial));
+        for object in [left, successor] {
+            parts.get(object, || true, || 7).expect("the object is alive");
+        }
+        assert!(parts.end(left, None, true).is_none() && parts.there(successor).is_some());
+        assert!(parts.end(successor, None, true).is_some() && parts.there(successor).is_none());
     }
 }
