@@ -172,14 +172,12 @@ impl Locals {
         let known = lock(&self.keys).iter().find(|known| known.key == key).and_then(|known| known.destructor);
         let (0, Some(destructor)) = (result, known) else { return result };
         let record = Record::here();
-        let at = lock(&record.pending).waiting.iter().position(|waiting| waiting.key() == Some(key));
-        match (at, is_null) {
-            (Some(at), true) => {
-                lock(&record.pending).waiting.remove(at);
-                self.forgotten.fetch_add(1, Ordering::Relaxed);
-            }
-            (None, false) => self.add(ledger, &record, Kind::Value(key, destructor)),
-            (Some(_), false) | (None, true) => {}
+        let is_of_key = |waiting: &Waiting| waiting.key() == Some(key);
+        if is_null {
+            let removed = lock(&record.pending).remove(is_of_key);
+            self.forgotten.fetch_add(removed, Ordering::Relaxed);
+        } else if !lock(&record.pending).waiting.iter().any(is_of_key) {
+            self.add(ledger, &record, Kind::Value(key, destructor));
         }
         result
     }

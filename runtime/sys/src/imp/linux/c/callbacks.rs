@@ -185,3 +185,50 @@ unsafe extern "C" {
     pub(in crate::imp::linux) fn c_on_exit(handler: OnExit, argument: *mut c_void) -> c_int;
     static __dso_handle: u8;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_void;
+    use std::sync::mpsc::{TryRecvError, sync_channel};
+    use std::thread;
+
+    use super::{OfValues, delete_key};
+    use crate::Ledger;
+
+    unsafe extern "C" fn ignore(_value: *mut c_void) {}
+
+    #[test]
+    fn a_thread_clears_values_while_other_threads_delete_keys() {
+        let ledger = Ledger::new("image");
+        let locals = &ledger.records.locals;
+        // SAFETY: the destructor accepts every value.
+        let destructor = unsafe { OfValues::new(ignore) };
+        let new_key = || locals.create_key(Some(destructor)).expect("a key is free");
+        let delete = |key| locals.delete_key(key, || delete_key(key));
+        let (deleted, received) = sync_channel(1);
+        let values = || {
+            let cleared = new_key();
+            for _ in 0..50_000 {
+                let other = new_key();
+                for key in [other, cleared] {
+                    locals.set_value(ledger.clone(), key, false, || 0);
+                }
+                deleted.send(other).expect("the main thread receives");
+                locals.set_value(ledger.clone(), cleared, true, || 0);
+            }
+            drop(deleted);
+            delete(cleared);
+        };
+        thread::scope(|scope| {
+            let values = scope.spawn(values);
+            loop {
+                match received.try_recv() {
+                    Ok(key) => _ = delete(key),
+                    Err(TryRecvError::Empty) => thread::yield_now(),
+                    Err(TryRecvError::Disconnected) => break,
+                }
+            }
+            values.join().expect("no destructor is missing");
+        });
+    }
+}
