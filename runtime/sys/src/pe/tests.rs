@@ -2,15 +2,16 @@
 
 use object::LittleEndian as LE;
 use object::pe::{
-    IMAGE_DIRECTORY_ENTRY_BASERELOC, IMAGE_DIRECTORY_ENTRY_EXPORT, IMAGE_DIRECTORY_ENTRY_IMPORT,
-    IMAGE_FILE_EXECUTABLE_IMAGE, IMAGE_FILE_MACHINE_I386, ImageDataDirectory, ImageExportDirectory,
-    ImageImportDescriptor,
+    IMAGE_DIRECTORY_ENTRY_BASERELOC, IMAGE_DIRECTORY_ENTRY_EXCEPTION, IMAGE_DIRECTORY_ENTRY_EXPORT,
+    IMAGE_DIRECTORY_ENTRY_IMPORT, IMAGE_DIRECTORY_ENTRY_TLS, IMAGE_FILE_EXECUTABLE_IMAGE, IMAGE_FILE_MACHINE_I386,
+    ImageDataDirectory, ImageExportDirectory, ImageImportDescriptor,
 };
 use object::pod::from_bytes_mut;
 
 use super::{
-    Constants, ElfError, HEAD, HOST, IMAGE_FILE_DLL, IMAGE_NT_SIGNATURE, IMAGE_SCN_MEM_EXECUTE, ImageDosHeader,
-    ImageNtHeaders64, ImageOptionalHeader64, ImageSectionHeader, check_sum, glance, section_names, survey,
+    Constants, ElfError, HEAD, HOST, IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR, IMAGE_FILE_DLL, IMAGE_FILE_MACHINE_AMD64,
+    IMAGE_FILE_RELOCS_STRIPPED, IMAGE_NT_SIGNATURE, IMAGE_SCN_MEM_EXECUTE, ImageDosHeader, ImageNtHeaders64,
+    ImageOptionalHeader64, ImageSectionHeader, check_sum, glance, section_names, survey,
 };
 
 const BASE: u64 = 0x1_8000_0000;
@@ -230,6 +231,27 @@ fn damaged_tables_are_refused() {
     check(RELOCATIONS + 9, &[0xb0], "relocation 0x2008 has type 11");
     check(RELOCATIONS + 8, &[20], "relocation 0x2014 is outside the image");
     check(DATA + 8, &[0xff; 8], "relocation 0x2008 refers to another image");
+}
+
+#[test]
+fn damaged_directories_are_refused() {
+    let check = |index: usize, expected: &str| {
+        let message = damaged(|bytes| {
+            directory(bytes, index).virtual_address.set(LE, addr(DATA));
+            directory(bytes, index).size.set(LE, 12);
+        });
+        assert_eq!(message, expected);
+    };
+    check(IMAGE_DIRECTORY_ENTRY_TLS, "the directory of thread-locals is invalid");
+    check(IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR, "it is a .NET assembly");
+    if HOST == IMAGE_FILE_MACHINE_AMD64 {
+        check(IMAGE_DIRECTORY_ENTRY_EXCEPTION, "the entry of function 0x696e616d is invalid");
+    }
+    let fixed = damaged(|bytes| {
+        let flags = IMAGE_FILE_DLL | IMAGE_FILE_RELOCS_STRIPPED;
+        header(bytes).file_header.characteristics.set(LE, flags);
+    });
+    assert_eq!(fixed, "it has no relocations, so a second copy could not be mapped");
 }
 
 #[test]
