@@ -16,8 +16,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let reloads = reloads.ok_or("pass the number of reloads and the library")?;
     let libraries: Vec<PathBuf> = arguments.map(std::path::absolute).collect::<Result<_, _>>()?;
     for library in &libraries {
-        let (_, declared) = ManifestInfo::peek_declared(library)?;
-        eprintln!("{} declares {} classes", library.display(), declared.classes.len());
+        // A Windows library without debug information is loaded, but its declarations cannot be read from the file.
+        match ManifestInfo::peek_declared(library) {
+            Ok((_, declared)) => eprintln!("{} declares {} classes", library.display(), declared.classes.len()),
+            Err(error) => eprintln!("{error}"),
+        }
     }
     let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).canary(Canary::Off).build()?;
     runtime.create_master(&libraries)?;
