@@ -221,7 +221,8 @@ fn sections<'a>(bytes: &'a [u8], file: &PeFile64<'a>) -> Result<Vec<Section<'a>>
 /// Compares the checksum in the header with the file. Linkers may omit the checksum.
 fn check_sum(bytes: &[u8], start: usize, expected: u32) -> Result<(), ElfError> {
     let field = start + offset_of!(ImageNtHeaders64, optional_header) + offset_of!(ImageOptionalHeader64, check_sum);
-    let Some((before, after)) = bytes.split_at_checked(field).filter(|_| expected != 0 && field % 2 == 0) else {
+    let Some((before, after)) = bytes.split_at_checked(field).filter(|_| expected != 0 && field.is_multiple_of(2))
+    else {
         return Ok(());
     };
     let words = |bytes: &[u8]| {
