@@ -32,10 +32,10 @@ pub struct Param(pub(crate) usize);
 /// Caller that evaluates its arguments lazily.
 ///
 /// # Safety
-/// The memory of an out parameter must not overlap the memory of other parameters. No argument may overlap the location from `result`.
-/// Repeated calls of `step` for one parameter return equal addresses if no value changed between the calls. If `borrow_counter` returns a
-/// counter for an argument, the argument is valid until a change that [`BorrowedSlices::allow_change`] guards. All other arguments are
-/// valid until the call returns.
+/// The memory of an out parameter must not overlap the memory of other parameters. No argument may overlap the location that `result`
+/// returns. Repeated calls of `step` for one parameter return equal addresses if no value changed between the calls. If `borrow_counter`
+/// returns a counter for an argument, the argument is valid until a change that [`BorrowedSlices::allow_change`] guards. All other
+/// arguments are valid until the call returns.
 pub unsafe trait Steps<'a> {
     /// Evaluates the argument of the parameter with index `at`.
     ///
@@ -43,7 +43,7 @@ pub unsafe trait Steps<'a> {
     /// Returns the error of the evaluation.
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
 
-    /// Returns the counter that prevents moves of an argument that is stored in an object. Returns `None` for arguments outside objects.
+    /// Returns the counter that keeps an argument inside an object from being moved. Returns `None` for arguments outside objects.
     fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices>;
 
     /// Returns the location where the thunk stores the result. Returns `None` if the caller discards the result.
@@ -195,7 +195,7 @@ expected_types! {
 }
 
 impl<'a> Argument<'a> {
-    /// Creates an argument from the value at address `at`. The value has the type of `property`.
+    /// Creates an argument from the value at address `at`. The value must have the type of `property`.
     ///
     /// # Safety
     /// The caller fulfills the conditions of [`PtrMut::new`] as long as [`Steps`] requires, or until the call with this argument returns.
@@ -258,7 +258,7 @@ impl<'a> Argument<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Returns the argument of a parameter of `function`.
+    /// Returns the argument for one parameter of `function`.
     #[inline]
     pub(crate) fn argument(
         &mut self,
@@ -273,7 +273,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the counter that prevents moves of an argument that is stored in an object. Returns `None` for arguments outside objects.
+    /// Returns the counter that keeps an argument inside an object from being moved. Returns `None` for arguments outside objects.
     #[inline]
     pub(crate) fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices> {
         match self {

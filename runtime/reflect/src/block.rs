@@ -1,11 +1,11 @@
 //! Allocates memory for single values: objects of the host, and values passed by address. Tests count these allocations to detect leaks.
 
-/// Owned, aligned, zero-initialized allocation. Dropping the block frees its memory. The owner must destroy the values in the block before.
+/// Owned, aligned, zero-initialized allocation. Dropping the block frees its memory. The owner must destroy the values in the block first.
 #[derive(Debug)]
 pub(crate) struct Block {
     /// Owns the allocation. Accessed only through `start`.
     _words: Vec<u64>,
-    /// Address of the first byte in `_words`. The address does not change.
+    /// Address of the first aligned byte in `_words`. The address does not change.
     start: *mut u8,
 }
 

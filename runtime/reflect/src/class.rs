@@ -33,7 +33,7 @@ pub struct Subobject {
 pub enum SubobjectRole {
     /// Part of the owner.
     Part,
-    /// Root component of an actor. The other components are attached to the root component.
+    /// Root component of an actor. All further components of the actor are attached to the root component.
     Root,
 }
 
@@ -45,7 +45,7 @@ impl Subobject {
     }
 }
 
-/// Class of the object model. After the declaration, only the CDO field changes.
+/// Class of the object model. After the declaration, only the CDO and the cached construction plans change.
 pub struct Class {
     /// Id. Each class has a different id, and ids are never reused.
     pub id: ClassId,
@@ -89,11 +89,12 @@ pub struct Class {
     /// Hook of a native class. The hook runs before an object of the class is destroyed, or after a reload has moved the object out of the
     /// class.
     pub begin_destroy: Option<EndHook>,
-    /// Hook of a native class. The hook reports references of an object to the garbage collector, in addition to its properties.
+    /// Hook of a native class. The hook reports references to the garbage collector, in addition to the references in the object's
+    /// properties.
     pub add_references: Option<AddReferences>,
-    /// Opaque number for higher layers. They map the number to the module of the class and to its hooks.
+    /// Opaque number that higher layers map to the module and the hooks of the class.
     pub tag: u64,
-    /// Class default object, or none.
+    /// Handle of the class default object, or `ObjectHandle::NONE`.
     pub cdo: Cell<ObjectHandle>,
     pub(super) members: Members,
 }
@@ -127,11 +128,11 @@ pub(super) struct PartsPlan {
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) class: ClassId,
-    /// Object whose values are copied to the member. The object has the class of the member.
+    /// Object whose values are copied to the member. The object has the same class as the member.
     pub(super) template: ObjectHandle,
-    /// Location in the owner. `None` for the first member.
+    /// Location in the owner. `None` for the first member, which is the requested object.
     pub(super) part: Option<PartLocation>,
-    /// Offsets of the references to own subobjects.
+    /// Offsets of the member's references to its own subobjects.
     pub(super) own: Vec<u32>,
     /// True if properties outside `own` may refer to objects.
     pub(super) names_others: bool,
@@ -179,9 +180,9 @@ pub(super) struct Members {
     pub(super) has_subobjects: bool,
     pub(super) properties: FxHashMap<Rc<str>, Rc<Property>>,
     pub(super) functions: FxHashMap<Rc<str>, Rc<Function>>,
-    /// Hooks of construction, computed when the first object is constructed.
+    /// Summary of the construction hooks, computed when the first object is constructed.
     pub(super) construction: Cell<Option<ConstructionPlan>>,
-    /// Plan of constructions with subobjects, computed when the first object is constructed.
+    /// Plan for constructing an object with subobjects, computed when the first object is constructed.
     pub(super) parts: RefCell<Option<Rc<PartsPlan>>>,
     /// True while the CDO is being created. Used to detect a construction of the CDO that requires the CDO itself.
     pub(super) cdo_in_making: Cell<bool>,
@@ -249,7 +250,7 @@ impl Class {
         chain.any(|class| class.interfaces.iter().any(|path| **path == *interface))
     }
 
-    /// Checks that objects of the class have a plugin part. This requires that the class or a base is dynamic.
+    /// Checks that objects of the class have a plugin part, because the class or a base is dynamic.
     #[inline]
     pub fn has_plugin_part(&self) -> bool {
         self.members.has_plugin_part

@@ -133,8 +133,8 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
     let structs = batch.structs.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
-    // The prefix is reserved for names of class default objects. The generated name of an object begins with the name of its class. A class
-    // name with the prefix could therefore cause a conflict.
+    // The prefix is reserved for names of class default objects. The generated name of an object begins with the name of its class. With
+    // the prefix, this name could equal the name of a class default object.
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
         return Err(DeclareError::DefaultName { path: decl.path() });
     }
@@ -154,7 +154,7 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(StructDecl::path).collect();
     let numbers = numbers(&paths);
-    // A struct must not contain itself, even in a container. Recursion over the values follows the types, and would not end.
+    // A struct must not contain itself, even in a container: a recursive visit of its values would not terminate.
     let needs = |index: usize| {
         let mut held = Vec::new();
         let mut hold = |inner: &str| held.extend(numbers.get(inner).copied());
@@ -292,7 +292,7 @@ impl Compiler<'_> {
             check_member(&mut seen, &decl.name, owner)?;
             types.push(self.property_type(decl, || format!("{owner}:{}", decl.name))?);
         }
-        // Checks the size before any default is computed. Default values of nested structs may need excessive memory.
+        // Checks the size before any default is computed, because the defaults of nested structs may need excessive memory.
         let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
         let placed = place(&things);
         if placed.size > MAX_STRUCT_SIZE {

@@ -122,7 +122,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Returns the current paths of the interfaces that the class itself implements.
+    /// Returns the paths of the interfaces that the class itself implements, after redirects.
     fn interfaces(&self, decl: &ClassDecl, class: &str) -> Result<Vec<Rc<str>>, DeclareError> {
         let found = |path: &String| match self.find::<Interface>(path) {
             Some(interface) => Ok(interface.path.clone()),

@@ -1,6 +1,6 @@
 //! Rows of arrays, sets, maps and delegate lists. A row holds one element, or a key with its value. The rows of a container are contiguous
 //! in a separate allocation. Values of all kinds can be moved as bytes. The pointer to a container carries the types of its values. Each
-//! move or destruction of a row increments the container's epoch. Callers compare epochs to detect stale addresses. The epoch saturates.
+//! move or destruction of a row increments the container's epoch, up to a maximum. Callers compare epochs to detect stale addresses.
 #![expect(unsafe_code, reason = "the rows of containers are raw memory that plugins read too")]
 
 mod error;
@@ -79,8 +79,8 @@ pub struct RowsMut<'a> {
     row: Row<'a>,
 }
 
-/// Maps the hash of a key to the row of the key. The table stores the hashes. The growth of the table therefore reads no keys. Keys may
-/// have changed in their rows.
+/// Maps the hash of a key to the row of the key. The table stores the hashes, so that its growth reads no keys. The keys may have changed
+/// in their rows.
 type Index = HashTable<Found>;
 
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,7 @@ struct Span<'a> {
     row: Row<'a>,
 }
 
-/// Existing row. Only [`Span`] creates this pointer.
+/// Pointer to an existing row. Created only by [`Span`].
 #[derive(Clone, Copy)]
 struct RowPtr<'a> {
     at: *mut u8,
@@ -201,8 +201,8 @@ impl<'a> Rows<'a> {
         self.span().get(at).map(RowPtr::key)
     }
 
-    /// Returns the sum of a numeric `field` over all rows of an array of structs. The value of an enum is its number. Returns `None` if the
-    /// field is not numeric, or if `field` is not a member of the struct type. Members are compared by address.
+    /// Returns the sum of a numeric `field` over all rows of an array of structs. Enum values are summed by their discriminants. Returns
+    /// `None` if the field is not numeric, or if `field` is not a member of the struct type. Members are compared by address.
     pub fn sum(self, field: &Property) -> Option<f64> {
         let PropertyType::Struct(of) = self.row.key else { return None };
         if !of.fields().iter().any(|known| std::ptr::eq(known, field)) {
@@ -282,7 +282,7 @@ impl RowsMut<'_> {
         self.as_rows().raw()
     }
 
-    /// Writes the header of the rows. Later accesses of the rows rely on the header.
+    /// Writes the header of the rows. Later accesses to the rows rely on the header.
     #[inline]
     fn set_raw(&mut self, raw: ArrayRaw) {
         // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type. `Begins` promises that
@@ -363,14 +363,14 @@ impl RowsMut<'_> {
         let _done = self.splice(0, self.raw().len, 0);
     }
 
-    /// Replaces all rows by `count` zeroed rows.
+    /// Replaces all rows with `count` zeroed rows.
     pub(crate) fn refill(&mut self, count: usize) {
         let count = u32::try_from(count).expect("the caller checked the number of rows");
         self.clear();
         self.splice(0, 0, count).expect("memory for a second copy");
     }
 
-    /// Replaces all rows by copies of the rows of `from`. The rows of both containers must have equal types.
+    /// Replaces all rows with copies of the rows of `from`. The rows of both containers must have equal types.
     pub(crate) fn copy_from(&mut self, from: Rows<'_>) {
         let (row, source) = (self.row, from.raw());
         self.clear();
@@ -431,7 +431,7 @@ impl RowsMut<'_> {
         })
     }
 
-    /// Destroys the rows in the range `removed`. This frees the memory that values in these rows own.
+    /// Destroys the rows in the range `removed`, which frees the memory that their values own.
     fn end(&mut self, removed: Range<u32>) {
         if !removed.is_empty() && owns_memory(self.row) {
             let rows = self.as_rows().span();
@@ -442,7 +442,7 @@ impl RowsMut<'_> {
     /// Grows to the larger of `min_capacity` and twice the capacity. Repeated appends then have amortized constant cost.
     fn grow(&mut self, min_capacity: u32) -> Result<(), ContainerError> {
         let roomy = min_capacity.max(self.raw().capacity.saturating_mul(2)).max(4);
-        // Twice the capacity may exceed the available memory or the maximum size. `min_capacity` may still fit.
+        // Twice the capacity may exceed the available memory or the maximum size, while `min_capacity` still fits.
         self.move_to(roomy).or_else(|_too_many| self.move_to(min_capacity))
     }
 
@@ -471,7 +471,7 @@ impl RowsMut<'_> {
         self.set_raw(ArrayRaw { data, len: 0, capacity: count, epoch: old.epoch.saturating_add(1), ..old });
     }
 
-    /// Frees the memory of the rows. All rows must be destroyed or moved before. Keeps the epoch.
+    /// Frees the memory of the rows. All rows must already be destroyed or moved. Keeps the epoch.
     fn free(&mut self) {
         let old = self.raw();
         self.set_raw(ArrayRaw { epoch: old.epoch, reserved: old.reserved, ..ArrayRaw::EMPTY });
@@ -528,7 +528,7 @@ impl KeyedMut<'_> {
 }
 
 impl<'a, K: Kind<Raw = SparseRaw>> Ref<'a, K> {
-    /// Returns the list of kind `L`. Returns `None` if no list is allocated.
+    /// Returns the separately allocated list, as kind `L`. Returns `None` if no list is allocated.
     pub(crate) fn list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(self) -> Option<Ref<'a, L>> {
         let list = self.raw().list;
         // SAFETY: the creator of the pointer promised a value whose list, if allocated, has the rows of its type.
@@ -537,7 +537,7 @@ impl<'a, K: Kind<Raw = SparseRaw>> Ref<'a, K> {
 }
 
 impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
-    /// Returns the list of kind `L`. Allocates a missing list.
+    /// Returns the separately allocated list, as kind `L`. Allocates a missing list.
     pub(crate) fn list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(&self) -> Mut<'_, L> {
         let mut list = self.raw().list;
         if list.is_null() {
@@ -552,7 +552,7 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
         }
     }
 
-    /// Returns the list of kind `L`. Returns `None` if no list is allocated.
+    /// Returns the separately allocated list, as kind `L`. Returns `None` if no list is allocated.
     pub(crate) fn list_if_any<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(&self) -> Option<Mut<'_, L>> {
         (!self.raw().list.is_null()).then(|| self.list())
     }

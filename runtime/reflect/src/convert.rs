@@ -26,18 +26,19 @@ pub trait Paths {
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
-/// Converts `value` to `target`, if the conversion is lossless. Numbers convert if the result is equal. Strings, names and localized text
-/// convert if they have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1, and back.
-/// Structs convert if every field has a matching field. New fields receive their defaults. Containers convert by element. Elements of sets
-/// and keys of maps must remain distinct. A value converts to an optional value, and a present optional value converts back. References
-/// convert to other kinds of references, by handle or by path, if `paths` can resolve them. The caller checks the class of the object.
+/// Converts `value` to `target`, if the conversion is lossless. Numbers convert if `target` can represent them exactly. Strings, names and
+/// localized text convert if they have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1,
+/// and back. Structs convert if every field has a matching field. New fields receive their defaults. Containers convert element by element.
+/// Elements of sets and keys of maps must remain distinct. A plain value converts to an optional value, and a present optional value
+/// converts back. References convert to other kinds of references, by handle or by path, if `paths` can resolve them. The caller checks the
+/// class of the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }
         .convert(value, target)
 }
 
-/// Converts a value by the rules of [`convert`]. Also accepts a struct if some of its fields have no counterpart. Adjusts fixed arrays to
-/// the length of the property. In a longer fixed array, the new elements are copied from `default`.
+/// Converts a value by the rules of [`convert`]. Also accepts a struct if some of its fields have no counterpart in the target. Adjusts
+/// fixed arrays to the length of the property. In a longer fixed array, the new elements are copied from `default`.
 pub fn convert_in_part(
     value: &Value,
     property: &Property,
@@ -80,8 +81,8 @@ pub fn rejoin(
     Some(Aside { value, instead, ty, before: earlier.before.clone(), redo: earlier.redo.clone() })
 }
 
-/// Checks that the reverse conversion may return a value that differs from `from`. Enums have such conversions, because the numbers and
-/// names of entries may change before the undo.
+/// Checks that the reverse conversion may return a value that differs from `from`. This applies to enums, because the numbers and names of
+/// their entries may change before the reverse conversion.
 fn is_one_way(from: &Value, to: &Value) -> bool {
     match (from, to) {
         (Value::Enum(from), Value::Enum(to)) => from.text != to.text,
@@ -98,7 +99,7 @@ fn lacks_object(aside: &Value, now: &Value) -> bool {
     is_reference && !names_object(aside) && names_object(now)
 }
 
-/// Earlier value of a property, or of one of its fields or elements. Also has the value that replaced the earlier value.
+/// Earlier value of a property, or of one of its fields or elements. `instead` is the value that replaced the earlier value.
 #[derive(Clone, Copy)]
 struct Earlier<'v> {
     value: &'v Value,
@@ -137,7 +138,7 @@ impl<'v> Earlier<'v> {
     }
 }
 
-/// Current and earlier names of a field. The key is the struct and the field name.
+/// Maps a struct and a field name to the current and earlier names of the field.
 type MemberNames = RefCell<HashMap<(*const StructType, String), Rc<[String]>>>;
 
 /// Context of a conversion: name table, path resolver and cached names.
@@ -324,14 +325,14 @@ impl Conversion<'_> {
         now.iter().zip(origins).enumerate().map(join).collect()
     }
 
-    /// Returns the field with that name. Otherwise returns a field that has that name as an earlier or later name. After an undo, a field
-    /// has its earlier name again.
+    /// Returns the field with that name, or else a field with that name as an earlier or later name. A field has a later name if a reload
+    /// undoes the renaming of the field.
     pub(crate) fn current_field<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
         of.field(name).or_else(|| self.names_of_field(of, name).iter().find_map(|name| of.field(name)))
     }
 
-    /// Checks that the value of `field` is restored from the entry `name` of `values`. An entry with the field's own name has precedence.
-    /// The entry with the nearest of the field's other names follows.
+    /// Checks that the value of `field` is restored from the entry `name` of `values`. An entry under the field's current name has
+    /// precedence, then an entry under the nearest of its earlier and later names.
     pub(crate) fn is_source(
         &self,
         of: &StructType,

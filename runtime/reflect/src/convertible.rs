@@ -1,5 +1,5 @@
-//! Predicts from two types if the values of a property convert from the first type to the second. Tools use the prediction to compare two
-//! builds of a module, for which no values exist. The tests of `convert` compare each conversion with its prediction.
+//! Predicts from two types whether the values of a property convert from the first type to the second. Tools use the prediction to compare
+//! two builds of a module, for which no values exist. The tests of `convert` compare each conversion with its prediction.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -24,7 +24,7 @@ pub enum Convertible {
     Always,
     /// Some values convert without loss.
     ByValue,
-    /// No value converts. Empty containers convert.
+    /// No value converts, except for empty containers.
     Never,
 }
 

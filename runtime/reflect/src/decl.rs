@@ -39,7 +39,7 @@ pub struct PropertyDecl {
     pub type_path: String,
     /// Bits of [`alcedo_abi::kinds::property_flags`].
     pub flags: u64,
-    /// Default value in the syntax of [`Value::parse`](crate::value::Value::parse). If empty, the default is zero.
+    /// Default value in the syntax of [`Value::parse`](crate::value::Value::parse). If empty, the default is the zero value of the type.
     pub default: String,
     /// Doc comment of the declaration.
     pub doc: String,
@@ -98,7 +98,7 @@ pub struct EnumDecl {
 pub struct DelegateDecl {
     /// Name of the package, without the prefix `/Script/`.
     pub package: String,
-    /// Path of the owner class. Empty for a delegate of the package.
+    /// Path of the owner class. Empty for a delegate outside classes.
     pub class: String,
     /// Name in the package, or in the class.
     pub name: String,
@@ -129,7 +129,7 @@ pub struct StructDecl {
     pub size: u32,
     /// Alignment in bytes of a value in the declaring code, or zero if unknown. Compilation ignores this alignment.
     pub align: u32,
-    /// Own fields in order.
+    /// Fields that the struct itself declares, in order.
     pub fields: Vec<PropertyDecl>,
     /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
     pub fingerprint: u64,
@@ -164,7 +164,7 @@ pub struct ClassDecl {
     /// Properties that the class itself declares. A property with the `DEFAULT_SUBOBJECT` flag declares a subobject. The class of the
     /// subobject is the class in the property's type.
     pub properties: Vec<PropertyDecl>,
-    /// Own functions.
+    /// Functions that the class itself declares.
     pub functions: Vec<FunctionDecl>,
     /// Overridden classes of subobjects. Each entry has the name of an own or inherited property, and the path of the class. Own properties
     /// with the `DEFAULT_SUBOBJECT` flag need no entry, because their declarations contain the class.
@@ -230,7 +230,7 @@ impl PropertyDecl {
         Self { name: name.to_owned(), kind, type_path, flags: 0, default, doc, meta }
     }
 
-    /// Creates the result of a function.
+    /// Creates the declaration of a function's result.
     pub fn result(kind: PropertyKind) -> Self {
         Self::new(RESULT_NAME, kind).with_flags(property_flags::RETURN)
     }
@@ -326,7 +326,7 @@ impl DelegateDecl {
         }
     }
 
-    /// Creates a delegate of a package without parameters.
+    /// Creates a delegate outside classes, without parameters.
     pub fn new(package: &str, name: &str, kind: PropertyKind, origin: Origin) -> Self {
         let (class, params, doc) = Default::default();
         Self { package: package.to_owned(), class, name: name.to_owned(), origin, kind, params, fingerprint: 0, doc }

@@ -19,7 +19,7 @@ pub struct DelegateType {
     pub name: Rc<str>,
     /// Name of the package, without the prefix `/Script/`.
     pub package: Rc<str>,
-    /// Path of the owner class. `None` for a delegate of the package.
+    /// Path of the owner class. `None` for a delegate outside classes.
     pub class: Option<Rc<str>>,
     /// Origin of the declaration.
     pub origin: Origin,

@@ -13,7 +13,7 @@ use crate::value::{Value, with_objects};
 /// State that a dormant object keeps for its missing class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dormant {
-    /// Path of the object's own class.
+    /// Path of the missing class, which is the object's own class.
     pub class: Rc<str>,
     /// Paths of the dynamic bases of the missing class, base first.
     pub bases: Vec<Rc<str>>,
@@ -44,7 +44,7 @@ pub struct KeptField {
     pub data: Vec<u8>,
 }
 
-/// Saved value that a property cannot hold.
+/// Saved value that a property cannot hold. A later reload may revert the type of the property (undo) or repeat the change (redo).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aside {
     /// Original value.
@@ -57,7 +57,7 @@ pub struct Aside {
     /// Earlier value of a different type. The original value was computed from the earlier value, by a conversion or by a plugin author's
     /// function. Kept until the property is written.
     pub before: Option<Box<Self>>,
-    /// Values that an undo replaced by the original value, latest first. A redo restores these values. Each entry has the fingerprint of
+    /// Values that an undo replaced with the original value, latest first. A redo restores these values. Each entry has the fingerprint of
     /// the type that the property had before the undo. There is at most one entry per type. The entries are kept until the property is
     /// written.
     pub redo: Vec<(u64, Self)>,
@@ -156,8 +156,8 @@ impl Aside {
         self.ty != 0 && self.ty == fingerprint(ty)
     }
 
-    /// Replaces the redo values of this value by the redo values of `replaced`. `ty` is the type that the property had. If `ty` is known,
-    /// also adds `replaced` itself.
+    /// Replaces the redo values of this value with the redo values of `replaced`. `ty` is the type that the property had before the undo,
+    /// if known. In this case, also adds `replaced` itself.
     #[must_use]
     pub fn with_redo(self, mut replaced: Self, ty: Option<&PropertyType>) -> Self {
         let mut redo = std::mem::take(&mut replaced.redo);
@@ -202,7 +202,7 @@ fn fingerprint(ty: &PropertyType) -> u64 {
 }
 
 impl RemovedValues {
-    /// Keeps the value of a removed property. Replaces a kept value with an equal name.
+    /// Keeps the value of a removed property. Discards an earlier value that was kept under this name.
     pub fn put(&mut self, name: &Rc<str>, value: impl Into<Aside>) {
         self.take(name);
         self.values.push((Rc::clone(name), value.into()));

@@ -1,5 +1,5 @@
-//! Enums: named numbers. In memory, a value is a number of the underlying type, as in plugins. Outside memory, a value is identified by the
-//! name of its entry. If a new build changes the number of an entry, values of the entry are therefore preserved.
+//! Enums: named numbers. In the memory of hosts and plugins, a value is a number of the underlying type. Outside memory, a value is
+//! identified by the name of its entry. Values are therefore preserved if a new build changes the number of an entry.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ impl EnumType {
         self.fingerprint
     }
 
-    /// Returns the entry with a name.
+    /// Returns the entry with that name.
     pub fn entry(&self, name: &str) -> Option<&EnumEntry> {
         self.entries.iter().find(|entry| &*entry.name == name)
     }
@@ -81,7 +81,7 @@ impl EnumType {
             && (self.is_flags || self.entries.iter().any(|entry| entry.number == number))
     }
 
-    /// Returns the value with a number. The number may have no entry.
+    /// Returns the value for a number, even if no entry has this number.
     pub fn value(&self, number: i128) -> EnumValue {
         if let Some(entry) = self.entries.iter().find(|entry| entry.number == number) {
             return EnumValue { text: Arc::clone(&entry.name), number };
@@ -102,7 +102,7 @@ impl EnumType {
         text.split('|').map(str::trim).filter(|part| !part.is_empty()).try_fold(0, |all, part| Some(all | one(part)?))
     }
 
-    /// Returns the zero value. Every enum that is not a bit set has an entry with this number.
+    /// Returns the zero value. Every enum that is not a bit set has an entry with the number zero.
     pub fn zero(&self) -> EnumValue {
         self.value(0)
     }

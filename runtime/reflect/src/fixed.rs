@@ -77,13 +77,13 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     }
 }
 
-/// Checks the elements at index `len` and above. Each must equal the element that [`at_length`] would add at its index.
+/// Checks that each element at index `len` or above equals the element that [`at_length`] would add at its index.
 pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Value>, ty: &PropertyType) -> bool {
     values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))
 }
 
-/// Returns the element that [`at_length`] adds at an index. Returns the default's element at that index. If the default has no such
-/// element, returns the initial value of the element type.
+/// Returns the element that [`at_length`] adds at an index: the default's element at that index, or otherwise the initial value of the
+/// element type.
 fn added(default: Option<&Value>, at: usize, ty: &PropertyType) -> Value {
     let default = match default {
         Some(Value::Array(default)) => default.get(at).cloned(),

@@ -80,7 +80,7 @@ impl Function {
     }
 
     /// Checks that a parameter or the result is a wildcard, and therefore accepts values of several types. A function with wildcards needs
-    /// a custom thunk. The metadata of the function lists its wildcards.
+    /// a custom thunk, and lists its wildcards in its metadata.
     #[inline]
     pub fn is_wildcard(&self, param: &Property) -> bool {
         self.flags & function_flags::CUSTOM_THUNK != 0 && self.names_wildcard(&param.text)
@@ -117,9 +117,9 @@ impl fmt::Debug for Function {
     }
 }
 
-/// Metadata keys that list wildcard parameters. The caller determines the types of these parameters. The value of each key lists
-/// parameters, separated by commas. Parameters of the first key accept any struct type (or any type). Parameters of the second key accept
-/// any array type. Parameters of the third key have the type of the key's first parameter.
+/// Metadata keys for wildcard parameters. The caller determines the types of these parameters. The value of each key lists parameter names,
+/// separated by commas. A parameter under the first key accepts any struct type (or any type). A parameter under the second key accepts any
+/// array type. All parameters under the third key have the type of the first of them.
 pub const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
 /// Separator before the result in a fingerprint. Distinguishes `f(a) -> b` from `f(a, b)`.

@@ -1,5 +1,5 @@
-//! Rust structs of a host. Each represents a struct that a module declares, with fields of any type. Values are copied field by field.
-//! Structs that contain only numbers and names use `plain_struct!` instead. The values of plain structs are copied as a whole.
+//! Rust structs of a host, each for a struct that a module declares. The fields may have any type, and values are copied field by field.
+//! Structs that contain only numbers and names use `plain_struct!` instead, whose values are copied as a whole.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -14,10 +14,10 @@ use crate::values::structure::Struct;
 
 const MATCHES: &str = "a matching type is of the kind";
 
-/// Rust struct of the host that represents a reflected struct. [`host_struct!`](crate::host_struct) and `#[ustruct]` of a
-/// host implement this trait.
+/// Rust struct of the host that represents a reflected struct. [`host_struct!`](crate::host_struct) and the attribute `#[ustruct]` for
+/// hosts implement this trait.
 ///
-/// If an implementation is wrong, the running call panics. Fields are never accessed as a different type.
+/// With a wrong implementation, the running call panics, but fields are never accessed as a different type.
 pub trait HostStructure: Sized + 'static {
     /// Path of the struct type.
     const PATH: &'static str;
@@ -67,7 +67,7 @@ impl FieldsToWrite<'_> {
     /// Overwrites the next field.
     ///
     /// # Panics
-    /// Panics in the cases of [`FieldsToRead::take`].
+    /// Panics under the same conditions as [`FieldsToRead::take`].
     pub fn put<T: HostValue>(&mut self, value: T) {
         value.into_raw().store(self.0.next().and_then(PtrMut::to).expect(MATCHES));
     }
@@ -106,9 +106,9 @@ impl<T: HostStructure> OfKind for StructOf<T> {
 }
 
 /// Defines a Rust struct of the host for a struct that a module declares. The fields may have any
-/// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. `Default` of the Rust
-/// struct returns the zero value of each field and ignores the defaults that the module declares. `alcedo glue --for-host` generates calls
-/// of this macro.
+/// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, and other structs of the host. `Default` of
+/// the Rust struct returns the zero value of each field and ignores the defaults that the module declares. `alcedo glue --for-host`
+/// generates calls of this macro.
 ///
 /// # Examples
 /// ```

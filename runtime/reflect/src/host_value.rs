@@ -1,6 +1,6 @@
 //! Rust types with which a host reads and writes values. Native declarations accept only types that implement
-//! [`NativeValue`](crate::native_value::NativeValue). A declaration needs more information than an access. For example, the declaration of
-//! a soft reference needs a class.
+//! [`NativeValue`](crate::native_value::NativeValue), because a declaration needs more information than an access. For example, the
+//! declaration of a soft reference needs a class.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

@@ -16,7 +16,7 @@ use crate::row::Row;
 pub struct PluginPart {
     /// Conjugate number. Zero if the object has no conjugate.
     pub word: u64,
-    /// Plugin part of the most derived class.
+    /// Pointer to the cached plugin part of the most derived class.
     part: *mut (),
     /// Id of the most derived class. The id is as wide as the other fields, so that the struct has no padding. A struct copy that includes
     /// padding would stall the processor directly after a write.
@@ -76,7 +76,7 @@ pub struct HotColumns {
     parts: Row<PartEntry>,
     /// Conjugate number of each object, used to look up the plugin parts that are not cached.
     words: Row<u64>,
-    /// Head of the directory. Plugins read the head at its address. The `Rc` keeps the address stable.
+    /// Head of the columns. Plugins read the head at its address, which the `Rc` keeps stable.
     head: Rc<Cell<Directory>>,
     /// Number of writes to the columns.
     changes: Cell<u64>,
@@ -150,14 +150,14 @@ impl HotColumns {
     pub fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
         // The none handle and empty slots both have serial zero.
         let entry = self.entries.get(object.index())?;
-        // Every call runs this condition. The condition compiles to a comparison and a register test.
+        // Every call evaluates this condition, which compiles to a comparison and a register test.
         if entry.serial == object.serial() && !object.is_none() { Some(entry) } else { None }
     }
 
     /// Returns the cached plugin part of an object if its handle is valid and the plugin part is for `class`.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
-        // Entries without a plugin part have class zero. A lookup with class zero would return an entry without a plugin part.
+        // Entries without a plugin part have class zero, so a lookup with class zero would return such an entry.
         debug_assert_ne!(class, ClassId::NONE);
         let entry = self.parts.get(object.index())?;
         (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)

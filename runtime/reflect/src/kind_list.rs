@@ -236,7 +236,7 @@ macro_rules! kinds {
             }
         )*
 
-        /// Data of each kind that does not depend on a type.
+        /// Type-independent data of each kind.
         const ENTRIES: &[Entry] = &[
             $(
                 $(#[cfg($cfg)])?

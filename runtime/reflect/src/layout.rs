@@ -1,5 +1,5 @@
 //! Layout of properties. Structs and function parameters have C struct layout, because host and modules compute their layouts
-//! independently. Class properties are packed. Only the host computes the layouts of objects, and passes the offsets to modules.
+//! independently. Class properties are packed, because only the host computes the layouts of objects, and passes the offsets to modules.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,5 +1,5 @@
-//! Marker of the garbage collector's mark phase (short: mark). Memory latency dominates the cost of a mark. The marker therefore processes
-//! objects in batches and prefetches the next objects. The marker is not recursive. The only memory per object is a queue entry.
+//! Marker of the garbage collector's mark phase (short: mark). Memory latency dominates the cost of a mark, so the marker processes objects
+//! in batches and prefetches the next objects. The marker is not recursive. Besides two bits, it needs only a queue entry per object.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
 use std::cmp::Reverse;
@@ -100,8 +100,8 @@ pub(super) struct MarkClass {
 }
 
 impl Marker {
-    /// Creates a mark without reached objects. `classes` are the known classes. Other classes are added when the mark finds an object of
-    /// the class.
+    /// Creates a mark without reached objects. `classes` are the known classes. A class that is missing in `classes` is added when the mark
+    /// finds an object of the class.
     pub(super) fn new(classes: &[Rc<Class>]) -> Self {
         let mut marker = Self {
             marked: Bits::default(),
@@ -149,7 +149,7 @@ impl Marker {
         !self.open.is_empty()
     }
 
-    /// Queues all native objects whose hooks were called. Changes of the references that these hooks report are not tracked.
+    /// Queues all native objects whose hooks were called, because changes to the references that these hooks report are not tracked.
     pub(super) fn requeue_natives(&mut self) {
         self.hook_queued = Bits::default();
         self.created_in_hooks.1 = 0;

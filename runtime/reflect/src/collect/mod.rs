@@ -25,10 +25,10 @@ use crate::objects::Objects;
 pub use crate::marker::{RootSource, Sweep};
 
 /// Returns the unreachable objects in order of creation. The roots are the root set, the CDOs of all classes, the objects that running
-/// calls of the host hold, and the objects of `others`. An object keeps alive the objects to which its properties refer, also inside
-/// structs and containers. An object also keeps its subobjects and its outer alive. An outer does not keep objects alive that are inside it
-/// but are not its subobjects. Aborts an incremental mark in progress. Call at safe points only. Calls only `add_references` of native
-/// classes.
+/// calls of the host hold, and the objects that `others` reports. An object keeps alive all objects to which its properties refer,
+/// including references inside structs and containers. An object also keeps its subobjects and its outer alive. An outer does not keep
+/// alive the objects inside it that are not its subobjects. Aborts an incremental mark in progress. Runs no host code except
+/// `add_references` hooks. Call at safe points only.
 ///
 /// # Errors
 /// Fails if an `add_references` hook panics or returns an error. A hook returns [`CallError::ReentrantBorrow`] while a method borrows the
@@ -41,8 +41,8 @@ pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectH
     Ok(end_mark(world))
 }
 
-/// Starts an incremental mark if the mode is normal and no mark is in progress. After the start, every write is reported to the mark in
-/// advance. Call at safe points only.
+/// Starts an incremental mark if the mode is normal and no mark is in progress. After the start, each write is reported to the mark before
+/// it happens. Call at safe points only.
 pub fn begin(world: &World, others: &dyn RootSource) {
     if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
         return;
@@ -67,8 +67,8 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     if !run(world, has_time)? {
         return Ok(false);
     }
-    // The mark does not track new roots of `others` and changed references that native objects report. Both are therefore read again. Hooks
-    // of native objects can add roots. The roots are therefore read in a loop.
+    // The mark tracks neither new roots of `others` nor changes to the references that native objects report, so both are read again. Hooks
+    // of native objects can add roots, so the roots are read in a loop.
     world.objects.with_marker(|marker| marker.requeue_natives());
     while world.objects.with_marker(|marker| shade_roots(world, others, marker)) == Some(true) {
         run(world, &mut || true)?;
@@ -100,8 +100,8 @@ pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sw
     Ok(next.unwrap_or(Sweep::More))
 }
 
-/// Marks all roots outside the root set. These are the CDOs of all classes, objects that running calls hold, and `others`. Returns `true`
-/// if any object is queued for a scan.
+/// Marks all roots outside the root set: the CDOs of all classes, the objects that running calls hold, and the objects of `others`. Returns
+/// `true` if any object is queued for a scan.
 fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> bool {
     let store = world.objects.store.borrow();
     marker.shade_roots(&store.slots, |visit| {
@@ -114,9 +114,9 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
 /// Continues the mark until all queues are empty or `has_time` returns `false`. The queues contain objects to scan, and native objects
 /// whose hooks are pending. Returns `true` if all queues are empty.
 ///
-/// The hook of a native object is arbitrary host code. Hooks run under the conditions of code between two slices. No store is borrowed, and
-/// the mark tracks all writes, new objects and new roots. If a hook writes to an object, the object is scanned again, but the object's own
-/// hooks are not called a second time.
+/// The hook of a native object is arbitrary host code. Hooks run under the same conditions as code between two slices: no store is
+/// borrowed, and the mark tracks all writes, new objects and new roots. If a hook writes to an object, the object is scanned again, but the
+/// object's own hooks are not called a second time.
 ///
 /// # Errors
 /// Fails if a hook panics or returns an error, because the references of the hook's object are then unknown. Also fails if hooks create too

@@ -56,7 +56,7 @@ pub fn add_subobject(
 /// class. Keeps the subobjects that the class still declares. Game thread only.
 ///
 /// # Errors
-/// Returns [`ConstructionFailed`] if a step fails. The object still exists after an error, because the shadow has its old body.
+/// Returns [`ConstructionFailed`] if a step fails. The object still exists after an error, because the shadow stores its old body.
 pub fn reconstruct(
     world: &World,
     hooks: &dyn ConstructionHooks,

@@ -1,6 +1,6 @@
 //! Fast path of construction for a class with subobjects, if the template is the CDO of the class. A plan caches the subobjects with their
-//! classes, templates and reference offsets. The hooks run in the order of the slow path. Only constructors can observe the steps that
-//! change the store. The final copy of the values therefore replaces all steps after the last constructor.
+//! classes, templates and reference offsets. The hooks run in the same order as on the slow path. Only constructors can observe the steps
+//! that change the store, so the final copy of the values replaces all steps after the last constructor.
 
 use std::rc::Rc;
 
@@ -82,7 +82,7 @@ impl Constructor<'_> {
         });
         draft.dynamic += if plan.has_constructors { 0 } else { plan.dynamic };
         draft.steps.push(PartStep::Begin(at));
-        // The red constructor of the subobject can observe all steps before it. The first member has no such steps.
+        // The red constructor of the subobject can observe all steps before it. No step precedes the first member.
         if class.has_plugin_part() && part.is_some() {
             draft.observed = draft.steps.len();
         }
@@ -112,7 +112,7 @@ impl Constructor<'_> {
         let class = self.world.types.class_by_path(&owner_class.subobject_class(subobject))?;
         let template = objects.subobject(owner_template, &subobject.name)?;
         let offset = subobject.property.offset;
-        // The slow path handles these cases. It reports an error, or selects a different template.
+        // The slow path handles all other cases: it reports an error, or selects a different template.
         let is_plain = class.flags & class_flags::ABSTRACT == 0
             && objects.class_id(template) == Some(class.id)
             && !draft.around.contains(&class.id)
@@ -170,7 +170,7 @@ impl Constructor<'_> {
                 if constructs { self.construct(*object, turn) } else { Ok(()) }
             }
             PartStep::End(at) => {
-                // All later members are inside this member. Copies these members again, with the references between them.
+                // All later members are inside this member. Copies the values of all these members, including the references between them.
                 self.copy_members(plan, at, made)?;
                 self.refer_to_member(&plan.members[at], at, made)
             }
@@ -213,7 +213,8 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Copies the values of the templates to the member `first` and all later members. Does not copy references to own subobjects.
+    /// Copies the values of the templates to the member `first` and all later members. Keeps each member's references to its own
+    /// subobjects.
     fn copy_members(&self, plan: &PartsPlan, first: usize, made: &Made) -> Result<(), ConstructionFailed> {
         let members = || plan.members.iter().zip(made);
         let mut pairs: SmallVec<[(ObjectHandle, ObjectHandle); 4]> = SmallVec::new();
@@ -251,7 +252,7 @@ impl Constructor<'_> {
         self.failed_for(*owner, step, StepError::from(CallError::Stale { handle: missing }))
     }
 
-    /// Destroys a member whose step failed, then its direct and indirect owners. This is the order of the slow path.
+    /// Destroys a member whose step failed, then its direct and indirect owners, as on the slow path.
     #[cold]
     fn destroy_with_owners(&self, plan: &PartsPlan, failed: usize, made: &Made) {
         let owner = |at: &usize| plan.members[*at].part.map(|part| part.owner);
@@ -297,8 +298,8 @@ impl Draft {
             }
         }
         let has_any = members.iter().any(|member| member.has_post_init);
-        // A member with a plugin part also keeps its entry. The plugin hook of the entry rejects an object that an earlier hook has
-        // destroyed, even if the class has no PostInitProperties.
+        // A member with a plugin part also keeps its entry, even if the class has no PostInitProperties. The plugin hook of the entry
+        // rejects an object that an earlier hook has destroyed.
         inits.retain(|at| has_any && (members[*at].has_post_init || members[*at].has_plugin_part));
         PartsPlan { key, members: members.into(), steps, inits: inits.into(), dynamic }
     }

@@ -9,7 +9,7 @@ use crate::values::map::Map;
 use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
 
-/// Maximum number of rows of a container without a hash table. A scan of few rows is cheaper than a hash lookup.
+/// Maximum number of rows of a container without a hash table. For so few rows, a scan is cheaper than a hash lookup.
 const INDEX_THRESHOLD: u32 = 8;
 
 /// Returns read access to a set or map. Returns `None` for other types.
@@ -45,7 +45,7 @@ impl<'a> Keyed<'a> {
         self.row.key
     }
 
-    /// Returns the row of a key.
+    /// Returns the index of a key's row. Returns `None` if the key is missing.
     ///
     /// # Panics
     /// Panics if the type of `key` is not the key type.
@@ -101,8 +101,8 @@ impl<'a> KeyedMut<'a> {
         Keyed { at: self.at, row: self.row }
     }
 
-    /// Returns the row of a key, and `true` if the row is new. If the key is missing, inserts a copy of the key with a zero value. `key`
-    /// may point into a row of this container.
+    /// Returns the index of a key's row, and `true` if the row is new. If the key is missing, inserts a copy of the key with a zero value.
+    /// `key` may point into a row of this container.
     ///
     /// # Errors
     /// Fails if memory is exhausted, or if the row count would exceed the maximum. The container is then unchanged.
@@ -156,7 +156,7 @@ impl<'a> KeyedMut<'a> {
         if let Some(index) = self.index() {
             match index.find_entry(removed.key().hashed(), |found| found.at == at) {
                 Ok(entry) => drop(entry.remove()),
-                // The key was changed in its row after the row was indexed. The hash of the key therefore does not find the entry.
+                // The key was changed in its row after the row was indexed. A lookup by the current hash therefore does not find the entry.
                 Err(_) => index.retain(|found| found.at != at),
             }
             match index.find_mut(moved.key().hashed(), |found| found.at == last) {
@@ -178,7 +178,7 @@ impl<'a> KeyedMut<'a> {
         self.set_index(None);
     }
 
-    /// Replaces all rows by copies of the rows of `from`. The rows of both containers must have equal types.
+    /// Replaces all rows with copies of the rows of `from`. The rows of both containers must have equal types.
     pub(crate) fn copy_from(&mut self, from: Keyed<'_>) {
         self.set_index(None);
         self.rows().copy_from(from.rows());
