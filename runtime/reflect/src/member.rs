@@ -32,7 +32,7 @@ mod sealed {
 pub trait PropertyKey: sealed::Sealed + Copy {
     /// Returns the name of the property.
     fn name(&self) -> &str;
-    /// Returns the property of a class.
+    /// Returns the property of that name in a class.
     #[doc(hidden)]
     fn find<'c>(&self, class: &'c Rc<Class>) -> Option<&'c Rc<Property>>;
     /// Returns the cached offsets of the property's values, if any.
@@ -58,7 +58,7 @@ pub trait PropertyKey: sealed::Sealed + Copy {
 pub trait FunctionKey: sealed::Sealed {
     /// Returns the name of the function.
     fn name(&self) -> &str;
-    /// Returns the function of a class.
+    /// Returns the function of that name in a class.
     #[doc(hidden)]
     fn find(&self, class: &Rc<Class>) -> Option<Rc<Function>>;
 }
@@ -134,7 +134,7 @@ impl PropertyRef {
             return None;
         }
         let at = class.properties.iter().position(|property| property.text == self.name)?;
-        // The weak reference prevents the deallocation of the class. The allocator therefore cannot reuse the address.
+        // The weak reference prevents the deallocation of the class, so the allocator cannot reuse its address.
         *self.cached.borrow_mut() = (Rc::downgrade(class), at);
         class.properties.get(at)
     }

@@ -1,5 +1,5 @@
-//! Mode word of the host. Plugins read the mode word before every write. The functions of this file check the host's own writes and all
-//! calls.
+//! Mode word of the host. Plugins read the mode word before every write. The functions of this file check the writes of the host itself,
+//! and all calls.
 //!
 //! Before the commit of a new generation, the new code may perform only actions that a rollback can undo. This file implements that rule,
 //! and counts the calls before the commit for the rollback report.
@@ -29,18 +29,18 @@ struct Shared {
     rebuilt: Cell<ObjectHandle>,
     /// First module that is being loaded. All later modules are also being loaded. `None` if no module is being loaded.
     first_new: Cell<Option<ModuleId>>,
-    /// Version of the direct calls, or [`CLOSED`]. Plugins read the version through its address before each direct call.
+    /// Version of the addresses for direct calls, or [`CLOSED`]. Plugins read the version through its address before each direct call.
     direct: AtomicU64,
     version: Cell<u64>,
     /// True once direct calls are disabled permanently.
     closed: Cell<bool>,
-    /// True while calls are observed. Direct calls would bypass the observer, and are then disabled.
+    /// True while calls are observed. Direct calls would bypass the observer, and are therefore disabled during this time.
     observed: Cell<bool>,
-    /// Counts of the calls before the commit to code outside the new modules, by function name.
+    /// Calls that were made before the commit to code outside the new modules, by function name.
     calls: RefCell<BTreeMap<String, CallCount>>,
 }
 
-/// Number of calls of a function before a commit.
+/// Number of calls of one function before a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CallCount {
     /// Number of calls that ran because the function is pure.
@@ -52,7 +52,7 @@ pub struct CallCount {
 /// Category of the code that a call would run, for the check of calls before a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// Function that is declared to change nothing.
+    /// Function that is declared as pure: it changes no state.
     Pure,
     /// Code of the host.
     Host,
@@ -234,7 +234,7 @@ impl ModeWord {
         Err(CallError::DuringRebuild { action: format!("calling {name}") })
     }
 
-    /// Removes and returns the counts of the calls before the commit to code outside the new modules.
+    /// Removes and returns the counts of calls that were made before the commit to code outside the new modules.
     #[inline]
     pub fn take_calls(&self) -> BTreeMap<String, CallCount> {
         self.shared.calls.take()
@@ -254,7 +254,7 @@ impl Drop for ModeGuard {
     }
 }
 
-/// Checks that the mode allows a write. Only a reload restricts writes. A garbage collection does not. During a rebuild, only writes to the
+/// Checks that the mode allows a write. Only a reload restricts writes; a garbage collection does not. During a rebuild, only writes to the
 /// rebuilt object are allowed. During staging, only writes that a rollback discards are allowed.
 fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> bool {
     match mode {

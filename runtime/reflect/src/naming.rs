@@ -60,7 +60,7 @@ pub(super) enum Label {
 pub(super) struct Naming {
     series: Vec<Series>,
     by_text: FxHashMap<Rc<str>, u32>,
-    /// Series of recently used classes, indexed by the low digits of the class id. Allocated at the first use.
+    /// Series of recently used classes, indexed by the class id modulo `CACHE_SIZE`. Allocated at the first use.
     by_class: Box<[(ClassId, u32)]>,
     /// Objects with an explicit name, by outer and name. The latest object is last. Several objects share a name only during a reload, or
     /// if the host created several objects with one name.
@@ -75,8 +75,7 @@ struct Series {
     holders: Vec<u32>,
     /// Numbers that are available for reuse.
     free: VecDeque<u32>,
-    /// Numbers in explicit names that have the form of a generated name, such as 17 in `MagicCube_17`. The value is the count of explicit
-    /// names with this number.
+    /// Maps a number to the count of explicit names that contain the number in the form of a generated name, such as 17 in `MagicCube_17`.
     explicit_numbers: FxHashMap<u32, u32>,
 }
 
@@ -141,8 +140,8 @@ impl Naming {
         Label::Explicit(name)
     }
 
-    /// Registers the name of the default subobject `object` of `outer`. Adds an entry only if the name reserves a number. The owner lists
-    /// all other names.
+    /// Registers the name of the default subobject `object` of `outer`. Adds an entry only if the name reserves a number. Names without a
+    /// number are listed only by the owner.
     #[inline]
     pub(super) fn assign_part(
         &mut self,

@@ -84,7 +84,7 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
     }
 
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
-        // A call by name returns its out values in a list, next to the result.
+        // A call by name returns its out values in a separate list. The variable is therefore only read here.
         self.0.clone().into_value(ty)
     }
 

@@ -1,5 +1,5 @@
 //! Rust types for the properties, parameters and results of native declarations. Each Rust type corresponds to a property type, and
-//! converts its values.
+//! converts the values of this property type.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -130,13 +130,13 @@ pub trait NativeResult: Sized + 'static {
     /// Returns the errors of [`Frame::set_result`].
     fn give(self, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
-    /// Removes and returns the result of a parameter block after the call.
+    /// Removes and returns the result from a parameter block after the call.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the function returns a different type.
     fn take(block: &ParamBlock<'_>) -> Result<Self, CallError>;
 
-    /// Converts the result of a call by name.
+    /// Converts the result of a call by name to this type.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the function returns a different type.
@@ -442,7 +442,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Conversion of parameter tuples to call slots. Each slot is built from a Rust value. Therefore no slot contains an address.
+/// Conversion of parameter tuples to call slots. Each slot is built from a Rust value, so no slot contains an address.
 pub trait SlotRow: sealed::Sealed + NativeParams {
     /// True if all parameters fit slots and none is an out parameter.
     #[doc(hidden)]
@@ -456,7 +456,7 @@ pub trait SlotRow: sealed::Sealed + NativeParams {
     /// True if any parameter after the first refers to an object.
     #[doc(hidden)]
     const OTHERS_ARE_OBJECTS: bool;
-    /// Slots of the parameters, plus one for the result.
+    /// Array with one slot per parameter and one for the result.
     #[doc(hidden)]
     type Slots: AsMut<[Slot]>;
     /// Values that the function body receives.

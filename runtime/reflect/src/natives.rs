@@ -216,7 +216,7 @@ impl Core {
             let path = property.ty.type_path();
             let required =
                 if property.ty.kind() == PropertyKind::OBJECT { self.types.class_by_path(path) } else { None };
-            // A new class may be declared at a redirected path without a change of the epoch.
+            // A class may be declared at a redirected path without a change to the epoch. The cache therefore excludes redirects.
             let referenced = required.filter(|class| *class.path == *path).map_or(ClassId::NONE, |class| class.id);
             offsets.note::<T>(self.epoch.count(), &class, property, referenced);
         }
@@ -239,7 +239,7 @@ impl Core {
         if !may_write {
             return Err(value);
         }
-        // The slow path contains the write barrier of a mark. It also returns the error for a referenced object of a wrong class.
+        // All other cases use the slow path, which contains the write barrier of a mark and reports referenced objects of a wrong class.
         offsets.write(self.objects.columns(), object, value, |to, class| {
             self.mode.get() == mode::NORMAL && (to.is_none() || self.objects.is_of(to, class))
         })

@@ -49,7 +49,7 @@ pub struct Objects {
     copy_check: Cell<CopyCheck>,
 }
 
-/// Function that runs after an object's values are copied, and before their first write. An error rejects the write.
+/// Function that runs after the values of a kept body are copied, and before their first write. An error rejects the write.
 pub type CopyCheck = fn() -> Result<(), CallError>;
 
 /// Accepts every write.
@@ -161,7 +161,7 @@ impl Objects {
         object
     }
 
-    /// Returns the name of a default subobject for [`Objects::allocate_part`].
+    /// Interns the name of a default subobject, for [`Objects::allocate_part`].
     pub(super) fn part_name(&self, text: &str) -> PartName {
         PartName::of(&self.names, text)
     }
@@ -253,7 +253,7 @@ impl Objects {
         self.columns.part(object, class)
     }
 
-    /// Sets the plugin part of the object. Returns `true` if the object exists.
+    /// Sets the plugin part of the object. Returns `false` if the object does not exist.
     #[inline]
     pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) -> bool {
         let is_there = self.is_alive(object);
@@ -418,7 +418,7 @@ impl Objects {
         self.will_write(object)
     }
 
-    /// Prepares a write to values of the object. Queues the object for a new scan by the mark in progress. If the object keeps its body
+    /// Prepares a write to values of the object. Queues the object for a new scan if a mark is in progress. If the object keeps its body
     /// during a shadow, copies its values before their first write. Each write to an existing object first calls this function, directly or
     /// through [`Objects::may_write`]. See `docs/before-the-commit.md`.
     ///
@@ -429,7 +429,7 @@ impl Objects {
         if self.has_kept_bodies.get() { self.copy_before_write(object) } else { Ok(()) }
     }
 
-    /// Queues the object for a new scan by the mark in progress. Called before a change of the object's references.
+    /// Queues the object for a new scan if a mark is in progress. Called before a change to the object's references.
     pub(super) fn rescan(&self, object: ObjectHandle) {
         if self.is_alive(object) {
             self.with_marker(|marker| marker.rescan(object));

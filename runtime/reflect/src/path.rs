@@ -64,7 +64,7 @@ pub struct PathError {
     pub form: &'static str,
 }
 
-/// Problem of a path.
+/// Reason why a path is malformed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PathProblem {
     /// Missing `/Script/` prefix.
@@ -93,7 +93,7 @@ const MEMBER_FORM: &str = "/Script/<Package>.<Type>:<Member>";
 
 pub use alcedo_abi::names::is_identifier;
 
-/// Returns a type path without its root, for reports and names: `Game.MagicCube`.
+/// Returns a type path without the prefix `/Script/`, for reports and names: `Game.MagicCube`.
 ///
 /// # Examples
 /// ```

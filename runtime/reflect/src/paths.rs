@@ -84,7 +84,7 @@ fn escape(name: &str) -> Cow<'_, str> {
     name.replace('%', "%25").replace('/', "%2F").into()
 }
 
-/// Returns the name that a component of a path contains. Returns `None` if the component is malformed.
+/// Decodes the name in a component of a path. Returns `None` if the component is malformed.
 fn unescape(part: &str) -> Option<Cow<'_, str>> {
     if part.is_empty() {
         return None;

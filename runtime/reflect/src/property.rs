@@ -74,7 +74,7 @@ pub struct Property {
 }
 
 impl Property {
-    /// Returns the value of the property in a new object or struct.
+    /// Returns the initial value of the property in a new object or struct.
     pub(crate) fn start(&self) -> Value {
         self.default.clone().unwrap_or_else(|| Value::initial(&self.ty))
     }
@@ -104,7 +104,7 @@ impl PropertyType {
         }
     }
 
-    /// Checks that values own memory. The destruction of a value must free this memory.
+    /// Checks that values of this type own memory, which the destruction of a value must free.
     pub fn owns_memory(&self) -> bool {
         self.nature().owns_memory
     }

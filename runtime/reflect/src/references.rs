@@ -8,7 +8,7 @@ use crate::property::PropertyType;
 pub(super) struct References {
     /// Offsets of the handles that are stored in the memory itself, including nested structs.
     direct: Box<[u32]>,
-    /// Offsets and types of values whose references are optional or are stored in separate memory. Containers are an example.
+    /// Offsets and types of values whose references are optional or stored in separate memory, such as containers.
     deep: Box<[(u32, PropertyType)]>,
 }
 
@@ -39,7 +39,7 @@ impl References {
     }
 }
 
-/// Collects the references that the kinds of the values in a layout report.
+/// Collects the references in a layout. The kind of each value in the layout reports the references of the value.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     direct: Vec<u32>,

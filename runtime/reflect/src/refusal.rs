@@ -69,8 +69,7 @@ pub enum DeclareError {
         /// Problem and fix.
         problem: String,
     },
-    /// A struct is its own direct or indirect base, or contains itself. The struct may contain itself directly, through other structs or in
-    /// containers.
+    /// A struct is its own direct or indirect base, or contains itself directly, through other structs or in containers.
     #[error(
         "structs hold or extend each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"
     )]
@@ -213,7 +212,7 @@ pub enum DeclareError {
         function: String,
         /// Event that the declaration names.
         expected: String,
-        /// Reason for which the function is not an event.
+        /// Reason why the function is not an event.
         problem: &'static str,
     },
     /// The signature of the override differs from the signature of its event.
@@ -228,7 +227,7 @@ pub enum DeclareError {
         /// Signature of the event.
         expected: String,
     },
-    /// The declaring code was compiled for a layout or signature that differs from the host's.
+    /// The declaring code was compiled for a layout or signature that differs from the layout or signature in this host.
     #[error("{path} is ({found}) here, but its module was compiled for something else: rebuild the module")]
     Fingerprint {
         /// Struct or function.

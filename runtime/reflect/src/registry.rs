@@ -114,7 +114,7 @@ impl Registry {
         self.current(path).and_then(T::of)
     }
 
-    /// Returns the class at a path that the active shadow hides.
+    /// Returns the live class at a path, if the active shadow hides this class.
     pub(crate) fn hidden_class(&self, path: &str) -> Option<&Rc<Class>> {
         let is_hidden = self.shadow.as_ref().is_some_and(|shadow| shadow.hidden.contains(path));
         self.live.types.get(path).filter(|_| is_hidden).and_then(Class::of)

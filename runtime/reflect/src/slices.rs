@@ -63,7 +63,7 @@ impl BorrowedSlices {
         self.shared.word.out.load(Ordering::Relaxed) != 0
     }
 
-    /// Borrows host memory for the host, like a shared slice. Values must not be moved or changed until the guard is dropped.
+    /// Counts a borrow by the host itself, like a shared slice. Values must not be moved or changed until the guard is dropped.
     pub(crate) fn hold(&self) -> Held {
         let word = &self.shared.word;
         if !self.are_out() {

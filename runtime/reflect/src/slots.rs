@@ -1,7 +1,7 @@
 //! Slots of objects and their reuse. A handle contains a slot index and a serial number. The object in a slot is its tenant. Each tenant of
 //! a slot has a different serial. A slot is not reused after its last serial. A stale handle therefore never refers to a different object.
 //!
-//! Frequently read fields are cached in the [`HotColumns`]. Call [`Slots::show`] after each change of a tenant's current body.
+//! Frequently read fields are cached in the [`HotColumns`]. Call [`Slots::show`] after each change to a tenant's current body.
 
 use std::rc::Rc;
 
@@ -117,7 +117,7 @@ pub(super) enum TenantState {
 pub(super) struct Slots {
     columns: Rc<HotColumns>,
     slots: Vec<Option<Tenant>>,
-    /// Empty slots, as the handles of their next tenants.
+    /// Handles that the next tenants of the empty slots receive.
     free: Vec<ObjectHandle>,
     last_serial: u32,
     /// Slots with valid handles.

@@ -27,8 +27,7 @@ pub struct CallStack {
     hook: Cell<Option<(&'static str, ObjectHandle)>>,
 }
 
-/// Ranges of the game thread's stack. Calls may start in the first range, destructions in the second range. The third range is the whole
-/// stack.
+/// Ranges of the game thread's stack: `calls`, in which calls may start, `ends`, in which destructions may start, and the `whole` stack.
 #[derive(Clone, Copy)]
 struct StackLimits {
     calls: StackSpan,

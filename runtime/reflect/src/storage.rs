@@ -220,7 +220,7 @@ impl<'a> View<'a> {
         Ok(one.as_ptr().equal(two))
     }
 
-    /// Checks that the address of the view's schema is the address of `schema`.
+    /// Checks that the view uses this `schema`. Compares the addresses of the schemas.
     #[inline]
     pub(crate) fn is_of(self, schema: &Schema) -> bool {
         std::ptr::eq(self.schema, schema)

@@ -1,4 +1,4 @@
-//! Structs that are passed by value. Unsafe code relies on the layout of a struct. Only this file can set the layout.
+//! Structs that are passed by value. Unsafe code relies on the layout of a struct, so only this file can set the layout.
 
 use std::rc::Rc;
 
@@ -108,7 +108,7 @@ impl StructType {
         &self.fields
     }
 
-    /// Returns the field with a name.
+    /// Returns the field with that name.
     #[inline]
     pub fn field(&self, name: &str) -> Option<&Property> {
         self.fields.iter().find(|field| &*field.text == name)

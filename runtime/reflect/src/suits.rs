@@ -18,8 +18,8 @@ pub(crate) type ClassOf<'a> = dyn Fn(ObjectHandle) -> Option<Rc<Class>> + 'a;
 
 impl World {
     /// Checks that every object in `value` has the class, or implements the interface, that `ty` requires. Accepts `NONE` and destroyed
-    /// objects. Also accepts references by path or id. The resolution of these references checks their objects. `place` returns the
-    /// location for the error.
+    /// objects. Also accepts references by path or id, because their resolution checks the objects. `place` returns the location for the
+    /// error.
     ///
     /// # Errors
     /// Returns [`CallError::WrongClass`] for the first object of an unsuitable class.
@@ -65,8 +65,8 @@ impl World {
         self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
     }
 
-    /// Checks a value and all values inside the value. If a check fails, `inside` is the location of the failed value. The object of a
-    /// delegate is checked only at calls of the delegate.
+    /// Checks a value and all values inside the value. If a check fails, `inside` receives the location of the rejected value. The object
+    /// of a delegate is checked only at calls of the delegate.
     fn walk(
         &self,
         ty: &PropertyType,

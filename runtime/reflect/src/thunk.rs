@@ -68,7 +68,7 @@ struct Recent<'a> {
     argument: Option<Argument<'a>>,
 }
 
-/// Access that follows a step.
+/// Kind of access to the argument after a step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
     /// The thunk copies the value immediately.
@@ -104,7 +104,7 @@ impl<'a> Frame<'a> {
     /// Returns [`CallError::Signature`] if the parameter has a different type. Returns [`CallError::Other`] if all parameters were taken.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
-        // Fast path for nearly all calls. The parameters of these calls are in a block.
+        // Fast path for nearly all calls. These calls pass their parameters in a block.
         if self.stage == Stage::Parameters
             && let Some(param) = self.arguments.get(self.at)
             && let Some(argument) = self.params.plain_argument(self.function, param)
@@ -219,8 +219,8 @@ impl<'a> Frame<'a> {
         self.step_compiled_in::<W>()
     }
 
-    /// Returns the property of the last step. For a wildcard, returns the property that the caller passes, with its actual type. This
-    /// property describes a property of an object, a local variable or an element.
+    /// Returns the property of the last step. For a wildcard, returns the property that the caller passes, with its actual type: a property
+    /// of an object, a local variable or an element of a container.
     #[inline]
     pub fn most_recent_property(&self) -> Option<&'a Property> {
         self.most_recent.map(|recent| recent.property)
@@ -380,7 +380,7 @@ impl<'a> Frame<'a> {
         self.evaluate(at, param)?.write(value)
     }
 
-    /// Overwrites the out parameter with index `at` by a value of a Rust type.
+    /// Overwrites the out parameter with index `at` with a value of a Rust type.
     ///
     /// # Errors
     /// Returns the errors of [`Frame::set_out`].
@@ -472,17 +472,15 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the called function. The function is not a method of the frame, because host code receives frames and must not call the
-/// function.
+/// Returns the called function. Not a method of [`Frame`], because host code receives frames and must not have access to this operation.
 #[inline]
 pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
     frame.function
 }
 
 /// Returns the address of the whole parameter block, for a thunk that passes the block to code with an equal layout. Marks all parameters
-/// as taken and the result as stored. The code that receives the block must therefore write the result. Returns null if a script evaluates
-/// the parameters. Only functions with the flag `CUSTOM_THUNK` are called in this form. The function is not a method of the frame, because
-/// host code receives frames and must not call the function.
+/// as taken and the result as stored, so the code that receives the block must write the result. Returns null if a script evaluates the
+/// parameters, as in calls of functions with the flag `CUSTOM_THUNK`. Not a method of [`Frame`], for the same reason as [`function_of`].
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);
@@ -500,7 +498,7 @@ pub fn idle() -> Thunk {
     })
 }
 
-/// Creates a call of `function` on `object`. A script evaluates the parameters step by step.
+/// Creates the frame for a call of `function` on `object`. A script evaluates the parameters step by step.
 #[inline]
 pub fn stepping<'a>(object: ObjectHandle, function: &'a Function, steps: &'a mut dyn Steps<'a>) -> Frame<'a> {
     Frame::new(object, function, Source::Steps(steps))
@@ -617,8 +615,8 @@ impl<'f> ParamBlock<'f> {
         self.function
     }
 
-    /// Creates a call of the block's function on `object` with the current parameters. Only this method creates a frame for the block. The
-    /// block therefore always has the layout of the frame's function.
+    /// Creates the frame for a call of the block's function on `object` with the current parameters. Only this method creates a frame for
+    /// the block, so the block always has the layout of the frame's function.
     pub(super) fn frame(&mut self, object: ObjectHandle) -> Frame<'_> {
         Frame::new(object, self.function, Source::Block(self.storage.view()))
     }

@@ -30,7 +30,7 @@ impl Objects {
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
-    /// Makes the object dormant. `dormant` contains the state for the missing class of the object.
+    /// Makes the object dormant. `dormant` contains the state that the object keeps for its missing class.
     pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
@@ -58,7 +58,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Checks that the object keeps a value for that property.
+    /// Checks that the object keeps a value outside its memory for that property.
     pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
         self.inspect(object, |tenant| {
             tenant.body.removed.as_ref().is_some_and(|removed| removed.get(property).is_some())
@@ -66,7 +66,7 @@ impl Objects {
         .unwrap_or(false)
     }
 
-    /// Removes and returns the kept value of a property.
+    /// Removes and returns the value that the object keeps outside its memory for a property.
     pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Aside> {
         let mut store = self.store.borrow_mut();
         let removed = &mut store.slots.get_mut(object)?.body.removed;

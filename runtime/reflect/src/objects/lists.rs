@@ -10,7 +10,7 @@ use crate::objects::Objects;
 use crate::property::Property;
 use crate::slots::{Slots, Tenant};
 
-/// Change of a list of objects.
+/// Change to a list of objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ListEdit {
     /// The object at this index was removed.
@@ -19,7 +19,7 @@ pub enum ListEdit {
     Added(usize, ObjectHandle),
 }
 
-/// Maximum number of changed slots for an update of a list, because each changed slot costs a search of the list.
+/// Maximum number of changed slots for which a list is updated. Each changed slot costs a search of the list.
 const MAX_FOLLOWED: usize = 16;
 
 impl Objects {
@@ -77,8 +77,8 @@ impl Objects {
         self.list(is_listed, Slots::is_dormant, |tenant| !tenant.is_template())
     }
 
-    /// Returns the objects whose class is listed or whose slot `is_also` accepts. `is_kept` filters these objects by their tenants. Scans
-    /// the compact column of classes. Reads only the tenants of these objects, because a tenant is large.
+    /// Returns the objects whose class is listed or whose slot `is_also` accepts, if `is_kept` accepts their tenant (the content of the
+    /// slot). Scans the compact column of classes first, and reads only the tenants of the found objects, because a tenant is large.
     fn list(
         &self,
         is_listed: impl FnMut(&Rc<Class>) -> bool,
@@ -138,7 +138,7 @@ impl Objects {
 /// Cached results of `check` by class. Calls `check` once per class.
 struct Listed<F> {
     check: F,
-    /// Class and result of the latest check. Adjacent objects usually have one class, and then share this result.
+    /// Class and result of the latest check. Adjacent objects usually have the same class, and then share this result.
     last: (ClassId, bool),
     known: FxHashMap<ClassId, bool>,
 }

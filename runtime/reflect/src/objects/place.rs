@@ -29,7 +29,7 @@ impl fmt::Display for ObjectDisplay<'_> {
     }
 }
 
-/// Reason for which an object cannot be renamed or moved.
+/// Reason why an object cannot be renamed or moved.
 ///
 /// # Examples
 /// ```

@@ -16,7 +16,7 @@ use crate::objects::{CopyCheck, Objects, Shadow, Store, object_flags};
 use crate::slots::{Built, TenantState};
 use crate::storage::Storage;
 
-/// Bodies, classes and copies that the end of a shadow has made unused. Dropping this value destroys the bodies, and can destroy classes.
+/// Bodies, classes and copies that became unused at the end of a shadow. Dropping this value destroys the bodies, and can destroy classes.
 pub struct Replaced {
     pub(super) bodies: Vec<(ObjectHandle, Body, Built)>,
     bindings: Vec<(ObjectHandle, Rc<Class>, Built)>,

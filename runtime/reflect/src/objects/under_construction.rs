@@ -1,5 +1,5 @@
-//! Operations on objects under construction. `construction.rs` defines the order of the operations. These operations skip the check of
-//! [`Objects::may_write`]. These operations are therefore separate from the access to complete objects.
+//! Operations on objects under construction. `construction.rs` defines the order of the operations. The operations skip the check of
+//! [`Objects::may_write`], and are therefore separate from the access to complete objects.
 
 use std::rc::Rc;
 
@@ -20,8 +20,8 @@ impl Objects {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Copies the property bytes of `from` to an object under construction. Requires that both objects have one schema, and that the values
-    /// own no memory and contain no object handles. Otherwise, returns `false` and writes nothing.
+    /// Copies the property bytes of `from` to an object under construction. Requires that both objects have the same schema, and that the
+    /// values own no memory and contain no object handles. Otherwise, returns `false` and writes nothing.
     #[inline]
     pub(crate) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -30,8 +30,8 @@ impl Objects {
         to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.body.view())
     }
 
-    /// Copies the values of `properties` from `from`. In the copied values, replaces the first object of each pair in `pairs` by the second
-    /// object. Does not overwrite properties that refer to the object's own subobjects.
+    /// Copies the values of `properties` from `from`. In the copied values, replaces the first object of each pair in `pairs` with the
+    /// second object. Does not overwrite properties that refer to the object's own subobjects.
     pub(crate) fn copy_values(
         &self,
         object: ObjectHandle,
@@ -59,7 +59,7 @@ impl Objects {
     }
 
     /// Copies all values of `from`, except the references at the offsets `own`. The body of `from` must have the object's schema. In the
-    /// copied values, replaces the first object of each pair in `pairs` by the second object.
+    /// copied values, replaces the first object of each pair in `pairs` with the second object.
     ///
     /// # Errors
     /// Returns [`CallError::Stale`] if an object does not exist. Also returns [`CallError::Stale`] if the schemas differ, because `from` is

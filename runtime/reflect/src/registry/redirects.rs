@@ -1,5 +1,5 @@
-//! Redirects from earlier names of types and members, and path resolution with redirects. A redirect applies in both directions. After an
-//! undo, a type or member has its earlier name again. The later name then resolves to the earlier name.
+//! Redirects from earlier names of types and members, and path resolution with redirects. A redirect applies in both directions, because a
+//! reload can undo a rename. The later name then resolves to the earlier name, which is in use again.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use crate::path::MemberPath;
 /// Metadata key for the earlier names of a member.
 const WAS: &str = "was";
 
-/// Redirects by old name. The table `from` lists the old names by new name.
+/// Redirects of names. `to` maps each old name to its new name, and `from` lists the old names of each new name.
 #[derive(Debug, Default)]
 pub(crate) struct Redirects {
     to: FxHashMap<Rc<str>, Rc<str>>,
@@ -74,7 +74,7 @@ impl Redirects {
     }
 }
 
-/// Links from each name to other names.
+/// Links from each name to the names that redirects connect with it.
 type Links<'a> = FxHashMap<&'a str, Vec<&'a str>>;
 
 /// Current and earlier names of members, connected by redirects. If two old names are redirected to one new name, the old names do not
@@ -86,7 +86,7 @@ pub struct OldNames<'a> {
     all: Option<Directions<'a>>,
 }
 
-/// Names in use. Each name has a list of all names that resolve to the name.
+/// Names in use, each with a list of all names that resolve to it.
 #[derive(Debug)]
 pub struct CurrentNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
 
@@ -246,7 +246,7 @@ impl Registry {
     /// neither exists and exactly one earlier path has a declaration, resolves the path to that declaration.
     pub(crate) fn resolve_with<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         find(path).or_else(|| self.redirect_chain(path).find_map(|target| find(target))).or_else(|| {
-            // After an undo, the earlier name is in use again. If two earlier names have declarations, the path is ambiguous.
+            // If a reload has undone a rename, the earlier name is in use again. Two earlier names in use make the path ambiguous.
             let mut found = self.origins(path).into_iter().filter_map(|old| find(old));
             found.next().filter(|_| found.next().is_none())
         })
@@ -289,7 +289,7 @@ impl Registry {
             MemberSearch { registry: self, find: &find, classes: FxHashMap::default(), tried: FxHashSet::default() };
         let found = search.at(path).or_else(|| self.redirect_chain(path).find_map(|target| search.at(target)));
         found.or_else(|| {
-            // After an undo, the class or the member has its earlier name again.
+            // If a reload has undone a rename, the class or the member has its earlier name again.
             let MemberPath { owner, member } = path.parse().ok()?;
             let class = self.find::<Class>(&owner.to_string())?;
             let redirects = self.member_redirects(class.chain().iter().map(|class| &*class.path));

@@ -10,7 +10,7 @@ use super::{Schema, View, member};
 use crate::property::{Property, PropertyType};
 use crate::values::ptr::{Ptr, PtrMut};
 
-/// Rule for one value. `from` is a property of the old layout, and `to` is a property of the new layout. Both properties have equal types.
+/// Rule for the transfer of one value. `from` is a property of the old layout, and `to` of the new layout. Both have equal types.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule<P> {
     /// Copies the object's value. If this value equals the old default, copies the new default instead.
@@ -62,9 +62,9 @@ impl Transfer {
         Ok(Self { from: Rc::clone(old), to: Rc::clone(new), steps })
     }
 
-    /// Writes the values of `own` into the separate body `target`. `old` and `new` contain the defaults. Replaces the content of `are_own`
-    /// by one entry per rule. The entry is true if the target has the object's value and not the default. Returns `false` if a rule fails,
-    /// or if a body has an unexpected layout. `target` then has only some of the values.
+    /// Writes the values of `own` into the separate body `target`. `old` and `new` contain the defaults of the two layouts. Fills `are_own`
+    /// with one entry per rule. The entry is true if the target has the object's value and not the default. Returns `false` if a rule
+    /// fails, or if a body has an unexpected layout. `target` then has only some of the values.
     pub fn apply(
         &self,
         target: View<'_>,

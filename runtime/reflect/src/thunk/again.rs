@@ -1,5 +1,5 @@
-//! Access to arguments for thunks that may run arbitrary code between two accesses. The thunks of plugins are examples. Each access
-//! evaluates the argument again.
+//! Access to arguments for thunks that may run arbitrary code between two accesses, such as the thunks of plugins. Each access evaluates
+//! the argument again.
 
 use alcedo_base::boundary::CallError;
 
@@ -9,7 +9,7 @@ use crate::slices::BorrowedSlices;
 use crate::values::ptr::{Ptr, PtrMut};
 
 impl<'a> Frame<'a> {
-    /// Steps to the next parameter. Returns the index of the parameter for [`Frame::read_again`] and [`Frame::change_again`]. These methods
+    /// Steps to the next parameter. Returns the index of the parameter for [`Frame::read_again`] and [`Frame::change_again`], which
     /// evaluate the parameter again.
     ///
     /// # Errors
