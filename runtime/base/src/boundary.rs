@@ -88,7 +88,8 @@ pub enum CallError {
         /// Rejected action.
         action: String,
     },
-    /// A scope cannot begin on the stack of a coroutine. If the coroutine were suspended, the scope would outlive the enclosing frame.
+    /// The action opens a scope, which is not allowed on the stack of a coroutine. If the coroutine were suspended, the scope would outlive
+    /// its enclosing frame.
     WrongStack {
         /// Rejected action.
         action: String,
@@ -103,7 +104,7 @@ pub enum CallError {
         /// Message with the name, the search location and help.
         message: String,
     },
-    /// The module of a call handle has ended. A new lookup of the name may return a valid handle.
+    /// The module of a call handle has been unloaded. A new lookup of the name may return a valid handle.
     DeadHandle {
         /// Message with the handle and help.
         message: String,
@@ -413,7 +414,7 @@ impl CallError {
         failure
     }
 
-    /// Converts ABI data to an error. Copies all strings. The module that owns the strings may be unloaded later.
+    /// Converts ABI data to an error. Copies all strings, because the module that owns the strings may be unloaded later.
     pub fn from_failure(failure: &Failure) -> Self {
         let owned = |string: &abi_stable::std_types::RString| string.as_str().to_owned();
         let message = owned(&failure.message);
@@ -479,7 +480,7 @@ pub fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Call
 /// Variant of [`from_module`] for hot paths. The boxed error keeps the result small.
 #[inline]
 pub fn reported(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Box<CallError>> {
-    // A successful call does not write `failure`. Dropping the empty failure would cost four calls.
+    // A successful call does not write `failure`. Dropping the empty failure would cost four function calls.
     let mut failure = ManuallyDrop::new(Failure::none());
     if call(&mut failure) == Status::OK {
         return Ok(());

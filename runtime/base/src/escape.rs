@@ -1,5 +1,5 @@
-//! Escapes foreign strings in messages. A string of a module may contain any character. The functions escape terminal control sequences,
-//! and characters that could forge a log line.
+//! Escapes foreign strings in messages. A string of a module may contain any character. The functions of this file escape terminal control
+//! sequences, and characters that could forge a log line.
 
 use std::borrow::Cow;
 

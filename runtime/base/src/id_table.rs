@@ -1,6 +1,6 @@
 //! Table of values by number. Numbers, such as the ids of classes, are assigned in sequence and never reused. A lookup is as fast as in a
 //! vector. A vector would keep a slot for every number ever assigned, and would grow with every reload. This table removes long runs of
-//! empty slots. The size of the table depends only on the number of live values.
+//! empty slots, so its size depends only on the number of live values.
 
 /// Maximum number of consecutive empty slots in a piece. The table is split at a longer run of empty slots.
 const LONGEST_GAP: u64 = 16;
@@ -52,7 +52,7 @@ impl<T> Default for IdTable<T> {
 }
 
 impl<T> IdTable<T> {
-    /// Returns the value of a number.
+    /// Returns the value that is stored under a number.
     #[inline]
     pub fn get(&self, number: u64) -> Option<&T> {
         let last = self.pieces.last()?;
@@ -72,7 +72,7 @@ impl<T> IdTable<T> {
         self.next
     }
 
-    /// Sets the value of a number and returns its previous value.
+    /// Stores a value under a number and returns the previous value.
     pub fn insert(&mut self, number: u64, value: T) -> Option<T> {
         self.next = self.next.max(number + 1);
         let behind = self.pieces.partition_point(|piece| piece.first <= number);
@@ -98,7 +98,7 @@ impl<T> IdTable<T> {
         None
     }
 
-    /// Removes and returns the value of a number.
+    /// Removes and returns the value that is stored under a number.
     #[inline]
     pub fn remove(&mut self, number: u64) -> Option<T> {
         let behind = self.pieces.partition_point(|piece| piece.first <= number);

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::words::words_into;
 
-/// Maximum number of payloads that the guard drops. Each drop may panic with a new payload. The guard leaks the next payload after this
-/// number.
+/// Maximum number of payloads that the guard drops. Each drop may panic with a new payload. After this number of drops, the guard leaks the
+/// next payload.
 const MOST_PAYLOADS: u32 = 16;
 
 /// Runs `code`. If `code` panics, returns the panic message as the error.
@@ -23,8 +23,8 @@ const MOST_PAYLOADS: u32 = 16;
 /// ```
 #[inline]
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
-    // Unwinding drops the guards of the runtime's state. The runtime completes each change of its state before it calls foreign code.
-    // Foreign code must keep its own data consistent after a panic.
+    // Unwinding releases the guards of the runtime's state, and the runtime completes each change to its state before it calls foreign
+    // code. Foreign code must keep its own data consistent after a panic.
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
 
@@ -32,7 +32,7 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
 ///
 /// # Errors
 ///
-/// Returns the messages of the errors of [`words_into`].
+/// Returns the message of the error from [`words_into`].
 ///
 /// # Examples
 /// ```

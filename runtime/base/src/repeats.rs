@@ -1,12 +1,12 @@
 //! Rate limit for repeated log messages. Reports the first event, and each later event whose count is a power of ten. An error that recurs
-//! in every tick does not flood the log.
+//! in every tick therefore does not flood the log.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::cells::RefCell;
 
-/// Maximum number of counted keys. The limit bounds the memory. A map of this size is cleared, and all counts restart.
+/// Maximum number of counted keys, which bounds the memory. A map that reaches this size is cleared, and all counts restart.
 const MOST: usize = 4096;
 
 /// Counts of events by key. The counter is not thread-safe.

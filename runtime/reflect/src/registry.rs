@@ -23,11 +23,11 @@ pub use redirects::{CurrentNames, OldNames};
 pub(crate) struct Registry {
     pub(crate) packages: BTreeSet<Rc<str>>,
     pub(crate) last_id: u32,
-    /// All classes by id, in order of declaration, except forgotten classes.
+    /// All classes by id, in order of declaration, except classes that `Types::forget` removed.
     pub(crate) by_id: BTreeMap<ClassId, Rc<Class>>,
     pub(crate) live: Table,
     pub(crate) shadow: Option<Shadow>,
-    /// Shadow that is currently deactivated.
+    /// Shadow that `Types::lower_shadow` has temporarily deactivated.
     pub(crate) lowered: Option<Shadow>,
 }
 

@@ -31,7 +31,7 @@ impl<T: OfKind> FrameValue for T {}
 
 /// Rust type for reading and writing values of one kind, without an intermediate [`Value`](crate::value::Value).
 pub(crate) trait OfKind: Sized {
-    /// Kind of the values. For host structs, the memory format.
+    /// Kind of the values, or the memory format for host structs.
     type Kind: InMemory;
 
     /// Returns the type parameters that `ty` carries, for example the struct type. Returns `None` for types of other kinds.
@@ -169,7 +169,7 @@ pub unsafe trait PlainStruct: Copy + 'static {
     const DOC: &'static [&'static str] = &[];
     /// Doc comment lines of each field, in the order of [`PlainStruct::FIELDS`].
     const FIELD_DOCS: &'static [&'static [&'static str]] = &[];
-    /// Defaults of the fields as text, in the order of [`PlainStruct::FIELDS`]. An empty text means zero.
+    /// Defaults of the fields as text, in the order of [`PlainStruct::FIELDS`]. An empty string means zero.
     const FIELD_DEFAULTS: &'static [&'static str] = &[];
 }
 

@@ -47,7 +47,7 @@ impl Drop for Lowered<'_> {
     }
 }
 
-/// Epoch that was assigned last. All registries of the process share this counter to keep epochs unique.
+/// Last assigned epoch. All registries of the process share this counter to keep epochs unique.
 static LAST_EPOCH: AtomicU64 = AtomicU64::new(0);
 
 impl Types {
@@ -57,7 +57,7 @@ impl Types {
     }
 
     /// Returns the epoch of the registry. Lookups by path have equal results as long as the epoch does not change. All new registries have
-    /// one initial epoch. All later epochs are unique in the process.
+    /// the same initial epoch. All later epochs are unique in the process.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.epoch.get()
@@ -118,7 +118,7 @@ impl Types {
         Ok(declared)
     }
 
-    /// Returns the class with an id. The class may be a replaced class.
+    /// Returns the class with that id, even if it was replaced.
     #[inline]
     pub fn class(&self, id: ClassId) -> Option<Rc<Class>> {
         self.registry.borrow().by_id.get(&id).cloned()
@@ -187,7 +187,7 @@ impl Types {
         self.registry.borrow().all()
     }
 
-    /// Returns all classes in order of declaration, including replaced classes. Excludes forgotten classes.
+    /// Returns all classes in order of declaration, including replaced classes. Excludes classes that [`Types::forget`] removed.
     #[inline]
     pub fn all_classes(&self) -> Vec<Rc<Class>> {
         self.registry.borrow().by_id.values().cloned().collect()
@@ -253,7 +253,7 @@ impl Types {
         replaced
     }
 
-    /// Discards the shadow, and forgets the classes that were declared in the shadow. Returns these classes in order of declaration.
+    /// Discards the shadow, and removes the classes that were declared in the shadow. Returns these classes in order of declaration.
     ///
     /// # Panics
     /// Panics if no shadow is active.
@@ -269,7 +269,7 @@ impl Types {
         dropped
     }
 
-    /// Forgets a replaced class that is no longer used. Has no effect for a current class.
+    /// Removes a replaced class that is no longer used. Has no effect on a current class.
     pub fn forget(&self, id: ClassId) {
         let mut registry = self.registry.borrow_mut();
         let Some(class) = registry.by_id.get(&id) else { return };
@@ -303,7 +303,7 @@ impl Types {
             .unwrap_or_else(|| path.into())
     }
 
-    /// Replaces each type path in a text by the result of [`Self::redirected`] for this path.
+    /// Replaces each type path in a text with the result of [`Self::redirected`] for this path.
     pub fn to_current_paths(&self, text: &str) -> String {
         const START: &str = "/Script/";
         let (mut translated, mut rest) = (String::new(), text);

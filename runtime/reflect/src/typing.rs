@@ -163,7 +163,7 @@ fn check_delegate(
     Err(TypeError::OtherDelegate { found, expected: text.to_string() })
 }
 
-/// Checks the types of a signature, but does not resolve these types. A signature may name a struct that contains the delegate.
+/// Checks the types of a signature without resolving them, because a signature may name a struct that contains the delegate.
 fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
     signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|ty| check_type_text(ty, resolver))
 }

@@ -26,7 +26,7 @@ each_kind! { [value_enum] (
     Value
 ) }
 
-/// Value of an enum. Identifies an entry by its name, several entries for flags, or a number without an entry.
+/// Value of an enum: the name of an entry, several names for flags, or a number without an entry.
 ///
 /// # Examples
 /// ```
@@ -128,8 +128,8 @@ pub fn names_object(value: &Value) -> bool {
     is_named
 }
 
-/// Returns a copy of the value in which every object handle is replaced by the result of `map`. The function is not a method of the value,
-/// because host code uses values and must not call the function.
+/// Returns a copy of the value in which every object handle is replaced with the result of `map`. Not a method of [`Value`], because host
+/// code uses values and must not have access to this operation.
 ///
 /// # Examples
 /// ```
@@ -167,7 +167,7 @@ pub struct WrongType {
 }
 
 impl WrongType {
-    /// Returns the error of a value that cannot be written to a type.
+    /// Returns the error for a value that cannot be written to a type.
     pub(crate) fn of(found: &str, ty: &impl Display) -> Self {
         Self { found: found.to_owned(), expected: ty.to_string() }
     }

@@ -1,4 +1,4 @@
-//! Cached offsets of word-sized property values. After the first access of a property, reads and writes use its offset without a lookup.
+//! Cached offsets of word-sized property values. After the first access to a property, reads and writes need no lookup of the offset.
 #![expect(unsafe_code, reason = "reads and writes objects at an offset that was looked up before")]
 
 use std::cell::Cell;

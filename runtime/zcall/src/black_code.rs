@@ -63,7 +63,7 @@ impl BlackCode {
     /// Adds code that runs the function on several objects in one call.
     ///
     /// # Safety
-    /// On every object, `each` has the effect of the code for one object.
+    /// `each` has the same effect on every object as the code for one object.
     #[must_use]
     pub unsafe fn with_each(self, each: EachCode) -> Self {
         Self { each: Some(each), ..self }

@@ -52,8 +52,8 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
     }
 }
 
-/// Call of a function: the arguments of the caller, and the slot for the result. The caller's signature was compared with the signature of
-/// the function before.
+/// Call of a function: the arguments of the caller, and the slot for the result. The signatures of the caller and of the function were
+/// already compared.
 ///
 /// # Examples
 /// ```
@@ -134,7 +134,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the slots. The signature specifies the types of the values to which addresses in the slots point. Code that dereferences an
-    /// address must use this type.
+    /// address must use the type from the signature.
     ///
     /// # Examples
     /// ```
@@ -182,7 +182,7 @@ impl fmt::Display for Implementer {
     }
 }
 
-/// Side effects of a host function. Before the commit, new code may call only functions with the effect `Effect::Pure`.
+/// Side effects of a host function. Before the commit of a reload, new code may call only functions with the effect `Effect::Pure`.
 ///
 /// # Examples
 /// ```
@@ -270,7 +270,7 @@ impl Resolved {
         Self { side: Implementer::Module(module), module, ..self }
     }
 
-    /// Removes the function when `module` ends.
+    /// Binds the function to `module`: the function is removed when `module` ends.
     #[must_use]
     pub fn of_module(self, module: ModuleId) -> Self {
         Self { module, ..self }
@@ -378,8 +378,8 @@ impl Callee {
         self.function.dispatcher.inner()
     }
 
-    /// Returns the parsed form of the signature. The resolver of the name has created the parsed form. Returns `None` if the parsed form is
-    /// not of type `T`.
+    /// Returns the parsed form of the signature, which the resolver of the name has created. Returns `None` if the parsed form is not of
+    /// type `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

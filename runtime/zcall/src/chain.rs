@@ -1,6 +1,6 @@
 //! Resolution of names. The protocol parses a name. The chain then calls the protocol's resolvers in order until a resolver returns a
-//! function. Errors list the called resolvers. Names without a function are not cached. The next lookup of the name calls the resolvers
-//! again.
+//! function. Errors list the called resolvers. Names without a function are not cached, so the next lookup of an unresolved name calls the
+//! resolvers again.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameErrorKind};
 
-/// Maximum nesting of lookups. A resolver may look up further names.
+/// Maximum nesting of lookups. Lookups are nested if a resolver looks up further names.
 const DEEPEST: usize = 64;
 
 /// Resolves names of a protocol. Game thread only.
@@ -207,9 +207,9 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Adds a resolver to a protocol. The protocol must have the origin of the resolver. A module may also add a resolver to a protocol of
-    /// the host. The resolver with the lowest priority is called first. Resolvers with equal priorities are called in order of addition.
-    /// Errors contain the label of the resolver. Running lookups do not call the new resolver.
+    /// Adds a resolver to a protocol. The protocol must have the same origin as the resolver. A module may also add a resolver to a
+    /// protocol of the host. The resolver with the lowest priority is called first. Resolvers with equal priorities are called in order of
+    /// addition. Errors contain the label of the resolver. Running lookups do not call the new resolver.
     ///
     /// # Errors
     /// Fails if the protocol does not exist, or already has a resolver with this label.
@@ -302,7 +302,7 @@ impl ResolverChain {
             let remaining = entries.iter().filter(|entry| !is_its(entry.origin)).map(without).collect();
             std::mem::replace(&mut *entries, remaining)
         };
-        // Dropping a resolver may run code that calls this chain. No borrow is held at this point.
+        // Dropping a resolver may run code that calls this chain, so no borrow is held at this point.
         drop(ended);
     }
 

@@ -121,7 +121,7 @@ impl From<RegisterError> for CallError {
 impl Explicit {
     /// Registers `function` under the name `ex:/name`. The registration ends when the function's module ends.
     ///
-    /// Returns the reason as a [`RegisterError`]. The registry is then unchanged.
+    /// If the registration fails, returns the reason as a [`RegisterError`]. The registry is then unchanged.
     pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
         let (module, implementer) = (function.module, function.side);
@@ -188,7 +188,7 @@ impl Explicit {
                 !functions.is_empty()
             });
         }
-        // Dropping a dispatcher may run code that calls this registry. No borrow is held at this point.
+        // Dropping a dispatcher may run code that calls this registry, so no borrow is held at this point.
         drop(ended);
     }
 }

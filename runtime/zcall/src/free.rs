@@ -1,5 +1,5 @@
-//! Calls by name from modules that are not bound to a thread. These modules do not use the call table of the game thread. Each module has
-//! its own access to the functions of its load context.
+//! Calls by name from modules that are not bound to a thread. These modules do not use the call table of the game thread. Each of these
+//! modules has its own access to the functions of its load context.
 
 use std::sync::atomic::AtomicU64;
 

@@ -1,6 +1,6 @@
 //! Status of modules. A module's entries in a registry accept calls only while the module is running. A reload suspends an old module and
-//! keeps its entries, so that a rollback can resume the module without cost. Each registry with entries of modules has its own list of
-//! statuses.
+//! keeps its entries, so that a rollback can resume the module without cost. Each registry that contains entries of modules has its own
+//! list of statuses.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Buffers that a host caller owns. If the number of slots is known at compile time, the slots are on the stack, otherwise in a vector.
 //! Strings are passed by address. The buffer stores references to input strings, and the result strings. The buffer writes addresses to its
-//! slots only when the buffer is borrowed and can no longer move. Safe code therefore fills slots without addresses. Callers are
+//! slots only when the buffer is borrowed and can no longer move. Safe code that fills slots therefore handles no addresses. Callers are
 //! responsible for the addresses of values outside the buffer.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
@@ -138,7 +138,7 @@ where
 
     /// Returns the plain value in a slot.
     ///
-    /// [`CallError::Buffer`] if the slot does not exist or holds a different type.
+    /// Returns [`CallError::Buffer`] if the slot does not exist or holds a different type.
     #[inline]
     pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots.as_ref(), index)

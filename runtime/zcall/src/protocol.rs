@@ -1,5 +1,5 @@
-//! Protocols of names: the scheme, and the parser of the address. The registration of built-in protocols and of protocols of a host is
-//! identical, see [`crate::chain`].
+//! Protocols of names: the scheme, and the parser of the address. Built-in protocols and protocols of a host are registered in the same
+//! way, see [`crate::chain`].
 
 use crate::reader::{NameError, NameErrorKind, Reader};
 
@@ -42,8 +42,8 @@ pub trait Protocol {
         ""
     }
 
-    /// Parses the address (the text after the colon), and returns its canonical spelling. The canonical spelling must parse to itself. Text
-    /// that the protocol does not read causes an error.
+    /// Parses the address (the text after the colon), and returns its canonical spelling. The canonical spelling must parse to itself.
+    /// Address text that the protocol leaves unread causes an error.
     ///
     /// # Errors
     /// Fails if the address is invalid: see [`Reader::error`].

@@ -213,8 +213,7 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Copies the values of the templates to the member `first` and all later members. Keeps each member's references to its own
-    /// subobjects.
+    /// Copies the values of the templates to the member `first` and all later members, except references to own subobjects.
     fn copy_members(&self, plan: &PartsPlan, first: usize, made: &Made) -> Result<(), ConstructionFailed> {
         let members = || plan.members.iter().zip(made);
         let mut pairs: SmallVec<[(ObjectHandle, ObjectHandle); 4]> = SmallVec::new();

@@ -124,8 +124,8 @@ impl Value {
         of_type!(ty, K, of => K::wrap(K::initial(of)))
     }
 
-    /// Replaces each directly contained value by the result of `map`. `map` receives the type and the contained value. Keys are unchanged.
-    /// If the type of the value differs from `ty`, the value is unchanged.
+    /// Replaces each directly contained value with the result of `map`. `map` receives the type and the contained value. Keys are
+    /// unchanged. If the type of the value differs from `ty`, the value is unchanged.
     pub fn map_parts(self, ty: &PropertyType, map: &mut dyn FnMut(&PropertyType, Self) -> Self) -> Self {
         of_type!(ty, K, of => match K::take(self) {
             Ok(content) => K::wrap(K::with_parts(of, content, map)),
@@ -204,7 +204,7 @@ impl fmt::Display for PropertyType {
     }
 }
 
-/// Two struct types are equal if their paths and all fields are equal. Two generations may have different structs at one path.
+/// Two struct types are equal if their paths and all fields are equal, because two generations may have different structs at one path.
 impl PartialEq for PropertyType {
     fn eq(&self, other: &Self) -> bool {
         of_type!(self, K, one => K::of(other).is_some_and(|two| K::same_type(one, two)))

@@ -51,7 +51,7 @@ impl Value {
         of_value!(self, K, value => K::each_object(value, visit));
     }
 
-    /// Returns a copy of the value in which each object handle is replaced by the result of `map`.
+    /// Returns a copy of the value in which each object handle is replaced with the result of `map`.
     pub(crate) fn map_objects(&self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self {
         of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
     }

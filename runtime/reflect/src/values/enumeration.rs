@@ -64,7 +64,7 @@ impl Kind for Enum {
 
     fn write(at: Mut<'_, Self>, value: &EnumValue) {
         let of = at.of();
-        // `fits` has checked the value before.
+        // `fits` has already checked the value.
         if let Some(number) = of.number(&value.text).and_then(|number| number_of(of.underlying_kind(), number)) {
             at.number().put(&number);
         }
@@ -117,7 +117,7 @@ impl Kind for Enum {
 }
 
 /// Returns the current name of an entry. If an entry is named `name`, returns `name`. Otherwise, returns the name of the entry that was
-/// renamed from `name`. After an undo, the entry may have its earlier name again. The function then returns this earlier name.
+/// renamed from `name`. If a reload has undone a rename to `name`, returns the earlier name, which is in use again.
 fn current_name<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
@@ -126,7 +126,7 @@ fn current_name<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t
     names.find(|name| of.entry(name).is_some()).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// Replaces each entry name in a list by the current name of the entry. `|` separates the names.
+/// Replaces each entry name in a list with the current name of the entry. `|` separates the names.
 fn to_current_names<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     let mut parts = text.split('|').map(str::trim);
     if parts.all(|part| of.entry(part).is_some()) {

@@ -29,7 +29,7 @@ macro_rules! floats {
 
             fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<$rust, ParseError> {
                 let value: $rust = parsed(text, ty)?;
-                // The text contains digits, and is therefore not `inf`. The number is too large for the type.
+                // The text contains digits and is therefore not `inf`, so the number is too large for the type.
                 if value.is_infinite() && text.contains(|letter: char| letter.is_ascii_digit()) {
                     return Err(fail(text, ty, "it is too large"));
                 }

@@ -140,7 +140,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
     /// Calls `visit` with every object that the value keeps alive.
     fn visit_objects(_at: Ref<'_, Self>, _visit: &mut dyn FnMut(ObjectHandle)) {}
 
-    /// Replaces every object handle in the value by the result of the closure.
+    /// Replaces every object handle in the value with the result of the closure.
     fn map_objects(_at: Mut<'_, Self>, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {}
 
     /// Returns the id of a delegate during calls. See [`PtrMut::delegate_mark`](ptr::PtrMut::delegate_mark).
@@ -177,12 +177,12 @@ pub(crate) trait Kind: Content + Sized + 'static {
     /// object alive.
     fn each_object(_value: &Self::Value, _visit: &mut dyn FnMut(ObjectHandle, bool)) {}
 
-    /// Returns a copy of the value in which each object handle is replaced by the result of the closure.
+    /// Returns a copy of the value in which each object handle is replaced with the result of the closure.
     fn with_objects(value: &Self::Value, _map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) -> Self::Value {
         value.clone()
     }
 
-    /// Returns the object to which the value refers by handle. The type must allow the class of this object.
+    /// Returns the object to which the value refers by handle. Callers check that the type allows the class of this object.
     fn resolves_to(_value: &Self::Value) -> Option<ObjectHandle> {
         None
     }
@@ -207,7 +207,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Ok(())
     }
 
-    /// Replaces each directly contained value by the result of the closure. Does not replace keys.
+    /// Replaces each directly contained value with the result of the closure. Does not replace keys.
     fn with_parts(
         _of: &Self::Of,
         value: Self::Value,
@@ -342,8 +342,7 @@ impl fmt::Display for Part<'_> {
 pub(crate) enum Written {
     /// A single word. The word ends before a comma or parenthesis.
     Word,
-    /// Plain or quoted text. At the top level, plain text keeps its surrounding spaces. Text that begins with one of these characters does
-    /// not keep the spaces.
+    /// Plain or quoted text. At the top level, plain text keeps its surrounding spaces, unless it begins with one of the listed characters.
     Text(&'static [char]),
     /// Plain or quoted text, without surrounding spaces.
     Path,
@@ -378,7 +377,7 @@ pub(crate) enum Offer<'v> {
     Fields(&'v [(Arc<str>, Value)]),
 }
 
-/// Properties of a kind that all types of the kind share.
+/// Data of a kind that all types of the kind share.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) kind: PropertyKind,

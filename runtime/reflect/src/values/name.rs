@@ -34,7 +34,7 @@ impl Kind for NameKind {
 
     fn offer<'v>(value: &'v Name, cx: &Conversion<'_>) -> Option<Offer<'v>> {
         let text = cx.names.text(*value);
-        // An unknown number has the empty text. A conversion of the empty text would lose the number.
+        // The text of an unknown number is empty, and a conversion of the empty text would lose the number.
         (cx.names.find(&text) == Some(*value)).then(|| Offer::Text(Cow::Owned(text.to_string())))
     }
 

@@ -1,4 +1,4 @@
-//! Optional values: a byte, followed by the value. The byte is 1 if the value is present. An absent value is zero.
+//! Optional values: a byte, followed by the value. The byte is 1 if the value is present. All bytes of an absent value are zero.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Owned values of any type. Some of these values are in the host and belong to plugin code. Calls pass the others by address.
+//! Owned values of any type: values in host memory that belong to plugin code, and values that calls pass by address.
 
 use alcedo_base::handles::ObjectHandle;
 

@@ -286,7 +286,7 @@ impl<'a> PtrMut<'a> {
         with_kind!(self, Mut, K, to, from => from => K::copy(to, from));
     }
 
-    /// Frees owned memory and leaves the zero value. Increments the epochs of containers. Earlier addresses of rows therefore remain stale
+    /// Frees owned memory and leaves the zero value. Increments the epochs of containers, so that earlier addresses of rows remain stale
     /// permanently.
     pub fn destroy(self) {
         with_kind!(self, Mut, K, at => K::destroy(at));
@@ -311,7 +311,7 @@ impl<'a> PtrMut<'a> {
         });
     }
 
-    /// Replaces every object handle in the value, including weak references, by the result of `map`. If two keys become equal, only the
+    /// Replaces every object handle in the value, including weak references, with the result of `map`. If two keys become equal, only the
     /// first entry is kept. `map` must not access the value.
     pub fn map_objects(self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
         with_kind!(self, Mut, K, at => K::map_objects(at, map));
@@ -466,7 +466,7 @@ impl<'a, K: Kind<Of = Rc<StructType>>> Ref<'a, K> {
         self.paired(self).map(|(field, _)| field)
     }
 
-    /// Returns the fields of two structs of one type, in order.
+    /// Returns the pairs of corresponding fields of two structs of the same type, in order.
     #[inline]
     pub(crate) fn paired(self, other: Ref<'a, K>) -> impl Iterator<Item = (Ptr<'a>, Ptr<'a>)> {
         debug_assert!(K::same_type(self.of, other.of), "two structs of one type");
@@ -485,7 +485,7 @@ impl<K: Kind<Of = Rc<StructType>>> Mut<'_, K> {
         self.paired(self.as_ref()).map(|(field, _)| field)
     }
 
-    /// Returns the fields of two structs of one type, in order.
+    /// Returns the pairs of corresponding fields of two structs of the same type, in order.
     #[inline]
     pub(crate) fn paired<'s>(&'s self, other: Ref<'s, K>) -> impl Iterator<Item = (PtrMut<'s>, Ptr<'s>)> {
         debug_assert!(K::same_type(self.of, other.of), "two structs of one type");

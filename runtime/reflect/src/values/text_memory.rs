@@ -49,7 +49,7 @@ pub(crate) fn text_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: 
 }
 
 /// Overwrites a string of one byte per character with a copy of `text`. Callers pass only characters of ISO 8859-1. Replaces all other
-/// characters by question marks.
+/// characters with question marks.
 pub(crate) fn ansi_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: &str) {
     let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect();
     assign(at, &bytes);
