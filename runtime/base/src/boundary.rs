@@ -88,8 +88,7 @@ pub enum CallError {
         /// Rejected action.
         action: String,
     },
-    /// The action opens a scope, which is not allowed on the stack of a coroutine. If the coroutine were suspended, the scope would outlive
-    /// its enclosing frame.
+    /// The action opens a scope, which a coroutine must not do. If the coroutine were suspended, the scope would outlive its frame.
     WrongStack {
         /// Rejected action.
         action: String,

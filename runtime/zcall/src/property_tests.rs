@@ -1,5 +1,5 @@
-//! Tests names, buffers and handles with arbitrary input. No input causes a panic, an out-of-bounds access, a write after an error, or the
-//! reuse of a handle for a different function.
+//! Tests names, buffers and handles with arbitrary input. Checks that input never causes a panic, an out-of-bounds access, a write after an
+//! error, or the reuse of a handle for a different function.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

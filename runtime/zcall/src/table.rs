@@ -106,8 +106,8 @@ impl ZCallTable {
     }
 
     /// Returns the handle of `name`. For a new name, assigns a handle to the function that the chain returns. `fingerprint` identifies the
-    /// caller's signature. Caller and callee dereference slot addresses by this signature. Callers that check each value pass zero. Only
-    /// these callers can call a callee whose fingerprint is zero.
+    /// caller's signature, by which caller and callee dereference slot addresses. Callers that check each value pass zero. Only these
+    /// callers can call a callee whose fingerprint is zero.
     ///
     /// # Errors
     /// Returns [`CallError::NotFound`] if the string is not a valid name or does not resolve. Returns [`CallError::Signature`] if the
@@ -179,7 +179,7 @@ impl ZCallTable {
     /// Creates a cached handle. The module of the function must accept calls.
     ///
     /// # Errors
-    /// Returns the error of a call of the handle.
+    /// Returns the error that a call of the handle would return.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), cached_at: self.epoch.count() })
@@ -267,7 +267,7 @@ impl ZCallTable {
     /// Returns the callee of `handle` if its module accepts calls and the fingerprints match.
     ///
     /// # Errors
-    /// Returns the error of a call of the handle, or [`CallError::Signature`] if the fingerprints differ.
+    /// Returns the error that a call of the handle would return, or [`CallError::Signature`] if the fingerprints differ.
     pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         agree(&callee.name, callee.signature(), fingerprint)?;
@@ -277,7 +277,7 @@ impl ZCallTable {
     /// Returns the code for direct calls of `handle` if the fingerprint matches and is not zero.
     ///
     /// # Errors
-    /// Returns the error of a call of the handle.
+    /// Returns the error that a call of the handle would return.
     pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         let is_its = fingerprint != 0 && callee.signature().fingerprint() == fingerprint;
@@ -358,7 +358,7 @@ impl ZCallTable {
         }
         self.change();
         let ended = self.state.borrow_mut().end(module);
-        // Dropping a dispatcher may run code that calls this table. No borrow is held at this point.
+        // Dropping a dispatcher may run code that calls this table, so no borrow is held at this point.
         drop(ended);
     }
 

@@ -457,7 +457,7 @@ fn the_directory_agrees_with_the_store_through_constructions_ends_and_shadows() 
     let (world, objects) = shadowed();
     world.objects.commit_shadow();
     check(&world, &objects);
-    // Exceeds the capacity. The entries are then reallocated. The address of the head does not change.
+    // Exceeds the capacity, so that the entries are reallocated. The address of the head does not change.
     let (head, class) = (world.objects.directory(), world.objects.class(objects[2]).unwrap());
     let crowd: Vec<_> = (0..1000).map(|_| new(&world, &class)).collect();
     check(&world, &crowd);

@@ -326,7 +326,7 @@ fn script(name: &str, base: &str, functions: Vec<FunctionDecl>) -> ClassDecl {
     with_functions(ClassDecl::new("Game", name, base, Origin::Script), functions)
 }
 
-/// Returns the error of a declaration of `class`. The classes of the engine and `before` are declared first.
+/// Returns the error of declaring `class`. The classes of the engine and the classes in `before` are declared first.
 fn refusal(before: Vec<ClassDecl>, class: ClassDecl) -> Option<String> {
     let world = engine();
     declare(&world, before);

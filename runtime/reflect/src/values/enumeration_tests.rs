@@ -1,4 +1,4 @@
-//! Tests enum values as fields, elements, keys and text. Also tests changes of the entries' numbers.
+//! Tests enum values as fields, elements, keys and text. Also tests changes to the entries' numbers.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -110,7 +110,7 @@ fn values_keep_their_entry_when_the_numbers_change() {
     // The new enum rejects a value that had no entry in the old enum, even if an entry of the new enum has this number.
     let of_no_entry = EnumValue { text: "7".into(), number: 7 };
     check(&Value::Enum(of_no_entry), &new, None);
-    // After a change of the entries' numbers, the keys of a map have unchanged entries.
+    // If the numbers of the entries change, the keys of a map still refer to the same entries.
     let (from, to) = (
         mood(PropertyKind::U8, &[("A", 0), ("B", 1)], "Map(Mood, i32)"),
         mood(PropertyKind::U8, &[("B", 0), ("A", 1)], "Map(Mood, i32)"),

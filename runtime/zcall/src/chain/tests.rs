@@ -29,7 +29,7 @@ pub(crate) fn nothing(side: Implementer, module: u64, signature: &str) -> Resolv
     body(side, module, signature, 0, |_| Ok(()))
 }
 
-/// Creates a chain with the protocol `ex` of the runtime and the protocol `nd` of a host.
+/// Creates a chain with the protocol `ex` of the runtime and the protocol `db` of a host.
 pub(crate) fn chain() -> ResolverChain {
     let chain = ResolverChain::new();
     chain.add_protocol(Rc::new(Ex), Origin::BuiltIn).expect("it is free");

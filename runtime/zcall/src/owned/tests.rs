@@ -1,4 +1,4 @@
-//! Access to the slots of a buffer by its owner.
+//! Tests how the owner of a buffer accesses its slots.
 #![expect(unsafe_code, reason = "vouches for an address")]
 
 use super::{DynBuffer, SlotBuffer};

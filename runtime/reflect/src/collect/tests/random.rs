@@ -121,7 +121,7 @@ impl Test {
         }
     }
 
-    /// Returns all reachable objects. Uses the simplest algorithm as the model.
+    /// Returns all reachable objects. Traverses the world with the simplest algorithm, as the model.
     fn reachable(&self) -> HashSet<ObjectHandle> {
         let mut open = self.world.objects.roots();
         open.extend(&self.held);
@@ -237,7 +237,7 @@ fn reachable_objects_are_never_collected_between_slices() {
         let alive = &test.world.objects;
         test.known.retain(|object| alive.is_alive(*object));
         if round % 3 == 0 {
-            // Creates a long chain of objects that one root keeps alive. The mark is therefore long.
+            // Creates a long chain of objects that one root keeps alive, so that the mark takes many slices.
             let first = test.world.objects.allocate(&test.class, None, ObjectHandle::NONE, 0);
             test.world.objects.add_root(first);
             let mut last = first;

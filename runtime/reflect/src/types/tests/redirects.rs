@@ -1,4 +1,4 @@
-//! Tests of redirects of types and members: forward, backward after an undo, and in cycles.
+//! Tests of redirects of types and members: forward, backward (after a reload has undone a rename), and in cycles.
 
 use super::{ACTOR, engine, f64};
 use crate::testing::{declare, dynamic};
