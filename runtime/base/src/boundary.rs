@@ -169,9 +169,9 @@ pub enum CallError {
         /// Name of the host setting that specifies the limit.
         setting: String,
     },
-    /// A module made a call while the module held a slice of host memory.
+    /// An action was rejected, because plugin code or a host thunk has borrowed a slice of host memory.
     Borrowed {
-        /// Message with the rejected call and help.
+        /// Message with the rejected action and help.
         message: String,
     },
     /// Error in a script, with the script's call stack.
@@ -271,7 +271,7 @@ impl CallError {
         Self::Other { message: message.into() }
     }
 
-    /// Creates the error of a function that returned `error`. The location in the result is the location of the caller of `returned`.
+    /// Creates the error for a function that returned the error value `error`. The location in the result is the call of `returned`.
     ///
     /// Returns [`CallError::Panicked`] if `Display` or `Drop` of `error` panics.
     ///
@@ -332,7 +332,7 @@ impl CallError {
         }
     }
 
-    /// Converts the error to ABI data. Each field is transferred separately. An error that passes through several modules is therefore
+    /// Converts the error to ABI data. Each field is transferred separately, so that an error that passes through several modules is
     /// unchanged.
     ///
     /// # Examples
@@ -347,7 +347,8 @@ impl CallError {
     /// ```
     pub fn to_failure(&self) -> Failure {
         if let Self::InScript { error, stack } = self {
-            // Transfers the fields of the inner error. If the message is a sentence, appends the call stack of the script to the message.
+            // Transfers the fields of the inner error. If the message is text for users, appends the call stack of the script to the
+            // message.
             let mut failure = error.to_failure();
             let is_sentence = matches!(**error, Self::Panicked { .. } | Self::Returned { .. })
                 || failure.message.as_str() == error.to_string();

@@ -54,7 +54,7 @@ impl fmt::Debug for Epoch {
 impl Epoch {
     /// Value of [`Epoch::get`] while the fast paths are disabled. [`Epoch::count`] never returns this value.
     pub const SHUT: u64 = u64::MAX;
-    /// Initial stored epoch of a caller. No epoch ever has this value.
+    /// Value that a caller stores before its first lookup. No epoch ever has this value.
     pub const NEVER: u64 = u64::MAX - 1;
 
     /// Returns the value to compare with a cached epoch. While the fast paths are disabled, this value matches no cached epoch.

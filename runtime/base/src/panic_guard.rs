@@ -28,7 +28,7 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
 
-/// Formats a value of foreign code and drops it.
+/// Formats a value of a foreign type and drops the value. The panic guard covers both steps.
 ///
 /// # Errors
 ///

@@ -29,7 +29,7 @@ pub struct Argument<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param(pub(crate) usize);
 
-/// Caller that evaluates its arguments lazily.
+/// Caller that evaluates each argument only when the thunk steps to the parameter.
 ///
 /// # Safety
 /// The memory of an out parameter must not overlap the memory of other parameters. No argument may overlap the location that `result`

@@ -31,7 +31,7 @@ pub struct Subobject {
 /// Role of a subobject in its owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SubobjectRole {
-    /// Part of the owner.
+    /// Ordinary part of the owner.
     Part,
     /// Root component of an actor. All further components of the actor are attached to the root component.
     Root,
@@ -120,7 +120,7 @@ pub(super) struct PartsPlan {
     pub(super) steps: Box<[PartStep]>,
     /// Indices of the members whose PostInitProperties is called, in the order of the calls.
     pub(super) inits: Box<[usize]>,
-    /// Number of dynamic classes of the members whose chains have no constructors.
+    /// Number of dynamic classes in the chains of those members whose chains have no constructors.
     pub(super) dynamic: u64,
 }
 
@@ -319,7 +319,7 @@ impl Class {
         overridden.map_or_else(|| subobject.class_path.clone(), |(_, class)| class.clone())
     }
 
-    /// Returns the path without its root, as used in reports and generated names: `Game.MagicCube`.
+    /// Returns the path without the prefix `/Script/`, as used in reports and generated names: `Game.MagicCube`.
     #[inline]
     pub fn short_path(&self) -> &str {
         short(&self.path)

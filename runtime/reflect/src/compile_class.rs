@@ -55,8 +55,8 @@ impl Compiler<'_> {
         let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let schema = Schema::new(placed.size, placed.align, fields);
-        // Shares the memory pool of the hidden class. If both classes have equal layouts, a reload can keep the bodies of the objects at
-        // their addresses.
+        // Shares the memory pool of the class that the active shadow hides. If both classes have equal layouts, a reload can keep the
+        // bodies of the objects at their addresses.
         let schema = match self.known.hidden_class(&path) {
             Some(hidden) => schema.with_pool_of(hidden.schema()),
             None => schema,

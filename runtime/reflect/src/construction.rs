@@ -46,7 +46,7 @@ pub trait ConstructionHooks {
     /// Fails if the red constructor of a class fails. The error names that class.
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// Runs the class constructor of this dynamic class.
+    /// Runs the class constructor of `class`, a dynamic class in the object's chain.
     ///
     /// # Errors
     /// Fails if the class constructor fails.
@@ -481,8 +481,8 @@ impl Constructor<'_> {
                 let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
                 part.origin = TemplateOrigin::OwnClass;
                 if let Some(template) = of_template {
-                    // The subobject in the owner's template has a different class. The values of that subobject overwrite the values from
-                    // the CDO.
+                    // The subobject in the owner's template has a different class than this subobject. The values of that subobject
+                    // overwrite the values from the CDO.
                     (part.template, part.origin) = (Some(template), TemplateOrigin::Requested);
                     pairs.push((template, part.object));
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
@@ -527,7 +527,7 @@ impl Constructor<'_> {
 
     fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), ConstructionFailed> {
         let path = || turn.path.to_string();
-        // Most classes have no constructor. For these classes, increments the counter without the overhead of a step.
+        // Most classes have no constructor. For these classes, only increments the counter, without the overhead of a step.
         if turn.origin == Origin::Dynamic && !self.hooks.has_class_constructor(turn) {
             count_class_constructor(self.world, object, turn);
             return Ok(());

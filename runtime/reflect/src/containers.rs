@@ -33,7 +33,7 @@ pub(crate) trait Rowed: Kind<Raw: Begins<ArrayRaw>> {
     fn row(of: &Self::Of) -> Row<'_>;
 }
 
-/// Read access to rows.
+/// Read access to the rows of a container.
 ///
 /// # Examples
 /// ```
@@ -56,7 +56,7 @@ pub struct Rows<'a> {
     row: Row<'a>,
 }
 
-/// Write access to rows.
+/// Write access to the rows of a container.
 ///
 /// # Examples
 /// ```

@@ -293,9 +293,9 @@ impl Conversion<'_> {
         is_related.then_some(Value::Struct(joined))
     }
 
-    /// Combines each element of `now` with an earlier element. Prefers an earlier element at an equal index whose conversion equals the
+    /// Combines each element of `now` with an earlier element. Prefers the earlier element at the same index if its conversion equals the
     /// element. Otherwise uses any earlier element whose conversion equals the element. If no earlier element matches and both containers
-    /// have equal lengths, uses the earlier element at the index of the element, if that element is unused.
+    /// have equal lengths, uses the earlier element at the same index, unless it is already used.
     fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
         let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
         let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();

@@ -58,7 +58,7 @@ pub struct FunctionDecl {
     pub overrides: String,
     /// Parameters in order. The result is last and has the `RETURN` flag.
     pub params: Vec<PropertyDecl>,
-    /// Fingerprint of the signature that the body was compiled for. Zero disables the comparison.
+    /// Fingerprint of the signature that the body was compiled for, compared with the declared signature. Zero disables the comparison.
     pub fingerprint: u64,
     /// Doc comment of the declaration.
     pub doc: String,
@@ -87,7 +87,7 @@ pub struct EnumDecl {
     pub is_flags: bool,
     /// Entries in order.
     pub entries: Vec<EnumEntry>,
-    /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
+    /// Fingerprint that the declaring code was compiled with, compared with the fingerprint in the host. Zero disables the comparison.
     pub fingerprint: u64,
     /// Doc comment of the declaration.
     pub doc: String,
@@ -108,7 +108,7 @@ pub struct DelegateDecl {
     pub kind: PropertyKind,
     /// Parameters in order. The result is last and has the `RETURN` flag. Only single delegates have a result.
     pub params: Vec<PropertyDecl>,
-    /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
+    /// Fingerprint that the declaring code was compiled with, compared with the fingerprint in the host. Zero disables the comparison.
     pub fingerprint: u64,
     /// Doc comment of the declaration.
     pub doc: String,
@@ -131,7 +131,7 @@ pub struct StructDecl {
     pub align: u32,
     /// Fields that the struct itself declares, in order.
     pub fields: Vec<PropertyDecl>,
-    /// Fingerprint that the declaring code was compiled with. Zero disables the comparison.
+    /// Fingerprint that the declaring code was compiled with, compared with the fingerprint in the host. Zero disables the comparison.
     pub fingerprint: u64,
     /// Doc comment of the declaration.
     pub doc: String,

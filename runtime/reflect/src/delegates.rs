@@ -1,5 +1,5 @@
 //! Named delegates: path, kind and signature. The type of a delegate property contains the path and the complete signature of the delegate.
-//! A change of the signature therefore changes the type of the property.
+//! A change to the signature therefore changes the type of the property.
 
 use std::rc::Rc;
 

@@ -19,7 +19,7 @@ pub struct Dormant {
     pub bases: Vec<Rc<str>>,
     /// Values of the properties that the object's current class lacks.
     pub values: Vec<(Rc<str>, KeptValue)>,
-    /// Kept fields of the plugin part.
+    /// Fields of the plugin part that are kept across reloads.
     pub fields: Vec<KeptField>,
 }
 

@@ -26,7 +26,7 @@ pub trait HostStructure: Sized + 'static {
 
     /// Reads the value from its fields, in order.
     fn load(fields: FieldsToRead<'_>) -> Self;
-    /// Overwrites the fields, in order.
+    /// Writes the value to its fields, in order.
     fn store(self, fields: FieldsToWrite<'_>);
 }
 
@@ -46,7 +46,7 @@ impl HostField {
     }
 }
 
-/// Fields of a struct for sequential reads.
+/// Fields of a struct, to be read one after the other.
 pub struct FieldsToRead<'a>(Box<dyn Iterator<Item = Ptr<'a>> + 'a>);
 
 impl FieldsToRead<'_> {
@@ -60,7 +60,7 @@ impl FieldsToRead<'_> {
     }
 }
 
-/// Fields of a struct for sequential writes.
+/// Fields of a struct, to be written one after the other.
 pub struct FieldsToWrite<'a>(Box<dyn Iterator<Item = PtrMut<'a>> + 'a>);
 
 impl FieldsToWrite<'_> {

@@ -51,11 +51,12 @@ macro_rules! each_kind {
             AnsiText [] () => Ansi(String), ansi_text::AnsiText;
             /// Localized text with its translation key.
             LocalText [] () => LocalText(LocalText), local_text::LocalTextKind;
-            /// Reference to a class, stored as the name of the class path. Refers to the class at the type's path or to a derived class.
+            /// Reference to a class, stored as the interned path of the class. Refers to the class at the type's path or to a derived
+            /// class.
             SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf, word;
             /// Variant of `SubclassOf` that may refer to an undeclared class.
             SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass, word;
-            /// Reference to an object of the class at the type's path, stored as the name of the object's path.
+            /// Reference to an object of the class at the type's path, stored as the interned path of the object.
             SoftObject [(Rc<str>)] (0) => SoftObject(Name), soft_object::SoftObject, word;
             /// Reference to an object of the class at the type's path, stored as a permanent unique id.
             LazyObject [(Rc<str>)] (0) => LazyObject(LazyRaw), lazy_object::LazyObject, word;
@@ -77,7 +78,7 @@ macro_rules! each_kind {
             MulticastDelegate [(Rc<ElementType>)] (0) => Multicast(Vec<Binding>), multicast::Multicast;
             /// Variant of `MulticastDelegate` that allocates memory only if the list has delegates.
             SparseDelegate [(Rc<ElementType>)] (0) => Sparse(Vec<Binding>), sparse::Sparse;
-            /// Reference to a property, stored as the name of its path.
+            /// Reference to a property, stored as its interned path.
             FieldPath [] () => FieldPath(Name), field_path::FieldPath, word;
             /// Kind for tests.
             #[cfg(any(test, feature = "toy-kind"))]

@@ -60,7 +60,7 @@ pub enum Sweep {
 /// State of a mark in progress, and of the sweep after the mark.
 #[derive(Debug)]
 pub(crate) struct Marker {
-    /// Slots of reached objects. A reached object is scanned or queued in `open`.
+    /// Slots of reached objects. Each reached object was already scanned, or is queued in `open`.
     marked: Bits,
     open: Vec<u32>,
     /// Objects to scan again, because they were created, written to, or added to the root set.

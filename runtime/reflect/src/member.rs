@@ -105,7 +105,7 @@ pub struct PropertyRef {
     owner: Option<Rc<str>>,
     /// Class of the last lookup, and index of the property among the properties of the class.
     cached: RefCell<(Weak<Class>, usize)>,
-    /// Cached offsets of word-sized values.
+    /// Cached offsets of the property, if its values fit in a machine word.
     offsets: WordOffsets,
 }
 

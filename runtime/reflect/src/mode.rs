@@ -162,8 +162,8 @@ impl ModeWord {
         &raw const self.shared.word
     }
 
-    /// Sets the object that may be written to during a rebuild (or none). Returns the previous object. Rebuilds may be nested. The caller
-    /// must therefore restore the previous object.
+    /// Sets the object that may be written to during a rebuild (or none). Returns the previous object. Rebuilds may be nested, so the
+    /// caller must restore the previous object.
     #[inline]
     pub fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
         self.shared.rebuilt.replace(object)

@@ -64,7 +64,7 @@ impl Names {
         name
     }
 
-    /// Returns the name of `text`. Returns `None` if `text` is not interned.
+    /// Returns the interned name with the text `text`. Returns `None` if `text` is not interned.
     #[inline]
     pub fn find(&self, text: &str) -> Option<Name> {
         self.table.borrow().numbers.get(text).copied()

@@ -71,7 +71,7 @@ pub(super) struct Naming {
 #[derive(Debug)]
 struct Series {
     text: Rc<str>,
-    /// Slot of the object that holds each number. The first entry is for the number 1.
+    /// For each number, the slot of the object that holds the number. The first entry is for the number 1.
     holders: Vec<u32>,
     /// Numbers that are available for reuse.
     free: VecDeque<u32>,

@@ -102,8 +102,8 @@ impl World {
         self.0.objects.subobject(object, &root.name)
     }
 
-    /// Returns the value of a property as a Rust type: a number, `bool`, `String`, [`Name`], [`ObjectHandle`], or a struct
-    /// of [`plain_struct!`](crate::plain_struct).
+    /// Returns the value of a property as a Rust type: a number, `bool`, `String`, [`Name`], [`ObjectHandle`], or a struct that
+    /// [`plain_struct!`](crate::plain_struct) defines.
     ///
     /// # Errors
     /// Returns [`CallError::Stale`] if the object does not exist. Returns [`CallError::NotFound`] if the object's class has no property of

@@ -148,7 +148,7 @@ impl Objects {
         constructed: usize,
     ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
-        // The two branches build each label directly in its slot.
+        // Each branch builds the label directly in the slot, without a move.
         let object = match name {
             Some(name) => store.create(class, outer, flags, constructed, |naming, object| {
                 naming.assign(&self.names, name, outer, object)
@@ -343,8 +343,8 @@ impl Objects {
         dead.len()
     }
 
-    /// Adds an object to the root set. Collections keep the root object and all objects that are reachable from the root object. Returns
-    /// `true` if the object exists.
+    /// Adds an object to the root set. Garbage collections keep the root object and all objects that are reachable from the root object.
+    /// Returns `true` if the object exists.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         let is_there = self.is_alive(object);
         if is_there {
@@ -375,7 +375,8 @@ impl Objects {
     }
 
     /// Returns two lists of live objects. The first list has the objects that were added to the root set since `before`. The second list
-    /// has the removed objects. The slots in `before` must not have been reused since. During a shadow, these slots are not reused.
+    /// has the objects that were removed from the root set. The slots in `before` must not have been reused since then. During a shadow,
+    /// these slots are not reused.
     pub fn roots_since(&self, before: &Bits) -> (Vec<ObjectHandle>, Vec<ObjectHandle>) {
         let store = self.store.borrow();
         let living = |index| Some(store.slots.handle(index)).filter(|object| !object.is_none());

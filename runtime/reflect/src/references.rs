@@ -6,7 +6,7 @@ use crate::property::PropertyType;
 /// The strong references of a layout.
 #[derive(Debug, Default)]
 pub(super) struct References {
-    /// Offsets of the handles that are stored in the memory itself, including nested structs.
+    /// Offsets of the handles that are stored directly in the memory, including handles in nested structs.
     direct: Box<[u32]>,
     /// Offsets and types of values whose references are optional or stored in separate memory, such as containers.
     deep: Box<[(u32, PropertyType)]>,

@@ -111,7 +111,7 @@ pub enum DeclareError {
         class: String,
         /// Path of the base.
         base: String,
-        /// Description of the base, and fix.
+        /// Description of the base, and how to fix the declaration.
         problem: &'static str,
     },
     /// The interface is not declared.

@@ -31,7 +31,7 @@ pub(crate) struct Registry {
     pub(crate) lowered: Option<Shadow>,
 }
 
-/// Declared types by path. Only one type of any category can have a path.
+/// Declared types by path. A path belongs to at most one type, regardless of the category.
 pub(crate) type Paths = FxHashMap<Rc<str>, Type>;
 
 /// Category of declared types, such as structs.

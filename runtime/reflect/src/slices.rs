@@ -47,8 +47,8 @@ impl BorrowedSlices {
         self.shared.lenders.borrow_mut().insert(module, name.into());
     }
 
-    /// Removes an unloaded module. If the module was the last borrower, also removes its slices from the counter. Slices of the host are
-    /// still counted.
+    /// Removes an unloaded module. If the module was the last borrower, also removes its slices from the counter. Slices that the host
+    /// holds remain counted.
     #[inline]
     pub fn forget(&self, module: u64) {
         self.shared.lenders.borrow_mut().remove(&module);

@@ -270,7 +270,7 @@ impl Slots {
         self.any_mut(handle).filter(|tenant| tenant.life != TenantState::Gone)
     }
 
-    /// Returns the handle of the object in the slot. Returns none for an empty slot.
+    /// Returns the handle of the object in the slot. Returns `ObjectHandle::NONE` for an empty slot.
     #[inline]
     pub(super) fn handle(&self, index: u32) -> ObjectHandle {
         match self.columns.entry(index).serial {

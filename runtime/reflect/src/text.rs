@@ -25,7 +25,7 @@ pub struct ParseError {
     pub problem: String,
 }
 
-/// Formats printed values as a list in parentheses. Containers and structs have this form.
+/// Formats printed values as a list in parentheses. Containers and structs are printed in this form.
 pub fn listed(parts: impl Iterator<Item = String>) -> String {
     format!("({})", parts.collect::<Vec<_>>().join(", "))
 }

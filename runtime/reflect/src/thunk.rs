@@ -1,6 +1,6 @@
 //! Calls of reflected functions. A thunk takes the parameters from the frame in order, calls [`Frame::finish`], runs its code and stores
-//! the result. The parameters are stored in a block, or a script evaluates the parameters one by one. One implementation of a thunk handles
-//! both cases. A wildcard parameter accepts any type. Only a script passes arguments for wildcard parameters.
+//! the result. The parameters are stored in a block, or a script evaluates the parameters one by one. The same thunk handles both cases. A
+//! wildcard parameter accepts any type. Only a script passes arguments for wildcard parameters.
 
 mod again;
 

@@ -416,7 +416,7 @@ fn class_constructors_are_counted_where_they_run() {
     let (recorder, big) = garage();
     let object = recorder.construct(&big).unwrap();
     let counters = &recorder.world.counters;
-    // Gear's CDO has one run. Cube's CDO and its gear have one run each. Big's CDO has two runs, and its gear has one run.
+    // Class constructors run once for Gear's CDO, once each for Cube's CDO and its gear, twice for Big's CDO, and once for its gear.
     assert_eq!(counters.class_constructors_on_cdos.get(), 6);
     assert_eq!((counters.class_constructors_on_instances.get(), counters.class_constructors_rerun.get()), (3, 0));
     // The classes Actor, Component, Gear, Cube, Big and Object have CDOs. The constructions are the instance and its two subobjects.

@@ -1,5 +1,5 @@
 //! Fast path of construction for a class without subobjects, with a template of exactly that class. Most constructions use this path. Runs
-//! the steps in the order of the slow path, and omits steps without a visible effect.
+//! the steps in the same order as the slow path, and omits steps without a visible effect.
 
 use std::rc::Rc;
 

@@ -76,7 +76,7 @@ impl Objects {
         value
     }
 
-    /// Replaces the kept fields that the object's plugin part rejected. Returns the previous kept fields. Has no effect if the object does
+    /// Replaces the list of kept fields that the object's plugin part rejected. Returns the previous list. Has no effect if the object does
     /// not exist.
     pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
         let mut store = self.store.borrow_mut();

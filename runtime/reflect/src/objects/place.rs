@@ -90,7 +90,7 @@ pub enum RenameError {
         /// Problem of the name.
         problem: &'static str,
     },
-    /// The reload in progress could not undo the change.
+    /// A reload is in progress, and its rollback could not undo the change.
     #[error("{object} keeps its name while a reload is in progress: rename it afterwards")]
     DuringReload {
         /// Object to rename.

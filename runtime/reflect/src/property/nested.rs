@@ -33,12 +33,12 @@ pub struct OptionalType {
     size: usize,
 }
 
-/// Layout of a row. In a set, a row is a key. In a map, a row is a key, followed by the value.
+/// Layout of a row. In an array or a set, a row is one element, called the key. In a map, a row is a key, followed by its value.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// Type of the key.
     pub key: &'a PropertyType,
-    /// Type and offset of the value. `None` in a set.
+    /// Type and offset of the value. `None` in an array or a set.
     pub value: Option<(&'a PropertyType, usize)>,
     /// Stride in bytes.
     pub size: usize,
