@@ -177,8 +177,8 @@ impl<'a> Frame<'a> {
     /// Steps to the next parameter, and keeps the location of its argument. The parameter must belong to the category `W`. After
     /// [`Frame::finish`], the thunk can read the value at this location. Example: `step_compiled_in::<AnyArray>()`.
     ///
-    /// If the argument is stored in an object, the argument does not change until the thunk returns. Until the return, function calls and
-    /// all operations that would change, move or destroy values fail with [`CallError::Borrowed`]. Writes through this frame are allowed.
+    /// If the argument is stored in an object, the argument does not change until the thunk returns. Until then, function calls and all
+    /// operations that would change, move or destroy values fail with [`CallError::Borrowed`]. Writes through this frame are allowed.
     ///
     /// # Errors
     /// Returns [`CallError::Signature`] if the parameter does not belong to the category. Returns [`CallError::Other`] if all parameters
@@ -267,7 +267,7 @@ impl<'a> Frame<'a> {
     /// Returns a writable pointer to the out parameter `param`, and a read-only pointer to the parameter `other`.
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::value_mut`]. Returns [`CallError::Other`] if `param` and `other` are one parameter.
+    /// Returns the errors of [`Frame::value_mut`]. Returns [`CallError::Other`] if `param` and `other` are the same parameter.
     ///
     /// # Panics
     /// If a parameter belongs to a different call, panics or uses an arbitrary parameter of this call.

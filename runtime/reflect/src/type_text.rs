@@ -1,6 +1,6 @@
 //! Types as text: `Map(String, Array(Object(/Script/A.B)))`. This module handles only the syntax. The conversion to
-//! [`PropertyType`](crate::property::PropertyType) looks up structs and classes. Declarations contain nested types in this form, and this
-//! module has their only parser.
+//! [`PropertyType`](crate::property::PropertyType) looks up structs and classes. Declarations contain nested types in this form, and only
+//! this module parses them.
 
 use std::fmt;
 use std::str::FromStr;

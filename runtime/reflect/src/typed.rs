@@ -123,7 +123,7 @@ pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
     own
 }
 
-/// Field type of a [`PlainStruct`].
+/// Type of a field in a [`PlainStruct`].
 ///
 /// # Safety
 /// A property of kind `KIND` and path `PATH` holds the bytes of a value of this type, and every bit pattern is valid.

@@ -67,7 +67,7 @@ impl<T: OfKind> OfKind for Option<T> {
     }
 }
 
-/// Inserts a key into a set or map, and returns the row of the key. The key is first written to `own`, a temporary value.
+/// Inserts a key into a set or map, and returns the index of the key's row. The key is first written to `own`, a temporary value.
 fn put_key<K: OfKind>(keyed: &mut KeyedMut<'_>, key: K, own: &mut OwnedValue) -> u32 {
     key.store(own.as_mut().to().expect(MATCHES));
     let (row, _is_new) = keyed.insert(own.as_ptr()).expect("memory for a second copy");

@@ -328,8 +328,8 @@ impl Types {
         OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
     }
 
-    /// Returns the function with that path. The path may contain a class that declares or inherits the function, or an interface that
-    /// declares the function.
+    /// Returns the function with that path. The path may name a class that declares or inherits the function, or an interface that declares
+    /// the function.
     #[inline]
     pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
         let registry = self.registry.borrow();
@@ -340,7 +340,7 @@ impl Types {
         })
     }
 
-    /// Returns the property with that path. The path contains a class that declares or inherits the property.
+    /// Returns the property with that path. The path names a class that declares or inherits the property.
     #[inline]
     pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
         self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())

@@ -116,7 +116,7 @@ impl From<Binding> for DelegateRaw {
     }
 }
 
-/// Checks that a string has only ISO 8859-1 characters. `AnsiString` has this restriction.
+/// Checks that a string has only ISO 8859-1 characters, as `AnsiString` requires.
 pub(crate) fn is_latin_1(text: &str) -> bool {
     text.chars().all(|letter| u8::try_from(letter).is_ok())
 }
@@ -172,7 +172,7 @@ impl WrongType {
         Self { found: found.to_owned(), expected: ty.to_string() }
     }
 
-    /// Converts the error to the error of a call. `name` is the location to which the call writes.
+    /// Converts this error to a [`CallError`]. `name` is the location to which the call writes.
     pub(crate) fn in_call(self, name: String) -> CallError {
         CallError::Signature { name, found: self.expected, expected: self.found }
     }

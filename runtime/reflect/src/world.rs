@@ -39,7 +39,7 @@ pub struct World {
     pub objects: Objects,
     /// Epoch that invalidates cached calls and offsets.
     pub epoch: Rc<Epoch>,
-    /// Current mode of the host. The mode restricts writes.
+    /// Current mode of the host. The mode restricts writes and calls.
     pub mode: ModeWord,
     /// Counter of slices that plugin code holds.
     pub slices: BorrowedSlices,

@@ -88,8 +88,8 @@ impl BlackCode {
         unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr().cast()) }
     }
 
-    /// Returns the code in the form that plugins receive. `version` is the version of the direct calls. The context is valid as long as the
-    /// call handle is valid.
+    /// Returns the code in the form that plugins receive. `version` is the current version of the addresses for direct calls. The context
+    /// is valid as long as the call handle is valid.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
         let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };

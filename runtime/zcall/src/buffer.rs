@@ -62,7 +62,7 @@ impl<'a> BufferMut<'a> {
         Self { slots, raw: ZCallBuffer { slots: ptr::null_mut(), len: 0 } }
     }
 
-    /// Returns the buffer in its ABI form.
+    /// Returns the buffer in its ABI form: address and length.
     #[inline]
     pub fn raw(&mut self) -> &mut ZCallBuffer {
         self.raw = ZCallBuffer { slots: self.slots.as_mut_ptr(), len: self.slots.len() };

@@ -1,5 +1,5 @@
-//! Storage of callees by handle number. Handle numbers are assigned in sequence and never reused. The table therefore distinguishes ended
-//! numbers from unassigned numbers without a list of ended numbers.
+//! Storage of callees by handle number. Handle numbers are assigned in sequence and never reused. The table can therefore distinguish the
+//! number of an ended callee from an unassigned number, without a list of ended numbers.
 
 use std::rc::Rc;
 

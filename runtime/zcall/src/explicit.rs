@@ -1,5 +1,5 @@
 //! Resolver of the protocol `ex`. The host and modules register functions under arbitrary names. A name has one owner at a time. A second
-//! registration fails with an error that contains the first owner.
+//! registration fails with an error that names the first owner.
 
 use std::collections::HashMap;
 use std::rc::Rc;

@@ -20,7 +20,7 @@ pub enum ModuleStatus {
 /// Status of all past and future modules. The host's own module is always running.
 #[derive(Clone, Default, Debug)]
 pub struct ModuleStatuses {
-    /// Modules after this module are running.
+    /// Id of the last module with a recorded status. All later modules are running.
     last_known: u64,
     /// Modules up to `last_known` that have not ended. The value is true if the module is suspended.
     alive: BTreeMap<u64, bool>,
@@ -66,7 +66,7 @@ impl ModuleStatuses {
         self.alive.retain(|module, _| !(after.0 < *module && *module < before.0));
     }
 
-    /// Stores all new modules up to `last` as running modules.
+    /// Records all modules up to `last` that have no status yet as running.
     fn know(&mut self, last: u64) {
         self.alive.extend((self.last_known + 1..=last).map(|module| (module, false)));
         self.last_known = self.last_known.max(last);

@@ -350,8 +350,8 @@ impl ZCallTable {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Ends all handles of a module and drops their dispatchers. The module may be suspended. Later functions of the module are rejected.
-    /// The host's own module never ends.
+    /// Ends all handles of a module and drops their dispatchers. The module may be suspended. Functions that the module registers later are
+    /// rejected. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;

@@ -1,4 +1,4 @@
-//! Field paths: references to properties, stored as the name of the property's path.
+//! Field paths: references to properties, stored as the interned path of the property.
 
 use std::hash::Hasher;
 

@@ -1,4 +1,4 @@
-//! Common code of sets and maps. The rows of a set or map begin with a key, and have no defined order.
+//! Code that sets and maps share. The rows of a set or map begin with a key, and have no defined order.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -63,7 +63,7 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     keyed.clear();
     let mut own = OwnedValue::zero(keyed.key_type().clone());
     for (key, value) in entries {
-        // Resets the temporary key. A struct value may omit fields. Without the reset, these fields would keep the values of the previous
+        // Resets the temporary key, because a struct value may omit fields. These fields would otherwise keep the values of the previous
         // key.
         own.as_mut().destroy();
         put_new(own.as_mut(), key);
@@ -74,7 +74,7 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     }
 }
 
-/// Checks that both slices contain equal elements with equal counts.
+/// Checks that both slices contain the same elements, each the same number of times.
 pub(super) fn same_in_any_order<T: Hash + Eq>(one: &[T], two: &[T]) -> bool {
     let mut counts: HashMap<&T, isize> = HashMap::with_capacity(one.len());
     one.iter().for_each(|thing| *counts.entry(thing).or_default() += 1);

@@ -196,7 +196,7 @@ impl<'a> Ptr<'a> {
         with_kind!(self, Ref, K, at => K::hash(at, hasher));
     }
 
-    /// Returns the hash that containers use.
+    /// Returns the hash by which sets and maps index the value.
     pub fn hashed(self) -> u64 {
         let mut hasher = FxHasher::default();
         self.hash_into(&mut hasher);
@@ -373,7 +373,7 @@ impl Own {
 
 impl<'a, K: InMemory> Ref<'a, K> {
     /// # Safety
-    /// The caller fulfills the requirements of [`Ptr::new`] for the type of kind `K` with the data `of`.
+    /// The caller fulfills the requirements of [`Ptr::new`] for the type of kind `K` with the type parameters `of`.
     #[inline]
     pub(crate) unsafe fn new(at: *const u8, of: &'a K::Of) -> Self {
         Self { at, of }
@@ -401,7 +401,7 @@ impl<'a, K: InMemory> Ref<'a, K> {
 
 impl<'a, K: InMemory> Mut<'a, K> {
     /// # Safety
-    /// The caller fulfills the requirements of [`PtrMut::new`] for the type of kind `K` with the data `of`.
+    /// The caller fulfills the requirements of [`PtrMut::new`] for the type of kind `K` with the type parameters `of`.
     #[inline]
     pub(crate) unsafe fn new(at: *mut u8, of: &'a K::Of) -> Self {
         Self { at, of }

@@ -1,4 +1,4 @@
-//! Soft references to objects, stored as the name of the object's path. The object may be missing.
+//! Soft references to objects, stored as the interned path of the object. The object may be missing.
 
 use std::hash::Hasher;
 use std::rc::Rc;
