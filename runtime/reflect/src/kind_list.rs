@@ -51,8 +51,7 @@ macro_rules! each_kind {
             AnsiText [] () => Ansi(String), ansi_text::AnsiText;
             /// Localized text with its translation key.
             LocalText [] () => LocalText(LocalText), local_text::LocalTextKind;
-            /// Reference to a class, stored as the interned path of the class. Refers to the class at the type's path or to a derived
-            /// class.
+            /// Class reference, stored as the interned path of the class. Refers to the class at the type's path or to a derived class.
             SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf, word;
             /// Variant of `SubclassOf` that may refer to an undeclared class.
             SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass, word;
