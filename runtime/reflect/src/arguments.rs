@@ -83,7 +83,7 @@ pub trait ArgumentKind {
     fn is(ty: &PropertyType) -> bool;
 }
 
-/// Accepts any type.
+/// Category that accepts any type.
 ///
 /// # Examples
 /// ```
@@ -100,7 +100,7 @@ pub trait ArgumentKind {
 #[derive(Clone, Copy, Debug)]
 pub enum AnyValue {}
 
-/// Accepts any struct.
+/// Category that accepts any struct.
 ///
 /// # Examples
 /// ```
@@ -118,7 +118,7 @@ pub enum AnyValue {}
 #[derive(Clone, Copy, Debug)]
 pub enum AnyStruct {}
 
-/// Accepts any array.
+/// Category that accepts any array.
 ///
 /// # Examples
 /// ```
@@ -136,7 +136,7 @@ pub enum AnyStruct {}
 #[derive(Clone, Copy, Debug)]
 pub enum AnyArray {}
 
-/// Accepts any set.
+/// Category that accepts any set.
 ///
 /// # Examples
 /// ```
@@ -154,7 +154,7 @@ pub enum AnyArray {}
 #[derive(Clone, Copy, Debug)]
 pub enum AnySet {}
 
-/// Accepts any map.
+/// Category that accepts any map.
 ///
 /// # Examples
 /// ```

@@ -146,7 +146,7 @@ pub(super) struct Member {
 /// Location of a subobject in its owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PartLocation {
-    /// Index of the owner in the members.
+    /// Index of the owner among the members of the plan.
     pub(super) owner: usize,
     pub(super) name: PartName,
     /// Offset of the owner's reference to the subobject.

@@ -20,9 +20,9 @@ pub trait HostValue: Sized + 'static {
     /// Type of the value in frames and in property memory.
     type Raw: FrameValue;
 
-    /// Converts a value after reading.
+    /// Converts a value that was read from its raw form.
     fn from_raw(raw: Self::Raw) -> Self;
-    /// Converts a value for writing.
+    /// Converts a value to its raw form for writing.
     fn into_raw(self) -> Self::Raw;
 }
 

@@ -44,7 +44,7 @@ pub struct MemberPath {
     pub member: String,
 }
 
-/// Parse error of a path.
+/// Error for text that is not a path.
 ///
 /// # Examples
 /// ```

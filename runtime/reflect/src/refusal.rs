@@ -58,7 +58,7 @@ pub enum DeclareError {
     BadEnum {
         /// Enum path.
         path: String,
-        /// Problem and fix.
+        /// Description of the problem, and how to fix the declaration.
         problem: String,
     },
     /// The delegate declaration is invalid.
@@ -66,7 +66,7 @@ pub enum DeclareError {
     BadDelegate {
         /// Delegate path.
         path: String,
-        /// Problem and fix.
+        /// Description of the problem, and how to fix the declaration.
         problem: String,
     },
     /// A struct is its own direct or indirect base, or contains itself directly, through other structs or in containers.
@@ -157,14 +157,14 @@ pub enum DeclareError {
         /// Path of the missing type.
         type_path: String,
     },
-    /// The composite type is invalid.
+    /// The type of the property or parameter is not allowed.
     #[error("{member} cannot be a {text}: {error}")]
     BadType {
         /// Property or parameter.
         member: String,
         /// Type as declared.
         text: String,
-        /// Problem of the type.
+        /// Reason why the type is not allowed.
         error: TypeError,
     },
     /// This host does not define the kind number.
@@ -178,7 +178,7 @@ pub enum DeclareError {
     /// Two members share a name.
     #[error("{owner} has two members of the name {name}: rename one")]
     DuplicateMember {
-        /// Type or function.
+        /// Type or function that declares both members.
         owner: String,
         /// Shared name.
         name: String,
@@ -194,15 +194,15 @@ pub enum DeclareError {
     /// The default is not valid for the property's type.
     #[error("the default of {member} cannot be read: {problem}")]
     BadDefault {
-        /// Property.
+        /// Property with the invalid default.
         member: String,
-        /// Problem.
+        /// Description of the problem.
         problem: String,
     },
     /// The result is not the last parameter.
     #[error("{function} has a result that is not its last parameter: put it last, once")]
     ResultNotLast {
-        /// Function.
+        /// Function whose result is not the last parameter.
         function: String,
     },
     /// The overridden function is not an event.
@@ -222,7 +222,7 @@ pub enum DeclareError {
         function: String,
         /// Signature of the overriding function.
         found: String,
-        /// Event.
+        /// Overridden event.
         event: String,
         /// Signature of the event.
         expected: String,
@@ -240,13 +240,13 @@ pub enum DeclareError {
     BadSubobject {
         /// Property that refers to the subobject.
         member: String,
-        /// Problem.
+        /// Description of the problem.
         problem: String,
     },
     /// The type exceeds the size limit.
     #[error("{path} would have {size} bytes, more than a type may have: keep large data out of properties")]
     TooLarge {
-        /// Type or function.
+        /// Type or function that exceeds the limit.
         path: String,
         /// Size in bytes.
         size: usize,

@@ -100,7 +100,7 @@ impl Registry {
         }
     }
 
-    /// Returns the current type at a path.
+    /// Returns the type at a path: the type in the shadow, or a live type that the shadow does not hide.
     fn current(&self, path: &str) -> Option<&Type> {
         let live = self.live.types.get(path);
         match &self.shadow {

@@ -38,7 +38,7 @@ pub enum TypeError {
     /// The struct, enum, delegate, class or interface is not declared.
     #[error("unknown {category} {path}: declare it in the same batch or load its module first")]
     Unknown {
-        /// Category of the type.
+        /// Category of the missing type, such as `struct`.
         category: &'static str,
         /// Path of the type.
         path: String,

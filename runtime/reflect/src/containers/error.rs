@@ -3,17 +3,17 @@
 /// Reason for the failure of a container operation. The container is unchanged after the failure.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ContainerError {
-    /// The range exceeds the length.
+    /// The range of rows exceeds the length of the container.
     #[error("{count} values from {at} on are more than the {len} there are: ask for the length first")]
     OutOfRange {
-        /// First index.
+        /// First index of the range.
         at: u32,
-        /// Number of rows.
+        /// Number of rows in the range.
         count: u32,
         /// Length of the container.
         len: u32,
     },
-    /// The length would exceed the maximum.
+    /// The length of the container would exceed the maximum.
     #[error("{more} values more than {len} are more than a container can hold: spread them over several")]
     TooLong {
         /// Length of the container.
@@ -24,7 +24,7 @@ pub enum ContainerError {
     /// The system is out of memory.
     #[error("the system has no {bytes} bytes for a container: hold less")]
     NoMemory {
-        /// Requested bytes.
+        /// Number of requested bytes.
         bytes: usize,
     },
 }

@@ -61,7 +61,7 @@ pub enum RenameError {
         object: ObjectHandle,
         /// Requested name.
         name: Rc<str>,
-        /// Object with that name.
+        /// Object that already has the name.
         holder: ObjectHandle,
     },
     /// The new outer is the object itself or is inside the object.
@@ -87,7 +87,7 @@ pub enum RenameError {
         object: ObjectHandle,
         /// Requested name.
         name: Rc<str>,
-        /// Problem of the name.
+        /// Reason why the name is not allowed.
         problem: &'static str,
     },
     /// A reload is in progress, and its rollback could not undo the change.

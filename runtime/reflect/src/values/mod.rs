@@ -373,7 +373,7 @@ pub(crate) enum Offer<'v> {
     Values(&'v [Value]),
     /// Values by key.
     Entries(&'v [(Value, Value)]),
-    /// Values by name.
+    /// Field values by name.
     Fields(&'v [(Arc<str>, Value)]),
 }
 

@@ -116,7 +116,6 @@ enum Constructors {
     All,
 }
 
-/// Returns the current plan of a class.
 fn plan_of(class: &Class) -> Option<Rc<PartsPlan>> {
     class.members.parts.borrow().clone()
 }
