@@ -151,11 +151,11 @@ pub enum CallError {
         /// Time since the conjugate was created or borrowed, such as `3.2 s`.
         age: String,
     },
-    /// Nested calls exceed the depth limit.
+    /// Nested calls exceed a depth limit, or leave too little of the stack.
     TooDeep {
         /// Function that was called.
         what: String,
-        /// Maximum depth.
+        /// Depth limit, or the depth of the calls that used the stack.
         limit: u32,
     },
     /// The arguments or results of a call would exceed the memory limit. The call did not allocate memory for these values.

@@ -230,9 +230,9 @@ pub enum DeclareError {
     /// The declaring code was compiled for a layout or signature that differs from the layout or signature in this host.
     #[error("{path} is ({found}) here, but its module was compiled for something else: rebuild the module")]
     Fingerprint {
-        /// Struct or function.
+        /// Path of the struct, enum, delegate or function.
         path: String,
-        /// Layout or signature that the host computed.
+        /// Layout, entries or signature in the host.
         found: String,
     },
     /// The subobject is invalid.
