@@ -312,7 +312,7 @@ struct Constructor<'a> {
 
 struct Order<'a> {
     class: &'a Rc<Class>,
-    /// Name, unless the object is a subobject.
+    /// Requested name. `None` for a generated name and for a subobject.
     name: Option<Name>,
     outer: ObjectHandle,
     /// Name within the outer, if the object is a subobject.

@@ -86,7 +86,7 @@ pub fn rejoin(
 fn is_one_way(from: &Value, to: &Value) -> bool {
     match (from, to) {
         (Value::Enum(from), Value::Enum(to)) => from.text != to.text,
-        // The value inside the optional value is checked when that value is converted.
+        // A value inside an optional value is checked separately, when the inner value is converted.
         (_, Value::Optional(_)) => false,
         _ => matches!(from, Value::Enum(_)) || matches!(to, Value::Enum(_)),
     }

@@ -317,7 +317,7 @@ pub(crate) trait Content {
 pub(crate) enum Part<'v> {
     Whole,
     Field(&'v str),
-    /// Element of an array or set with this index.
+    /// Element with this index in an array or set.
     At(usize),
     /// Key of the map entry with this index.
     Key(usize),
