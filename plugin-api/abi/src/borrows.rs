@@ -1,10 +1,10 @@
-//! Run-time borrow rules for a plugin part, or for the Rust fields of a native object. The file `part_cell.rs` of each side
-//! holds the borrowed memory.
+//! Run-time borrow rules for a plugin part, or for the Rust fields of a native object. The borrowed memory is stored in a cell, defined in
+//! the file `part_cell.rs` of the plugin API and of the runtime.
 //!
-//! Any number of shared borrows may be active together; an exclusive borrow excludes all further borrows. A method can lend its exclusive
-//! borrow. The functions that this method calls may then borrow the same fields, one level deeper.
+//! Any number of shared borrows may be active together; an exclusive borrow excludes all further borrows. A method with an exclusive
+//! borrow can lend it to the functions that the method calls. These functions may then borrow the same fields, one level deeper.
 
-/// Borrow state of the innermost level, stored as a single number: a borrow costs one comparison and one addition.
+/// Borrow state of the innermost level as a single number, so that a borrow costs one comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Top(i32);
 
@@ -18,9 +18,9 @@ impl Top {
 /// Current borrows of a plugin part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Borrows {
-    /// Number of exclusive borrows that are currently lent.
+    /// Number of exclusive borrows that are currently lent, which is the depth of the innermost level.
     borrowed: u32,
-    /// Number of shared borrows, or [`Top::EXCLUSIVE`].
+    /// Number of shared borrows at the innermost level, or [`Top::EXCLUSIVE`].
     top: Top,
 }
 
@@ -42,7 +42,7 @@ pub enum Event {
 }
 
 impl Borrows {
-    /// State without borrows.
+    /// State in which nothing is borrowed.
     pub const FREE: Self = Self { borrowed: 0, top: Top::FREE };
 
     /// Returns the state of the borrows after `event`. Returns `None` if `event` begins a borrow that conflicts with a current borrow, or
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn each_state_and_each_beginning_has_the_next_state_of_the_table() {
-        // Each line contains a state, and the states that follow it after Share, Take and Reborrow. `-` marks a refused event.
+        // Each line contains a state, and the states that follow after Share, Take and Reborrow. `-` marks a refused event.
         let table = "
             0 free      | 0 shared 1|0 exclusive -
             0 shared 1  | 0 shared 2 - -

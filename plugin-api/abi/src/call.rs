@@ -41,7 +41,7 @@ impl FailureKind {
     pub const NONE: Self = Self(0);
     /// The callee panicked; the failure contains the message and the location of the panic.
     pub const PANIC: Self = Self(1);
-    /// A plugin part is already borrowed. `held` names the method that holds the borrow, and `expected` the method that requested one.
+    /// The plugin part is already borrowed. `held` names the method that holds the borrow, and `expected` the method that requested one.
     pub const REENTRANT_BORROW: Self = Self(2);
     /// The handle refers to a destroyed object.
     pub const STALE: Self = Self(3);
@@ -55,32 +55,32 @@ impl FailureKind {
     pub const SIGNATURE: Self = Self(7);
     /// The class of the object is not the expected class.
     pub const WRONG_CLASS: Self = Self(8);
-    /// The slots of the buffer do not match the signature.
+    /// The slots of the call buffer do not match the signature.
     pub const BUFFER: Self = Self(9);
     /// The module or its context cannot accept calls now.
     pub const UNAVAILABLE: Self = Self(10);
     /// Any other failure, described by the message.
     pub const OTHER: Self = Self(11);
-    /// The conjugate has expired. `held` contains the conjugate's color and kind, and `expected` contains its age.
+    /// The conjugate has expired. `held` contains the conjugate's color and kind; `expected` contains its age.
     pub const EXPIRED: Self = Self(12);
-    /// The module called the host while holding a slice of host memory.
+    /// The module called the host while the module held a slice of host memory.
     pub const BORROWED: Self = Self(13);
     /// The nested calls exceed the host's limit. `line` contains the limit.
     pub const TOO_DEEP: Self = Self(14);
-    /// The call handle belongs to a module that has ended.
+    /// The call handle belongs to a module whose generation has ended.
     pub const DEAD_HANDLE: Self = Self(15);
-    /// The name is unknown, and no Master context exists.
+    /// The name is unknown, and no Master context exists that could define it.
     pub const NO_MASTER: Self = Self(16);
     /// The function completed and returned the plugin author's error; the failure contains the message and the location of this error.
     pub const RETURNED: Self = Self(17);
-    /// A scope was opened on the stack of a coroutine; the message names the scope.
+    /// A scope of objects was opened on the stack of a coroutine; the message names the scope.
     pub const WRONG_STACK: Self = Self(19);
-    /// The values would exceed their memory limit. `held` names the values, and `expected` names the setting of the limit.
+    /// The values would exceed their memory limit. `held` names the values, and `expected` names the setting that contains the limit.
     /// `file` contains the number of requested bytes and the limit, separated by a space.
     pub const TOO_LARGE: Self = Self(18);
 }
 
-/// A failure as data. The receiver must copy the failure before the creating module is unloaded.
+/// A failure as data. The receiver must copy the failure before the module that created it is unloaded.
 ///
 /// # Examples
 /// ```
@@ -99,7 +99,7 @@ pub struct Failure {
     pub line: u32,
     /// Source column, or zero if unknown.
     pub column: u32,
-    /// Object that the failure concerns, or none.
+    /// Object that the failure concerns, or [`ObjectHandle::NONE`].
     pub object: ObjectHandle,
     /// Error message.
     pub message: RString,
@@ -112,7 +112,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Returns the empty failure.
+    /// Returns a failure of kind [`FailureKind::NONE`] with empty strings.
     #[must_use]
     pub const fn none() -> Self {
         Self {
@@ -134,7 +134,7 @@ impl Failure {
     }
 }
 
-/// Formats a failure with the same wording in hosts and plugins.
+/// Formats a failure. Hosts and plugins both use this code, so their messages have the same wording.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { object, line, column, .. } = self;
@@ -213,9 +213,9 @@ pub struct Call<'a> {
     pub memory: *mut u8,
     /// Plugin part of the class that declares the function, or null.
     pub part: *mut (),
-    /// Parameter block in the layout of the function's description, with the result last. Null for a function without parameters and
-    /// result. For a function with the flag `CUSTOM_THUNK`, this field contains the number of the call's frame. `memory` and `part` are
-    /// then null.
+    /// Parameter block in the layout of the function's description, with the result last. Null for a function with neither parameters nor
+    /// result. For a function with the flag `CUSTOM_THUNK`, this field contains the number of the call's frame instead of an address, and
+    /// `memory` and `part` are null.
     pub params: *mut u8,
     /// The callee fills this failure if the call fails.
     pub failure: &'a mut Failure,
@@ -226,7 +226,7 @@ pub struct Call<'a> {
 /// # Safety
 /// `call` contains a live object of the class, the object's memory, the plugin part that this module created for the object, and a
 /// parameter block of the described layout. Object, memory, part and block remain valid until the function returns. The caller accesses
-/// none of them during the call.
+/// none of them before the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);

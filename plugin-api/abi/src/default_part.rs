@@ -3,12 +3,12 @@
 
 use core::marker::PhantomData;
 
-/// Marker for a Rust field of a class. Because of the parameter `M`, the compiler checks only at each use of the default that the field has
-/// one.
+/// Marker for a Rust field of a class. The parameter `M` delays the check that the field has a default: the compiler checks this only
+/// where the default is used.
 #[derive(Debug)]
 pub struct Probe<M, T>(PhantomData<(M, T)>);
 
-/// Rust field that has a default.
+/// Implemented by a [`Probe`] whose field type has a default.
 pub trait BuildDefault {
     /// Type of the field.
     type Out;
@@ -24,8 +24,7 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// Class whose Rust fields all have defaults. Macros implement the trait for every class. A bound of the implementation requires the
-/// defaults.
+/// Class whose Rust fields all have defaults. The macros implement this trait for every class, with a bound that requires the defaults.
 pub trait DefaultPart<M>: Sized {
     /// Creates the Rust fields with their defaults.
     fn default_part() -> Self;

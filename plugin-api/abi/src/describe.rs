@@ -1,5 +1,5 @@
 //! Declarations of a module as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports. When the host
-//! emits the types, it copies the data that it needs. The host writes only to the cells. The cells are unmapped with the module's image.
+//! emits the types, it copies the data that it needs. The host writes only to the [`Cell`]s, which are unmapped with the image.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,14 +13,14 @@ use crate::kinds::PropertyKind;
 use crate::value::{KeepSink, TextView};
 use crate::zcall::ZCallBuffer;
 
-/// Number that the host stores while it loads a module, before any hook of the module runs. The number is a property's offset, a function's
-/// ZCall handle or a class id.
+/// Number that the host stores while it loads a module, before any hook of the module runs. Depending on the owner of the cell, the number
+/// is a property's offset, a function's ZCall handle or a class id.
 #[repr(transparent)]
 #[derive(StableAbi, Debug, Default)]
 pub struct Cell(AtomicU64);
 
 impl Cell {
-    /// Value of an unfilled cell. No offset, class id or ZCall handle has this value.
+    /// Value of a cell before the host stores a number. No offset, class id or ZCall handle has this value.
     pub const UNFILLED: u64 = 1 << 63;
 
     /// Creates an unfilled cell.
@@ -39,8 +39,8 @@ impl Cell {
     /// Stores a number in the cell. Only the host calls this function.
     ///
     /// # Safety
-    /// `number` is the offset, handle or id of the item that the description assigns to the cell. Code of the module reads and writes
-    /// memory with this number.
+    /// `number` is the offset, handle or id of the item whose description refers to this cell. The module relies on this number when it
+    /// reads and writes memory.
     #[expect(unsafe_code, reason = "the host trusts the number in the cell")]
     pub unsafe fn fill(&self, number: u64) {
         self.0.store(number, Ordering::Relaxed);
@@ -53,7 +53,7 @@ impl Cell {
 pub struct MetaDesc {
     /// Key, unique among the entries of a member.
     pub key: RStr<'static>,
-    /// Value in any format.
+    /// Value; its format depends on the key.
     pub value: RStr<'static>,
 }
 
@@ -82,7 +82,7 @@ impl Metadata {
 pub struct CParam {
     /// True if the C function may write to the parameter.
     pub is_out: bool,
-    /// Metadata entry that states the length of an array parameter.
+    /// Metadata entries that state the length of an array parameter.
     pub meta: &'static [MetaDesc],
 }
 
@@ -96,9 +96,9 @@ pub mod c_keys {
     pub const LEN: &str = "ArrayDim";
 }
 
-/// Metadata key of a function that converts values of an earlier declaration. The metadata value is the name of the converted property, or
-/// empty for a function that converts whole objects. A conversion function is static and hidden from tools. The function receives the
-/// earlier value and returns the new value.
+/// Metadata key that marks a conversion function, which converts values of an earlier declaration. The metadata value is the name of the
+/// converted property, or empty for a function that converts whole objects. A conversion function is static and hidden from tools; it
+/// receives the earlier value and returns the new value.
 pub const CONVERTS: &str = "AlcedoConverts";
 
 /// Description of a property, a struct field or a parameter.
@@ -113,7 +113,7 @@ pub struct PropertyDesc {
     pub type_path: RStr<'static>,
     /// Bits of [`crate::kinds::property_flags`].
     pub flags: u64,
-    /// Default value in the syntax of the property's kind; an empty string means zero.
+    /// Default value in the syntax of the property's kind; an empty string means the zero value.
     pub default: RStr<'static>,
     /// Doc comment.
     pub doc: RStr<'static>,
@@ -145,7 +145,7 @@ pub struct FunctionDesc {
     pub fingerprint: u64,
     /// Body of the function, or default body of a native event.
     pub invoke: Invoke,
-    /// Body without a parameter block, for a method whose parameters and result are plain values.
+    /// Body that takes its arguments in registers, for a function whose parameters and result are plain values.
     pub direct: ROption<DirectMethod>,
     /// Receives the ZCall handle for virtual calls of the function.
     pub cell: &'static Cell,
@@ -175,14 +175,14 @@ pub struct PartHooks {
         len: usize,
         failure: &mut Failure,
     ) -> Status,
-    /// Fingerprint of the names and types of the kept fields; zero if the fields can only be saved by name.
+    /// Fingerprint of the names and types of the kept fields, or zero if the fields can only be saved by name.
     pub kept_print: u64,
     /// Number of kept fields.
     pub kept_count: u32,
-    /// Passes the bytes of all kept fields to the sink in pieces. The name of each piece is empty. Called only if `kept_print` is not zero.
+    /// Passes the bytes of all kept fields to the sink in pieces with empty names. Called only if `kept_print` is not zero.
     pub pack_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
-    /// Restores all kept fields from the bytes that `pack_kept` has written. Called only if the `kept_print` of the writing class equals
-    /// the `kept_print` of this class.
+    /// Restores all kept fields from the bytes that `pack_kept` of an earlier build has written. Called only if the earlier class and this
+    /// class have equal values of `kept_print`.
     pub unpack_kept: unsafe extern "C" fn(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status,
     /// Finalizer. Drops the plugin part on the finalizer thread.
     pub finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
@@ -210,17 +210,17 @@ pub struct ClassDesc {
     pub cell: &'static Cell,
     /// Doc comment.
     pub doc: RStr<'static>,
-    /// Paths of the interfaces that the class itself declares. The class also implements the interfaces of its bases.
+    /// Paths of the interfaces that this class lists. The class also implements the interfaces of its base classes.
     pub implements: RSlice<'static, RStr<'static>>,
-    /// Classes that replace the declared classes of inherited subobjects. Each entry contains the name of a subobject's property, and the
-    /// path of the replacing class.
+    /// Inherited subobjects that this class creates with a more derived class. Each entry contains the name of a subobject's property, and
+    /// the path of the derived class.
     pub subobject_classes: RSlice<'static, MetaDesc>,
-    /// Defaults of inherited properties and of properties in subobjects. Each entry contains the names of the properties on the path to the
-    /// default, separated by dots, and the value as a string.
+    /// Defaults of inherited properties and of properties in subobjects. Each entry contains a path, which consists of property names
+    /// separated by dots, and the value as a string.
     pub default_overrides: RSlice<'static, MetaDesc>,
 }
 
-/// Description of an interface function. A class implements the function by a function with an equal name.
+/// Description of an interface function. A class implements the interface function with a function that has the same name.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct SignatureDesc {
@@ -310,10 +310,9 @@ pub struct EnumDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DelegateDesc {
-    /// Package of the delegate, without the prefix `/Script/`; empty for a delegate inside a class.
+    /// Package of the delegate, without the prefix `/Script/`; empty for a delegate that belongs to a class.
     pub package: RStr<'static>,
-    /// Path of the class that contains the delegate; empty if no class contains the delegate. The delegate's module also declares this
-    /// class.
+    /// Path of the class to which the delegate belongs, declared in the same module. Empty for a delegate that belongs to a package.
     pub class: RStr<'static>,
     /// Name, unique in the package or class.
     pub name: RStr<'static>,
@@ -351,8 +350,8 @@ impl ImportKind {
     pub const DELEGATE: Self = Self(8);
 }
 
-/// Item that a module uses and that the host or a second module declares. When the host loads the module, it checks the item. The check
-/// detects a missing member or a wrong signature before the first call.
+/// Item that a module uses, and that is declared in the host or in another module. When the host loads the module, it checks each such
+/// item, and so detects a missing member or a wrong signature before the first call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ImportDesc {
@@ -363,18 +362,18 @@ pub struct ImportDesc {
     /// Fingerprint of the item's type, signature or layout.
     pub fingerprint: u64,
     /// Expected item as a string for errors: the base of a class, the type of a property, or the signature of a function. The host compares
-    /// only the fingerprints, and displays the string if the fingerprints differ.
+    /// only the fingerprints, and prints the string if they differ.
     pub expected: RStr<'static>,
     /// Expected fields of a struct, or names of the expected properties of a class.
     pub fields: RSlice<'static, PropertyDesc>,
-    /// Receives the number that [`Self::kind`] specifies.
+    /// Receives the number that the constant in [`Self::kind`] describes.
     pub cell: &'static Cell,
 }
 
 /// Trampoline of a plugin function for ZCalls.
 ///
 /// # Safety
-/// `buffer` borrows its slots exclusively until the function returns. Pointer slots match the signature of the called name.
+/// `buffer` borrows its slots exclusively until the function returns. Pointers in the slots match the signature of the called function.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ZCallInvoke(pub unsafe extern "C" fn(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status);
@@ -391,9 +390,9 @@ pub struct ExportDesc {
     pub fingerprint: u64,
     /// Signature as a string, for errors.
     pub signature: RStr<'static>,
-    /// Body of the function, called with a slot buffer.
+    /// Body of the function, called with its arguments in a slot buffer.
     pub invoke: ZCallInvoke,
-    /// Body without a slot buffer, if all parameters and the result are plain values.
+    /// Body that takes its arguments in registers, if all parameters and the result are plain values.
     pub direct: ROption<DirectTrampoline>,
 }
 
@@ -422,7 +421,7 @@ pub struct TableDesc {
     pub entries: RSlice<'static, EntryDesc>,
 }
 
-/// Optional function tables of a module's entry method.
+/// Function tables that a module and the host exchange in the module's entry method. Both tables are optional.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Default, Debug)]
 pub struct EntryTables {

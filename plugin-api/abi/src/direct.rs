@@ -1,10 +1,10 @@
 //! Direct calls of module functions whose parameters and result are plain values. Each value is passed as one machine word in a register,
-//! without a slot buffer. The description of such a function contains a direct trampoline in addition to the trampoline with a parameter
-//! block. The host stores the address of the direct trampoline when it loads the module.
+//! without a slot buffer. The description of such a function contains a direct trampoline in addition to the trampoline that takes a
+//! parameter block. The host stores the address of the direct trampoline when it loads the module.
 //!
 //! A value is plain if its kind fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)).
-//! [`SlotValue`](crate::zcall::SlotValue) converts the value to a word. The caller compares the signatures before the call. The trampoline
-//! therefore performs no checks.
+//! [`SlotValue`](crate::zcall::SlotValue) converts the value to a word. The trampoline does not check its arguments, since the caller
+//! has compared the signatures before the call.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::ROption;
@@ -42,9 +42,9 @@ pub struct BatchItem {
     pub part: *mut (),
 }
 
-/// Calls of one method on many objects with equal arguments, in one host call. The trampoline starts at index `at` and increments `at`
-/// for each object. The trampoline returns after the last call or the first failed call. After a failed call, the host calls the
-/// trampoline again for the remaining objects.
+/// Calls of one method on many objects with equal arguments. The host makes all calls by calling one trampoline, which starts at index
+/// `at` and increments `at` for each object. The trampoline returns after the last call or the first failed call. After a failed call, the
+/// host calls the trampoline again for the remaining objects.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Batch {
@@ -56,12 +56,12 @@ pub struct Batch {
     pub at: usize,
     /// Arguments as machine words, one per parameter.
     pub words: *const u64,
-    /// Receives the result of each successful call at the object's index; null to discard results. Entries of failed and skipped calls
-    /// remain unchanged.
+    /// Receives the result of each successful call at the object's index; null to discard results. For a failed or skipped call, the entry
+    /// remains unchanged.
     pub results: *mut DirectAnswer,
-    /// Directory of objects. The trampoline skips objects that the directory lists as destroyed since the batch began.
+    /// Directory of objects, with which the trampoline detects and skips objects that were destroyed after the batch began.
     pub directory: *const Directory,
-    /// Value of [`Directory::ends`] at a time when all objects of the batch were alive, or a number that this count never reaches.
+    /// Value of [`Directory::ends`] at a time when all objects of the batch were alive, or a value that `Directory::ends` never reaches.
     pub ends: u64,
     /// Offset of a condition byte in each object. The trampoline skips an object whose condition byte is zero. [`Batch::UNCONDITIONAL`] if
     /// the batch has no condition.
@@ -81,10 +81,9 @@ impl Batch {
 
 /// Trampoline that calls a method on the objects of a batch.
 ///
-/// # Safety
 /// The batch borrows the data behind its pointers until the function returns, and `at` is at most `len`. Each live object is an instance of
-/// the class, and its memory and nonnull plugin part belong to the object. If the batch itself destroys an object, the object's memory and
-/// plugin part remain readable. The parameters and, if `results` is not null, the result match the method.
+/// the class that declares the method, and its memory and nonnull plugin part belong to the object. If a call of the batch destroys an
+/// object, the object's memory and plugin part remain readable. The arguments and, if `results` is not null, the result match the method.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchTrampoline(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);

@@ -1,4 +1,4 @@
-//! Result of a direct call, from host to module or from module to host.
+//! Result of a direct call. Calls from the host to a module and calls from a module to the host both have this result.
 
 use abi_stable::StableAbi;
 
@@ -11,16 +11,16 @@ pub struct DirectStatus(pub u64);
 impl DirectStatus {
     /// The call succeeded, and [`DirectAnswer::bits`] contains the result.
     pub const DONE: Self = Self(0);
-    /// The call failed. A module function writes the failure into the caller's storage. After the failure of a host function, the host
-    /// stores the error until the module requests the error on this thread.
+    /// The call failed. A module function has written the failure into the caller's storage. For a host function, the host keeps the error
+    /// until the module requests it on the same thread.
     pub const FAILED: Self = Self(1);
     /// The function was not called, because direct calls are unavailable for this object or in the current mode of the host. The caller
-    /// must make the call with slots instead. The call with slots succeeds or reports the error. Modules never return this status.
+    /// must repeat the call with slots, which succeeds or reports the error. Modules never return this status.
     pub const NOT_DONE: Self = Self(2);
 }
 
-/// Result of a direct call in two registers. Host functions and module functions both return this type. The parameters differ: unlike a
-/// host function, a module function also receives the object's memory, the plugin part and storage for a failure.
+/// Result of a direct call in two registers, returned by host functions and by module functions. Only a module function also receives the
+/// object's memory, the plugin part and storage for a failure.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]

@@ -1,12 +1,12 @@
-//! Fingerprints of signatures and layouts. Host and plugin compute fingerprints at compile time or load time. The fingerprints are compared
-//! before the first call. The hash function is FNV-1a: stable, and computable in `const`. The hash detects mistakes, but not attacks.
+//! Fingerprints of signatures and layouts. Host and plugin compute their fingerprints at compile time or load time, and compare them before
+//! the first call. The hash function is FNV-1a: stable, and computable in `const`. It detects mistakes, but not attacks.
 
 /// Fingerprint under construction.
 #[derive(Clone, Copy, Debug)]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// Fingerprint before any data is added.
+    /// Initial state, before any data is added.
     pub const START: Self = Self(0xcbf2_9ce4_8422_2325);
 
     /// Adds bytes.
@@ -21,7 +21,7 @@ impl Fingerprint {
         Self(hash)
     }
 
-    /// Adds a string and a terminator. With the terminator, `"ab"`, `"c"` and `"a"`, `"bc"` have different fingerprints.
+    /// Adds a string and a terminator. Because of the terminator, `"ab"`, `"c"` and `"a"`, `"bc"` have different fingerprints.
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         self.bytes(text.as_bytes()).bytes(&[0xff])
@@ -39,7 +39,7 @@ impl Fingerprint {
         self.number(kind.0 as u64).text(type_path)
     }
 
-    /// Adds the mark of an out parameter. The next added value is the parameter's type.
+    /// Adds a mark which states that the type added next is the type of an out parameter.
     #[must_use]
     pub const fn out(self) -> Self {
         self.number(0x0ed0)
@@ -52,8 +52,8 @@ impl Fingerprint {
     }
 }
 
-/// Returns the fingerprint of a function table. Each entry contains the name and the signature fingerprint of a function. The fingerprint
-/// is independent of the order of the entries, because functions are bound by name.
+/// Returns the fingerprint of a function table, whose entries are pairs of a function name and the function's signature fingerprint. The
+/// order of the entries has no effect, because functions are bound by name.
 #[must_use]
 pub const fn table_fingerprint(entries: &[(&str, u64)]) -> u64 {
     let (mut sum, mut at) = (0_u64, 0);

@@ -1,4 +1,4 @@
-//! Handles of objects, values, classes and calls across the ABI boundary. A handle may become stale, but never refers to a second entity.
+//! Handles of objects, values, classes and calls across the ABI boundary. A handle may become stale, but never refers to another entity.
 
 use abi_stable::StableAbi;
 
@@ -19,7 +19,7 @@ use abi_stable::StableAbi;
 pub struct ObjectHandle(pub u64);
 
 impl ObjectHandle {
-    /// Handle of no object.
+    /// Handle that refers to no object.
     pub const NONE: Self = Self(0);
 
     /// Creates the handle of slot `index` with `serial`. The serial number of a live slot is never zero.
@@ -107,7 +107,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Class of the host's reflection; zero refers to no class. If a reload replaces a class, the new class receives a new id.
+    /// Id of a class in the host's reflection; zero refers to no class. If a reload replaces a class, the new class receives a new id.
     ClassId(u32), "No class.";
     /// Handle of a resolved ZCall name. A positive handle is black: the host implements the function. A negative handle is red: a
     /// module implements the function. Zero refers to no call. Numbers are never reused.

@@ -1,13 +1,12 @@
 //! Host functions that a module's hooks call. A hook is the module's own definition of a C function for thread-locals, threads, memory,
-//! signals or exit handlers. The definitions are hidden symbols. The module's standard library therefore binds to the hooks instead of the
-//! platform's functions. When the host unloads the module, the host has a record of all remaining resources.
-//!
+//! signals or exit handlers. The definitions are hidden symbols, so the standard library in the module calls the hooks instead of the
+//! platform's functions. Thus the host has a record of all remaining resources of a module when it unloads the module.
 //! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file, before the copy
-//! is mapped. The hooks therefore work even in the first initializer. If no host has written the section (for example, in a
-//! plugin's own tests), the address is null, and the hooks call the platform's functions.
-//!
+//! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file, before it maps the copy.
+//! The hooks therefore work even in the first initializer. If no host has written the section (for example, in a plugin's own tests), the
+//! address is null, and the hooks call the platform's functions.
 //! Any thread may call these functions, even from the allocator. The functions never unwind. `image` is the pointer from the context. Types
-//! of the C library are passed as integers and pointers. Each function returns the result and sets the error number of its C function.
+//! of the C library are passed as integers and pointers. Each function has the result of the hooked C function, and sets the same `errno`.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32};
@@ -15,12 +14,11 @@ use core::sync::atomic::{AtomicPtr, AtomicU32};
 /// Name of the section that contains one [`HookSlot`]. The section is writable and is stored in the file.
 pub const SECTION: &str = crate::__alcedo_section!(hooks);
 
-/// Name of the ELF section that lists omitted hooks. The module itself defines the function of an omitted hook. Each entry consists of two
-/// 4-byte offsets and the name as a C string. The offsets make the linker check that the hook and the function exist.
+/// Name of the ELF section that lists omitted hooks. The module has its own function in place of an omitted hook. Each entry consists of
+/// two 4-byte offsets and the name as a C string. The linker resolves the offsets, and so checks that the hook and the function exist.
 pub const UNHOOKED_SECTION: &str = ".alcedo.unhooked";
 
-/// First word of a slot. The host writes the context only if the slot starts with this word. The check prevents the host from overwriting
-/// unrelated memory.
+/// First word of a slot. The host writes the context only if the slot starts with this word, so that it cannot overwrite unrelated memory.
 pub const SLOT_MAGIC: u64 = u64::from_le_bytes(*b"ALCHOOK1");
 
 /// Content of the section [`SECTION`].
@@ -56,9 +54,9 @@ pub struct HookContext {
     pub table: &'static HookTable,
     /// Host pointer of this image, passed in every call.
     pub image: *const c_void,
-    /// Points to a word that is nonzero while the host requests that the module's threads stop.
+    /// Points to a word that is nonzero while the host requests the module's threads to stop.
     pub stop: *const AtomicU32,
-    /// Loggers that the module's main may set, as detected in the module's file: bits [`SETS_LOG`] and [`SETS_TRACING`].
+    /// Loggers that the module's main may set, as the host has detected in the module's file: bits [`SETS_LOG`] and [`SETS_TRACING`].
     pub sets_loggers: u32,
 }
 
@@ -138,7 +136,7 @@ pub struct HookTable {
         new_address: *mut c_void,
     ) -> *mut c_void,
     /// `sigaction`; `action` and `old` point to the platform's `struct sigaction`, or are null. The host registers its own handler. `old`
-    /// receives the previous action of this image or of the host process; actions of further images remain hidden.
+    /// receives the previous action of this image or of the host process, but never an action of another image.
     pub signal_action:
         unsafe extern "C" fn(image: *const c_void, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int,
     /// `signal`; handlers are passed as integers.
@@ -163,7 +161,7 @@ pub struct HookTable {
         unsafe extern "C" fn(image: *const c_void, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int,
     /// `free`.
     pub free: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
-    /// Reports a block that the C library has allocated for the module to free; may be null.
+    /// Reports a block that the C library has allocated and that the module must free; may be null.
     pub block_made: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
     /// Reports that the C library is about to move or free this block. Returns zero if the host has no record of the block.
     pub block_borrowed: unsafe extern "C" fn(image: *const c_void, block: *mut c_void) -> c_int,
@@ -181,9 +179,9 @@ pub struct HookTable {
     pub heap_grow: unsafe extern "C" fn(image: *const c_void, len: usize) -> *mut c_void,
     /// Frees pages of [`HookTable::heap_grow`].
     pub heap_shrink: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize),
-    /// Reports that the unwinder has registered the table at `begin` (`__register_frame`); `deregister` removes the table.
+    /// Reports that the module has registered the unwind table at `begin` (`__register_frame`); `deregister` removes the table.
     pub frame_registered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void, deregister: Deregister),
-    /// Reports that the module is about to deregister the table at `begin`. Returns zero if the host has already deregistered the table.
+    /// Reports that the module is about to deregister the unwind table at `begin`. Returns zero if the host has already deregistered it.
     pub frame_deregistered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void) -> c_int,
     /// `fopencookie`; `functions` points to the C library's `cookie_io_functions_t`.
     pub stream_open: unsafe extern "C" fn(
@@ -196,8 +194,7 @@ pub struct HookTable {
     /// `opendir`, 5 for `fdopendir`.
     pub stream_opened: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, fd: c_int, made_by: c_int),
     /// Reports a stream that writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2 for
-    /// `fmemopen`. If `location` is not null, the close of the stream stores the address of a block at `location`. The module frees this
-    /// block.
+    /// `fmemopen`. If `location` is not null, closing the stream stores there the address of a block that the module must free.
     pub stream_bound:
         unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int, location: *const *mut c_void),
     /// Reports that the module is about to close this stream or directory stream. Returns the `location` that was reported for the
@@ -250,15 +247,15 @@ pub struct HookTable {
         count: c_int,
         event: *const c_void,
     ) -> c_int,
-    /// Reports that the module has enabled, changed or disabled the signals that a descriptor raises.
+    /// Reports that the module has enabled, changed or disabled the signals raised by a descriptor.
     pub fd_signals: unsafe extern "C" fn(image: *const c_void, fd: c_int),
-    /// Reports that the module is about to jump to the location in this buffer. `setjmp` or a related function has filled the buffer.
+    /// Reports that the module is about to jump to the location that `setjmp` or a related function has stored in this buffer.
     pub jumps: unsafe extern "C" fn(image: *const c_void, buffer: *const c_void),
     /// Reports a process that the module has started.
     pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),
 
-    // Hooks for functions that a module may not call while it is being closed.
-    /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The module must then refuse the
+    // Hooks for functions that a module may not call while its library is being closed.
+    /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The hook must then refuse the
     /// call of the C function with the name `function`. The host reports the refused call later.
     pub refuses: unsafe extern "C" fn(image: *const c_void, function: *const c_char) -> c_int,
 

@@ -21,7 +21,7 @@ use crate::value::{TextRaw, TextSink, TextView};
 use crate::values::ValueTableRef;
 use crate::zcall::{ZCallBuffer, ZCallStatus};
 
-/// Opaque pointer of the host. A plugin passes the pointer back in each host call. Valid until the module is unmapped.
+/// Opaque pointer that identifies the host. A plugin passes the pointer back in each host call. Valid until the module is unmapped.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct HostRef(pub *const ());
@@ -34,20 +34,20 @@ unsafe impl Send for HostRef {}
 #[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
 unsafe impl Sync for HostRef {}
 
-/// Current mode of the host. Code checks the mode before every write to a property.
+/// Values of the host's mode word. Code of a module reads the mode before every write to a property.
 pub mod mode {
     /// Writes go directly to memory.
     pub const NORMAL: u32 = 0;
-    /// A collection is marking objects: code calls the host before each write.
+    /// A collection is marking objects: modules call the host before each write.
     pub const MARKING: u32 = 1;
-    /// A reload rebuilds conjugates: code calls the host before each write.
+    /// A reload rebuilds conjugates: modules call the host before each write.
     pub const REBUILDING: u32 = 2;
-    /// The host is loading modules, and a rollback is still possible: code calls the host before each write.
+    /// The host is loading modules, and a rollback is still possible: modules call the host before each write.
     pub const STAGING: u32 = 3;
 }
 
-/// Object data that a module may read on the game thread without a call. The host updates the directory. The address of the directory is
-/// constant.
+/// Object data that a module may read on the game thread without a call. The host keeps the data current. The address of the directory
+/// is constant.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Directory {
@@ -55,14 +55,14 @@ pub struct Directory {
     pub entries: *const DirectoryEntry,
     /// Number of entries.
     pub len: u32,
-    /// Incremented whenever an object is destroyed or an object's memory is replaced. Addresses inside objects remain valid until the count
-    /// changes. The count cannot overflow in the lifetime of a process.
+    /// Incremented whenever an object is destroyed or an object's memory is replaced. Addresses inside objects remain valid until this
+    /// count changes. The count cannot overflow in the lifetime of a process.
     pub ends: u64,
 }
 
 /// Counter of the slices of host memory that code of all modules holds. While code holds a slice, no code may move or change the memory of
-/// the slice. On the game thread, the module that creates a slice increments the counter, and the host checks the counter. The counter is
-/// stored in host memory. The host therefore reads the counter without calling a module.
+/// the slice. A module increments the counter on the game thread when it creates a slice, and the host checks the counter. The counter is
+/// stored in host memory, so the host reads it without calling a module.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Slices {
@@ -73,7 +73,7 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// Number by which a mutable slice increments [`Slices::out`].
+    /// Amount by which a mutable slice increments [`Slices::out`].
     pub const EXCLUSIVE: u64 = 1 << 32;
 
     /// Creates the counter of a host whose modules hold no slices.
@@ -83,7 +83,7 @@ impl Slices {
     }
 }
 
-/// Entry of an object slot.
+/// Entry of an object slot in the [`Directory`].
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectoryEntry {
@@ -96,7 +96,7 @@ pub struct DirectoryEntry {
 }
 
 /// Addresses of owned values. A module may look up these addresses on the game thread without a call. The address of the directory is
-/// constant. The host removes the entry of a destroyed value. The directory therefore contains no stale address.
+/// constant. It contains no stale address, because the host removes the entry of a destroyed value.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackDirectory {
@@ -104,12 +104,12 @@ pub struct BlackDirectory {
     pub entries: *const BlackEntry,
     /// Number of entries.
     pub len: u32,
-    /// Incremented, with wraparound, whenever an owned value is destroyed. Addresses of existing values remain valid until the count
+    /// Incremented, with wraparound, whenever an owned value is destroyed. Addresses of existing values remain valid until this count
     /// changes.
     pub ends: u32,
 }
 
-/// Entry of a slot of owned values.
+/// Entry of a slot for an owned value in the [`BlackDirectory`].
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackEntry {
@@ -142,11 +142,11 @@ pub struct ModuleContext {
     /// Directory of owned values; null for a module that may not own values.
     pub owned_values: *const BlackDirectory,
     /// Version of direct calls, or [`CLOSED`](crate::host_direct::CLOSED) while direct calls are closed, for example before a commit. If
-    /// the version has changed, a module looks up a function again. The game thread reads the version. A module that is not bound to a
-    /// thread may read the version on any thread. For an unbound module, the host keeps the version until the module is unmapped, and
-    /// closes direct calls when the module ends.
+    /// the version has changed, a module looks up its functions again. A module reads the version on the game thread. A module that is not
+    /// bound to a thread may read it on any thread: for such a module, the host keeps the version until the module is unmapped, and closes
+    /// direct calls when the module ends.
     pub direct: *const AtomicU64,
-    /// Stack of the game thread: scopes of objects begin only on this stack. [`StackSpan::ANY`] for a module without objects.
+    /// Stack of the game thread. Scopes of objects begin only on this stack. [`StackSpan::ANY`] for a module without objects.
     pub stack: StackSpan,
     /// Most verbose log level for which the host has a listener.
     pub level: LogLevel,

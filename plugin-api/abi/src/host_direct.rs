@@ -1,6 +1,6 @@
-//! Direct calls of host functions by address. Each argument is passed as the 64 bits of its slot. The function type therefore depends only
-//! on the number of arguments. The caller compares the signatures once, when it receives the address. Before each call, the caller reads
-//! the host's version word.
+//! Direct calls of host functions by address. Each argument is passed as the 64 bits of its slot, so the function type depends only on the
+//! number of arguments. The caller compares the signatures once, when it receives the address, and reads the host's version word before
+//! each call.
 #![expect(unsafe_code, reason = "calls an address, and makes addresses of functions")]
 
 use core::mem::MaybeUninit;
@@ -12,35 +12,35 @@ use crate::direct_answer::{DirectAnswer, DirectStatus};
 use crate::handles::ObjectHandle;
 use crate::zcall::Slot;
 
-/// Host function for direct calls, looked up by its handle.
+/// Host function for direct calls, as the host returns it for a call handle.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectCallee {
-    /// Code of the function: a [`DirectBits::Code`]. Null for a function without direct calls.
+    /// Code of the function: a [`DirectBits::Code`]. Null for a function that cannot be called directly.
     pub code: *const (),
     /// First argument of each call of `code`.
     pub context: *const (),
     /// The function may be called while [`ModuleContext::direct`](crate::host::ModuleContext::direct) has this value. Zero if direct calls
-    /// were closed during the lookup.
+    /// were closed when the function was looked up.
     pub version: u64,
 }
 
 impl DirectCallee {
-    /// Value for a function without direct calls.
+    /// Value for a function that cannot be called directly.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
-    /// Context of a leaf: a function in the host's image whose code uses no context. While code of the module runs, the module may call a
-    /// leaf even if the version word differs from [`Self::version`]. A module may call a leaf on the game thread. A module that is not
-    /// bound to a thread may call a leaf on any thread.
+    /// Context of a leaf: a function in the host's image whose code uses no context. A running module may call a leaf even if the version
+    /// word differs from [`Self::version`]. The call must be made on the game thread, or, in a module that is not bound to a thread, on any
+    /// thread.
     pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 
 /// Value of the version word while direct calls are closed.
 pub const CLOSED: u64 = 0;
 
-/// Arguments of a direct call as an array of machine words.
+/// Arguments of a direct call as an array of machine words. Implemented for arrays of `u64`.
 pub trait DirectBits: Copy {
-    /// Function type of the code.
+    /// Function type of code that takes this number of arguments.
     type Code: Copy;
 
     /// Returns the arguments as machine words.
@@ -49,8 +49,8 @@ pub trait DirectBits: Copy {
     /// Returns the code that runs the body `B`.
     fn code_of<B: DirectBody<Self>>() -> Self::Code;
 
-    /// Runs the body `B` in a separate function with the words in registers. The compiler can emit a tail call, which needs no additional
-    /// stack.
+    /// Runs the body `B` in a separate function, with the words in registers. The compiler can call this function with a tail call, which
+    /// needs no additional stack.
     ///
     /// # Safety
     /// See [`DirectBody::run`].
@@ -65,18 +65,18 @@ pub trait DirectBits: Copy {
     /// Calls the code.
     ///
     /// # Safety
-    /// `code` is the address of a function of type `Code`. The owner of the code allows a call now with this context, this object
-    /// and values of the types of these bits. The context is a [`DirectBody::Context`] of the body and lives until the call returns;
+    /// `code` is the address of a function of type `Code`. The owner of the code currently allows a call with this context, this object
+    /// and values of these types. The context is a [`DirectBody::Context`] of the body and lives until the call returns;
     /// a context of size zero is not read.
     unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer;
 }
 
 /// Code that calls a function on several objects in order, with equal arguments, until a call fails. The parameters are a context, the
 /// objects, the number of objects, the argument words, and the buffer for results. The buffer may be uninitialized. The returned status is
-/// the status of the last call. The returned bits are the number of successful calls.
+/// the status of the last call, and the returned bits contain the number of successful calls.
 pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
 
-/// Request of a module that the host call one function on several objects.
+/// Request from a module that the host call one function on several objects.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct EachCall {

@@ -1,4 +1,4 @@
-//! Compile-time comparison of a class with the interfaces in the class's attribute. The attribute macros for plugins and
+//! Compile-time comparison of a class with the interfaces that the class's attribute lists. The attribute macros for plugins and
 //! hosts expand to this comparison.
 
 use crate::type_text::{contains, is_same};
@@ -39,8 +39,8 @@ pub const fn declared_as(functions: &[InterfaceFunction], name: &str) -> &'stati
     }
 }
 
-/// Returns true if the function has the fingerprint. Also returns true for a missing function. A separate message reports the missing
-/// function.
+/// Returns true if the named function has the fingerprint. Also returns true if the function is missing, because a separate message reports
+/// this.
 #[must_use]
 pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerprint: u64) -> bool {
     match find(functions, name) {
@@ -49,7 +49,7 @@ pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerpr
     }
 }
 
-/// Returns the declaration of the first function that `names` does not contain; empty if `names` contains all functions.
+/// Returns the declaration of the first function whose name `names` does not contain, or an empty string.
 #[must_use]
 pub const fn first_absent(functions: &[InterfaceFunction], names: &[&str]) -> &'static str {
     let mut index = 0;

@@ -1,5 +1,5 @@
-//! Numbers for the kinds of properties, and flag bits for properties, functions and classes. The numbers are not Rust enums: an unknown
-//! number in an enum is undefined behavior. With plain numbers, the host reports an error.
+//! Numbers for the kinds of properties, and flag bits for properties, functions and classes. Rust enums are not used, because an unknown
+//! number in an enum would be undefined behavior. The host reports an unknown number as an error.
 
 use abi_stable::StableAbi;
 
@@ -24,7 +24,7 @@ use abi_stable::StableAbi;
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
-/// Syntax in which type descriptions write the types of one kind.
+/// Syntax of type descriptions for the types of one kind.
 ///
 /// # Examples
 /// ```
@@ -63,7 +63,7 @@ macro_rules! kinds {
         impl PropertyKind {
             $($(#[$doc])* pub const $name: Self = Self($number);)*
 
-            /// All kinds that this build knows.
+            /// All kinds that this build of the crate defines.
             ///
             /// # Examples
             /// ```
@@ -106,7 +106,7 @@ macro_rules! kinds {
             }
 
             /// Returns the name of the Rust type that plugins use, without type parameters. Returns `None` for an unknown number, and for
-            /// kinds such as `STRUCT`, whose types each have their own name.
+            /// kinds such as `STRUCT`, because each type of such a kind has its own name.
             ///
             /// # Examples
             /// ```
@@ -198,7 +198,7 @@ kinds! {
     OPTIONAL = 34, "Optional", Types(1), plugin: Some("UOptional");
     /// A bound function of an object: [`crate::value::DelegateRaw`].
     DELEGATE = 41, "Delegate", Signature;
-    /// A list of bound functions, called in sequence: an [`crate::value::ArrayRaw`] of delegates.
+    /// A list of bound functions, which are called one after another: an [`crate::value::ArrayRaw`] of delegates.
     MULTICAST_DELEGATE = 42, "MulticastDelegate", Signature;
     /// A multicast delegate that uses little memory while it has no bindings: [`crate::value::SparseRaw`].
     SPARSE_DELEGATE = 43, "SparseDelegate", Signature;
@@ -207,8 +207,8 @@ kinds! {
 }
 
 impl PropertyKind {
-    /// Returns `true` if the slot of a call stores values of the kind: for numbers, `bool`, `Name` and `Object`. A `String` is passed as a
-    /// view, and returned through a sink. Values of all other kinds are passed by address.
+    /// Returns `true` if a slot of a call contains the value itself. This holds for numbers, `bool`, `Name` and `Object`. A `String` is
+    /// passed as a view, and returned through a sink. Values of all other kinds are passed by address.
     ///
     /// # Examples
     /// ```
@@ -234,7 +234,7 @@ impl PropertyKind {
         self.is_number() || matches!(self, Self::STRING | Self::STRUCT)
     }
 
-    /// Returns the registry number of this kind's conjugates. Conjugates are released in descending order of this
+    /// Returns the number of this kind in the registry of conjugates, which releases conjugates in descending order of this
     /// number. Returns `None` for kinds whose values are copied and have no conjugates.
     ///
     /// # Examples
@@ -267,7 +267,7 @@ macro_rules! flags {
         pub mod $module {
             $($(#[$doc])* pub const $name: u64 = 1 << $bit;)*
 
-            /// All bits with their keywords.
+            /// All bits with their specifiers.
             pub const WORDS: &[(u64, &str)] = &[$(($name, $word)),*];
         }
     };
@@ -310,7 +310,7 @@ flags! {
     function_flags {
         /// Scripts may call the function.
         CALLABLE = 0, "blueprint_callable";
-        /// Scripts may call the function. The function has no side effects. New code may therefore call the function before the commit of a
+        /// Scripts may call the function. The function has no side effects, so new code may call it before the commit of a
         /// reload.
         PURE = 1, "blueprint_pure";
         /// Subclasses may override the function. Without an override, the declared body runs.

@@ -1,4 +1,4 @@
-//! Hash of the layouts of all types that cross the ABI boundary by value. The manifest section contains the hash. The host can therefore
+//! Hash of the layouts of all types that cross the ABI boundary by value. The hash is stored in the manifest section, so the host can
 //! refuse a plugin with different layouts before it maps the file. After mapping, `abi_stable` checks the remaining types.
 
 use core::mem::{align_of, offset_of, size_of};
@@ -44,7 +44,7 @@ macro_rules! layout {
     (@complete $type:ident {} $private:literal) => {};
 }
 
-/// Crate whose types cross the ABI boundary, with the crate's version that the workspace pins.
+/// Crate whose types cross the ABI boundary, and the version to which the workspace pins it.
 const CHECKER: &str = "abi_stable 0.11.3";
 
 /// Fingerprint of sizes, alignments and field offsets. Prefix types are excluded, because their size may grow.
@@ -118,7 +118,7 @@ pub const LAYOUT_HASH: u64 = layout! {
 mod tests {
     use super::CHECKER;
 
-    /// Checks that the hash depends on the pinned version. A host then refuses a module with a different version before it maps the file.
+    /// Checks that the hash depends on the pinned version, so that a host refuses a module with a different version before mapping it.
     #[test]
     fn the_hash_contains_the_pinned_version_of_abi_stable() {
         let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");

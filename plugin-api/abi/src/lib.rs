@@ -44,14 +44,14 @@ pub use layout::LAYOUT_HASH;
 /// Version of the ABI. The number changes when hosts can no longer load older plugins.
 pub const ABI_NUMBER: u32 = 1;
 
-/// Oldest host API that a plugin built with this crate supports.
+/// Oldest host API with which a plugin built with this crate works.
 pub const API_OLDEST: u32 = 1;
 
-/// Host API of this crate. Adding a function to [`host::HostTable`] or [`values::ValueTable`] increments the number.
+/// Host API of this crate. Each function that is added to [`host::HostTable`] or [`values::ValueTable`] increments the number.
 pub const API_CURRENT: u32 =
     4 + added(host::HostTable::NAMES, MARKED_HOST_FUNCTIONS) + added(values::ValueTable::NAMES, MARKED_VALUE_FUNCTIONS);
 
-/// Number of functions in each table at host API 4, when the mark `last_prefix_field` was set.
+/// Number of functions in each table at host API 4, when their last function received the mark `last_prefix_field`.
 const MARKED_HOST_FUNCTIONS: usize = 23;
 const MARKED_VALUE_FUNCTIONS: usize = 35;
 

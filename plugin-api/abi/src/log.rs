@@ -1,4 +1,4 @@
-//! Records of a plugin's events and spans. The plugin sends these records to the host's subscriber from any thread.
+//! Records of a plugin's events and spans. A plugin sends these records from any of its threads to the host's subscriber.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RSlice, RStr};

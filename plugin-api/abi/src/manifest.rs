@@ -1,10 +1,10 @@
-//! The manifest section: identity and build parameters of a module, readable without mapping the file. Mapping a file runs its
-//! initializers. From the section alone, a host can therefore refuse a module before the module's code runs.
+//! The manifest section: identity and build parameters of a module. Mapping a file runs its initializers; the host reads this section
+//! without mapping the file, and can therefore refuse a module before any code of the module runs.
 //!
 //! [`FORMAT`] is the version of the encoding. All numbers are little-endian. The section contains magic, format, total length, ABI number,
-//! layout hash, oldest and newest API, flags, and build id. Next are the name, the version and the compiler, as UTF-8 strings with a 16-bit
-//! length. Next are the number of dependencies, and the name and version range of each dependency. A checksum of all preceding bytes ends
-//! the section.
+//! layout hash, oldest and newest API, flags, and build id. The name, the version and the compiler follow, as UTF-8 strings with a 16-bit
+//! length, and then the number of dependencies, and the name and version range of each dependency. The section ends with a checksum of all
+//! preceding bytes.
 //!
 //! The reader checks every string against a grammar ([`crate::names`]). The names in a [`Manifest`] are therefore safe in file names and
 //! logs.
@@ -36,7 +36,7 @@ pub mod type_records {
     pub const INTERFACE: u8 = 3;
     /// Record of an enum.
     pub const ENUM: u8 = 4;
-    /// Record of a named delegate. For a delegate inside a class, the record contains the path of a class member.
+    /// Record of a named delegate. For a delegate that belongs to a class, the path has the form of a member path.
     pub const DELEGATE: u8 = 5;
 }
 
@@ -44,7 +44,7 @@ const FLAG_UNWIND: u32 = 1;
 const FLAG_SLOT_TYPES: u32 = 2;
 const FLAG_HOOKED: u32 = 4;
 const FLAG_OWN_HEAP: u32 = 8;
-// `Permissions` defines the flags 16 to 512.
+// The values 16 to 512 are flags of `Permissions`.
 
 /// Data from which the `module!` macro encodes a manifest at compile time.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +61,9 @@ pub struct Source<'a> {
     pub unwinds: bool,
     /// True if the module has the hooks of [`crate::hooks`].
     pub hooked: bool,
-    /// True if the module's allocator is the module heap. The host frees the pages of this heap with the image.
+    /// True if the module's allocator is the module heap. The host frees the pages of this heap when it unmaps the image.
     pub own_heap: bool,
-    /// Declared permissions. `None` omits the declaration.
+    /// Declared permissions. If `None`, the manifest contains no declaration of permissions.
     pub permissions: Option<Permissions>,
     /// Name and version range of each required module.
     pub dependencies: &'a [(&'a str, &'a str)],
@@ -179,7 +179,7 @@ pub struct Manifest<'a> {
     pub slot_types: bool,
     /// True if the module has the hooks of [`crate::hooks`]. A module without hooks cannot be unmapped safely.
     pub hooked: bool,
-    /// True if the module's allocator is the module heap. The host frees the pages of this heap with the image.
+    /// True if the module's allocator is the module heap. The host frees the pages of this heap when it unmaps the image.
     pub own_heap: bool,
     /// Permissions that the module declares. `None` if the manifest has no declaration, for example because the module was built before
     /// permissions existed.
@@ -201,7 +201,7 @@ pub struct Manifest<'a> {
 pub enum ManifestError {
     /// The section does not begin with the magic.
     Magic,
-    /// The version of the encoding is unsupported. Contains the version.
+    /// The version of the encoding, contained in this variant, is unsupported.
     Format(u32),
     /// The section is too short, or its length field is wrong.
     Length,
@@ -312,7 +312,7 @@ fn checked<'a>(
 }
 
 /// Parses the types section, and returns the kind and path of each declared type. Skips zeros between records, because a sanitizer
-/// pads every static variable.
+/// inserts padding after every static variable.
 ///
 /// # Errors
 /// Fails if a record extends past the end of the section, or does not contain a path.

@@ -1,5 +1,5 @@
-//! Syntax of the names of modules and types, and of versions. Names and versions become file names, parts of ZCall names and text in logs.
-//! Each kind of string therefore has a grammar and a maximum length. The writer and the reader of the manifest section check these rules.
+//! Syntax of versions and of the names of modules and types. Names and versions become file names, parts of ZCall names and text in logs,
+//! so each kind of string has a grammar and a maximum length. The writer and the reader of the manifest section check these rules.
 
 use core::fmt;
 
@@ -53,7 +53,7 @@ const fn is_short_name(bytes: &[u8], upper_case: bool) -> bool {
         && consists_of(bytes, b"_", upper_case)
 }
 
-/// Checks only the length and the characters of a version. The comparison of versions checks the syntax.
+/// Checks only the length and the characters of a version. The code that compares versions checks the syntax.
 #[must_use]
 pub const fn is_version(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_VERSION && consists_of(text.as_bytes(), b".-+", true)
@@ -104,7 +104,7 @@ pub fn is_member_path(text: &str) -> bool {
     text.split_once(':').is_some_and(|(owner, member)| is_type_path(owner) && is_identifier(member))
 }
 
-/// Returns true for a short string of characters that a terminal displays.
+/// Returns true for a short string without characters that [`shows_itself`] rejects.
 #[must_use]
 pub fn is_printable(text: &str) -> bool {
     text.len() <= LONGEST_WORDS && text.chars().all(shows_itself)

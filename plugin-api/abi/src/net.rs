@@ -1,6 +1,6 @@
-//! Network form of a struct: the bytes that `net_serialize` writes and reads. Host and plugin both implement `net_serialize` with the
-//! archive in this file. Referenced objects are stored in a separate table. The host translates the table, because only the host has the
-//! names of objects on remote machines.
+//! Network form of a struct: the bytes that `net_serialize` writes and reads. Hosts and plugins both implement `net_serialize` with the
+//! archive in this file. Referenced objects are stored in a separate table. The host translates this table, because only the host has the
+//! names by which remote machines identify the objects.
 //!
 //! Table and bytes are sent as one buffer: the number of objects (4 bytes), the handles (8 bytes each), and the bytes of the
 //! struct. All numbers are little-endian.
@@ -8,8 +8,8 @@
 use crate::handles::ObjectHandle;
 
 /// Bytes of a struct in network form. `net_serialize` writes the values of the struct to the archive, or reads the values from the archive,
-/// in order. A read of a missing or invalid value leaves the variable unchanged, and marks the archive as failed. The operation then fails
-/// even if `net_serialize` reports success.
+/// in order. If a value that is read is missing or invalid, the variable remains unchanged and the archive is marked as failed. The
+/// operation then fails even if `net_serialize` reports success.
 ///
 /// # Examples
 /// ```
@@ -43,7 +43,7 @@ pub struct NetArchive {
     has_failed: bool,
 }
 
-/// Value that an archive supports: an integer, a float or a `bool`. The archive stores the value with its size in memory.
+/// Number type that an archive supports: an integer, a float or `bool`. The archive stores a number in the size that it has in memory.
 ///
 /// # Examples
 /// ```
@@ -266,7 +266,7 @@ impl NetArchive {
 
     /// When saving, writes the bytes and their length. When loading, returns the next bytes of the archive.
     fn sized_bytes(&mut self, bytes: &[u8]) -> Option<&[u8]> {
-        // If the buffer is longer than `u32::MAX` bytes, the code below marks the archive as failed.
+        // If the buffer is longer than `u32::MAX` bytes, the code below marks the archive as failed, since the count is wrong.
         let mut count = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.number(&mut count);
         if self.is_saving {

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use crate::type_text::{TypeText, nearest};
 
-/// Type of an event constant. The name of the constant contains the event's name. The view of the class defines the constant. `E` is the
+/// Type of a constant that represents an event in the view of the class. The name of the constant contains the event's name. `E` is the
 /// event's signature as a function type.
 #[derive(Clone, Copy, Debug)]
 pub struct EventOf<E>(PhantomData<E>);

@@ -1,7 +1,7 @@
-//! Permissions: kinds of process resources whose use a module declares. The declaration consists of flags of the manifest. The flags change
-//! no layout: hosts of earlier versions ignore them, and a manifest of an earlier version declares no permissions.
+//! Permissions: kinds of process resources whose use a module declares. The declaration is stored as flags of the manifest, which change no
+//! layout: hosts of earlier versions ignore the flags, and a manifest of an earlier version declares no permissions.
 //!
-//! A declaration restricts no code. A host compares the declaration with the imports of the file and with the calls that the hooks record.
+//! A declaration does not restrict code. A host compares it with the imports of the file and with the calls that the hooks record.
 
 /// Kind of resource that a module uses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -11,7 +11,7 @@ pub enum Permission {
     Network,
     /// Files and folders.
     Files,
-    /// Threads of the module.
+    /// Threads that the module starts.
     Threads,
     /// Signal actions, and timers that raise signals.
     Signals,
@@ -53,7 +53,7 @@ impl core::fmt::Display for Permission {
     }
 }
 
-/// Manifest flag of every declaration of permissions. A declaration without permissions sets only this flag.
+/// Manifest flag that every declaration of permissions sets. A declaration without permissions sets only this flag.
 const DECLARED: u32 = 1 << 4;
 
 /// Permissions that a module declares.

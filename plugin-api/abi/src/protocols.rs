@@ -1,5 +1,6 @@
-//! Protocols and resolvers that a module registers for calls by name. For each protocol and resolver, the host stores its functions and a
-//! number, and passes the number in each call. The host calls the functions only while the module's generation is live and not suspended.
+//! Protocols and resolvers that a module registers for calls by name. For each protocol and resolver, the host stores its functions and the
+//! number under which the module registered it, and passes the number in each call. The host calls the functions only while the module's
+//! generation is live and not suspended.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RStr, RString};
@@ -8,11 +9,11 @@ use crate::call::{Failure, Status};
 use crate::value::TextSink;
 use crate::zcall::ZCallBuffer;
 
-/// Parses an address, and writes the canonical form of the address into the sink. The address is the part of a name after the colon.
-/// Called on the game thread only.
+/// Parses an address, which is the part of a name after the colon, and writes its canonical form into the sink. Called on the game thread
+/// only.
 ///
 /// # Safety
-/// `protocol` is a number that the module registered with this function. The other arguments are borrowed until the function returns.
+/// `protocol` is a number that the module registered with this function. The further arguments are borrowed until the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ReadAddress(
@@ -22,7 +23,7 @@ pub struct ReadAddress(
 /// Resolves a name. Called on the game thread only.
 ///
 /// # Safety
-/// `resolver` is a number that the module registered with this function. The other arguments are borrowed until the function returns.
+/// `resolver` is a number that the module registered with this function. The further arguments are borrowed until the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ResolveName(
@@ -41,8 +42,8 @@ pub struct CallResolved(
     pub unsafe extern "C" fn(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status,
 );
 
-/// Drops a function that a resolver has returned. When the module ends, it drops its remaining resolved functions itself. Called on the
-/// game thread only.
+/// Drops a function that a resolver has returned. When the module ends, it drops its remaining resolved functions itself, without this
+/// function. Called on the game thread only.
 ///
 /// # Safety
 /// `function` fulfills the requirements of [`CallResolved`], and is not used again.
@@ -54,7 +55,7 @@ pub struct DropResolved(pub unsafe extern "C" fn(function: u64, failure: &mut Fa
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ProtocolDesc<'a> {
-    /// Number of the protocol in the module.
+    /// Number by which the module identifies the protocol.
     pub number: u64,
     /// Prefix that selects the protocol: the part of a name before the colon.
     pub word: RStr<'a>,
@@ -72,9 +73,9 @@ pub struct ProtocolDesc<'a> {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ResolverDesc<'a> {
-    /// Number of the resolver in the module.
+    /// Number by which the module identifies the resolver.
     pub number: u64,
-    /// Prefix of the protocol whose names the resolver resolves. The protocol belongs to a module or to the host.
+    /// Prefix of the protocol whose names the resolver resolves: a protocol of the host or of any module.
     pub protocol: RStr<'a>,
     /// Name of the resolver, for errors.
     pub label: RStr<'a>,
@@ -106,9 +107,9 @@ impl ResolutionKind {
 pub struct Resolution {
     /// Kind of the result.
     pub kind: ResolutionKind,
-    /// Reason of a declined name, or signature of the function.
+    /// Reason for declining the name, or signature of the function.
     pub text: RString,
-    /// Number of the function in the module.
+    /// Number by which the module identifies the function.
     pub function: u64,
     /// Fingerprint of the function's signature.
     pub fingerprint: u64,

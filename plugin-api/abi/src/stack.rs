@@ -1,5 +1,5 @@
-//! Address range of a thread's stack. Scopes that must be closed in reverse order of opening may begin only on the game thread's stack. A
-//! coroutine on its own stack could be suspended inside a scope. The scope would then outlive the surrounding frame.
+//! Address range of a thread's stack. Scopes that must be closed in reverse order of opening may begin only on the game thread's stack: a
+//! coroutine on its own stack could be suspended inside a scope, and the scope would then outlive the surrounding frame.
 #![expect(unsafe_code, reason = "reads the stack pointer")]
 
 use abi_stable::StableAbi;

@@ -1,6 +1,6 @@
 //! Jobs that a module schedules on the game thread: tasks, timers and posted closures. A [`Job`] consists of code and data of the module.
-//! The host stores a job as an opaque address and two functions. The host runs jobs on the game thread, and never runs a job of an ended
-//! generation. The host drops each job exactly once.
+//! The host stores a job as an opaque address and two functions, runs it on the game thread, and drops it exactly once. A job never runs
+//! after its generation has ended.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::RStr;
@@ -14,7 +14,7 @@ use crate::handles::ObjectHandle;
 pub struct JobId(pub u64);
 
 impl JobId {
-    /// Id of no job.
+    /// Id that refers to no job.
     pub const NONE: Self = Self(0);
 }
 

@@ -1,5 +1,5 @@
 //! Strings that are computed at compile time: types such as `Map(String, Array(f64))`, and names in compiler messages. A nested type
-//! crosses the ABI boundary as a string. Host and plugin need this string in constants. `format!` is unavailable there.
+//! crosses the ABI boundary as a string. Host and plugin need this string in constants, where `format!` is unavailable.
 
 use crate::kinds::{KindForm, PropertyKind};
 
@@ -29,7 +29,7 @@ impl TypeText {
         text
     }
 
-    /// Formats a type with a kind and a path. The host formats types in this format as well.
+    /// Formats a type with a kind and a path. The result has the format that the host uses.
     #[must_use]
     pub const fn of(kind: PropertyKind, path: &str) -> Self {
         assert!(
@@ -70,7 +70,7 @@ impl TypeText {
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
-            // All parts were valid UTF-8 strings.
+            // Never occurs, because all parts were valid UTF-8 strings.
             Err(_) => "?",
         }
     }
@@ -81,8 +81,8 @@ const fn has_a_type_path(kind: PropertyKind) -> bool {
     matches!(kind.form(), KindForm::Struct | KindForm::Path) && kind.0 != PropertyKind::ENUM.0
 }
 
-/// Returns true if a string has the form `/Script/<Package>.<Type>`. Parentheses or commas in a path would change the meaning of the type
-/// string around the path.
+/// Returns true if a string has the form `/Script/<Package>.<Type>`. This rejects parentheses and commas in a path, which would change the
+/// meaning of the type string that contains the path.
 #[must_use]
 pub const fn is_type_path(path: &str) -> bool {
     let (path, root) = (path.as_bytes(), b"/Script/");
@@ -154,8 +154,8 @@ const fn is_joined(text: &str, parts: &[&str]) -> bool {
     at == text.len()
 }
 
-/// Returns true if the bytes `from..to` of a string are a valid name of a package, a type or a member. Accepts all letters outside ASCII.
-/// The compiler and the host check these letters.
+/// Returns true if the bytes `from..to` of a string are a valid name of a package, a type or a member. Accepts all letters outside ASCII,
+/// because the compiler and the host check these letters.
 const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     let mut at = from;
     while at < to {
@@ -261,7 +261,7 @@ macro_rules! __alcedo_member_paths {
     };
 }
 
-/// Compares two strings in a constant. Returns true if they are equal.
+/// Compares two strings in a constant. Returns true if the strings are equal.
 #[must_use]
 pub const fn is_same(one: &str, other: &str) -> bool {
     is_joined(one, &[other])

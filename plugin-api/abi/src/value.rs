@@ -1,11 +1,11 @@
-//! Representation of values in host memory and in parameter blocks. Memory that is all zero is a valid value of every kind: the empty
-//! string, no object, an empty container, an unbound delegate.
+//! Representation of values in host memory and in parameter blocks. Zero bytes are a valid value of every kind: the empty string, no
+//! object, an empty container, an unbound delegate.
 
 use abi_stable::StableAbi;
 
 use crate::handles::{Name, ObjectHandle};
 
-/// UTF-8 string whose memory belongs to the host. A plugin may read the string. Only the host may change the string. Zero bytes represent
+/// UTF-8 string whose memory belongs to the host. A plugin may read the string, but only the host may change it. Zero bytes represent
 /// the empty string.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
@@ -72,8 +72,8 @@ pub struct TextSink {
 pub struct KeepSink {
     /// First argument of `put`.
     pub context: *mut (),
-    /// Copies the name of a field, and the field's value in CBOR. For packed fields, the name is empty, and `data` points to the next piece
-    /// of the packed bytes.
+    /// Copies the name of a field, and the field's value in CBOR. For packed fields, which have no names, `name` is empty and `data` points
+    /// to the next piece of the packed bytes.
     pub put: unsafe extern "C" fn(context: *mut (), name: TextView, data: *const u8, len: usize),
 }
 
@@ -100,8 +100,8 @@ pub struct LazyRaw {
     pub low: u64,
 }
 
-/// Contiguous array of values of one type. A plugin may read values, and may overwrite values that own no memory. The host makes all other
-/// changes.
+/// Contiguous array of values of one type. A plugin may read values, and may overwrite values that own no memory. Only the host may make
+/// further changes.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct ArrayRaw {
@@ -112,14 +112,14 @@ pub struct ArrayRaw {
     /// Number of values that fit into the allocation.
     pub capacity: u32,
     /// Incremented whenever values are moved or destroyed. The address of a value is stale if the count has changed since the address was
-    /// read. The counter stops at [`ArrayRaw::WORN`]. From then on, every address is treated as stale.
+    /// read. The counter stops at [`ArrayRaw::WORN`]; after that, every address is treated as stale.
     pub epoch: u64,
-    /// Reserved for the host. The host detects with this field that a list of delegates has moved.
+    /// Reserved for the host, which detects with this field that a list of delegates has moved.
     pub reserved: u32,
 }
 
 /// Map or set as a dense array. Each entry consists of the key and, at the next aligned offset, the value. A set has only keys. Entries are
-/// in insertion order until an entry is removed. After a removal, the last entry has the position of the removed entry.
+/// in insertion order until an entry is removed, since the last entry then moves to the position of the removed entry.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct MapRaw {
@@ -133,8 +133,8 @@ pub struct MapRaw {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DelegateRaw {
-    /// Object of the function. A delegate protects its object from collection, but code may still destroy the object explicitly. After such
-    /// a destruction, the function is not called. A call of a single delegate then fails with `NOT_FOUND`.
+    /// Object of the function. A delegate protects its object from collection, but code may still destroy the object explicitly. Then the
+    /// function is not called, and a call of a single delegate fails with `NOT_FOUND`.
     pub object: ObjectHandle,
     /// Name of the function in the object's class.
     pub function: Name,
@@ -151,13 +151,13 @@ pub struct SparseRaw {
 }
 
 impl ArrayRaw {
-    /// Maximum value of `epoch`. The counter stops at this value. Moves after the stop cannot be detected.
+    /// Maximum value of `epoch`, at which the counter stops, since it could not report further moves.
     pub const WORN: u64 = u64::MAX;
     /// The empty array.
     pub const EMPTY: Self = Self { data: core::ptr::null_mut(), len: 0, capacity: 0, epoch: 0, reserved: 0 };
 }
 
 impl LazyRaw {
-    /// Id of no object.
+    /// Id that refers to no object.
     pub const NONE: Self = Self { high: 0, low: 0 };
 }

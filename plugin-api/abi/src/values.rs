@@ -1,5 +1,5 @@
-//! Host functions for strings, containers, delegates and references in host memory, and for owned values. A plugin cannot change these
-//! values without the host.
+//! Host functions for strings, containers, delegates and references in host memory, and for owned values. A plugin can change such a
+//! value only by a call of the host.
 #![allow(
     unsafe_code,
     reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
@@ -28,7 +28,7 @@ pub struct RawLocation {
 }
 
 impl RawLocation {
-    /// Location of no value; initial value of an out parameter.
+    /// Location that refers to no value; initial value of an out parameter.
     pub const NONE: Self = Self { owner: ObjectHandle::NONE, at: core::ptr::null_mut(), ty: TypeNumber::NONE };
 }
 
@@ -60,8 +60,7 @@ pub struct ConjugateState {
     pub expired: u8,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// 1 if `age` is only a lower bound, otherwise 0. The age is only a lower bound after the host has reused the conjugate's entry many
-    /// times.
+    /// 1 if `age` is only a lower bound, which happens after the host has reused the conjugate's entry many times. Otherwise 0.
     pub older: u8,
     /// Nanoseconds since the conjugate was created or borrowed.
     pub age: u64,

@@ -1,10 +1,10 @@
-//! Formats values whose `Display` and `Drop` are foreign code. Host and plugin use this module, with a panic guard around each step.
+//! Formats values whose `Display` and `Drop` belong to a plugin author and may panic. Host and plugin both use this module.
 
 use core::fmt::{Display, Write};
 use core::mem::ManuallyDrop;
 
-/// Formats a value of foreign code into `words`, and drops the value in a second step. `caught` runs one step and returns the panic of the
-/// step as an error. The steps run separately, because a panic during an unwind aborts the process.
+/// Formats such a value into `words`, and drops the value in a second step. `caught` runs one step and returns a panic of this step as an
+/// error. The steps run separately, because a panic during an unwind aborts the process.
 ///
 /// # Errors
 /// Returns the panic of `Display`. If `Display` does not panic, returns the panic of `Drop`.

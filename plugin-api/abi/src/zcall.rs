@@ -34,14 +34,14 @@ impl SlotType {
     /// Type `f64`.
     pub const F64: Self = Self(10);
     /// Address of a value. For `String`, an argument is the address of a [`crate::value::TextView`], and a result is the address of a
-    /// [`crate::value::TextSink`]. For other kinds that do not fit a slot (`PropertyKind::fits_slot`), the slot contains the address of a
-    /// live value. The caller keeps an argument alive, and the callee may read the argument during the call. The memory of a result is all
-    /// zero before the call. The callee overwrites this memory, and the caller owns the result.
+    /// [`crate::value::TextSink`]. For further kinds that do not fit a slot (`PropertyKind::fits_slot`), the slot contains the address of a
+    /// live value. The caller keeps an argument alive while the callee reads it. The memory for a result is all zero before the call. The
+    /// callee overwrites this memory, and the caller owns the result.
     pub const POINTER: Self = Self(11);
     /// Handle of a conjugate, which may be an object.
     pub const CONJUGATE: Self = Self(13);
 
-    /// Returns the slot type of a kind. Returns `None` if slots cannot store values of the kind.
+    /// Returns the slot type for values of a kind, or `None` if slots cannot store such values.
     #[must_use]
     #[inline]
     pub const fn of_kind(kind: PropertyKind) -> Option<Self> {
@@ -99,8 +99,8 @@ impl Slot {
 
     /// Creates a slot of `kind` with the value in the low bytes of `bits`.
     ///
-    /// The caller is responsible for the address in a slot of type [`SlotType::POINTER`]. Safe plugin and host code cannot create slots of
-    /// this type.
+    /// The caller is responsible for the address in a slot of type [`SlotType::POINTER`]. Safe code of plugins and hosts cannot create
+    /// slots of this type.
     #[must_use]
     #[cfg_attr(not(feature = "slot-types"), expect(unused_variables, reason = "the type byte is compiled away"))]
     #[inline]

@@ -14,7 +14,7 @@ use abi_stable::type_layout::TypeLayout;
 use super::agree;
 use crate::module::ModuleRef;
 
-/// Declares one root module per version of a table. The function of the root module has a parameter of the table's type.
+/// Declares one root module per version of a table. The root module has a function with a parameter of the table's type.
 macro_rules! versions {
     ($($version:ident { $first:ty $(, $second:ident)? })*) => {$(
         mod $version {

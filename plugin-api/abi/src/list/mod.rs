@@ -26,7 +26,7 @@
 //! A line in the list of module functions has no rule. `always` marks a function that every module has. `maybe` marks a function
 //! that older modules lack; the line of this function also has the attribute `missing_field(option)`.
 //!
-//! The names of functions and parameters belong to the layout that the host compares when it loads a module.
+//! The layout that the host compares when it loads a module includes the names of functions and parameters.
 //!
 //! To add a function, add a line at the end of its list. Add the body in `runtime/src/host_api`, or for a module function in
 //! `plugin-api/src/__private/root.rs`. Functions may be added only at the end of a table. The mark `last_prefix_field` never moves. An

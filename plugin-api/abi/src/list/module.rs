@@ -5,16 +5,16 @@
 macro_rules! module_functions {
     ($callback:path) => {
         $callback! {
-            /// Functions that a plugin exports. The host calls these functions on the game thread. The functions of a module that is not
-            /// bound to a thread are called on any thread.
+            /// Functions that a plugin exports. The host calls these functions on the game thread, or, for a module that is not bound to a
+            /// thread, on any thread.
             ///
             /// # Safety
             /// For `unsafe` functions: the module is mapped. For all functions except `attach`, the module is also attached. References are
             /// valid during the call.
             Module, ModuleRef;
 
-            /// Attaches the module. The host calls this function first. After this call, the module can log. After the host has filled the
-            /// module's cells, the module can call functions.
+            /// Attaches the module. The host calls this function before all others. After this call the module can log, and after the host
+            /// has filled the module's cells, the module can also call functions.
             always(unsafe)
             fn attach(context: &ModuleContext; or failure) -> Status;
             /// Returns the structs of the module.
@@ -23,7 +23,7 @@ macro_rules! module_functions {
             /// Returns the classes of the module.
             always()
             fn classes() -> RSlice<'static, &'static ClassDesc>;
-            /// Returns the imports of the module. The list may contain a member several times, once for each call site.
+            /// Returns the imports of the module. The list may contain a member several times, because each call site imports the member.
             always()
             fn imports() -> RSlice<'static, &'static ImportDesc>;
             /// Returns the exported static functions.
@@ -35,7 +35,7 @@ macro_rules! module_functions {
             /// Runs the exit hook.
             always(unsafe)
             fn exit(; or failure) -> Status;
-            /// Detaches the module. The host calls this function last, after the last finalizer.
+            /// Detaches the module. The host calls this function last, after it has dropped the last plugin part.
             #[sabi(last_prefix_field)]
             always()
             fn detach();
@@ -61,7 +61,7 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn suspend(; or failure) -> Status;
-            /// Acquires the resources that `suspend` has released. Called if the next generation is rolled back after `suspend`, even if
+            /// Reacquires the resources that `suspend` has released. Called if the reload is rolled back after `suspend`, even if
             /// `suspend` failed.
             #[sabi(missing_field(option))]
             maybe(unsafe)
@@ -78,8 +78,8 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn entry_tables() -> EntryTables;
-            /// Returns paths of the module's types and members, each with its earlier names, separated by commas; none for a module
-            /// that lacks this function. Members with `was` metadata are not included.
+            /// Returns the paths of types and members that have earlier names, each with these names, separated by commas; none for a
+            /// module that lacks this function. Members with `was` metadata are not included.
             #[sabi(missing_field(option))]
             maybe()
             fn earlier_names() -> RSlice<'static, &'static MetaDesc>;

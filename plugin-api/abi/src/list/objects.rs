@@ -37,14 +37,13 @@ macro_rules! host_functions {
             fn object_resolve(
                 host; object: ObjectHandle, class: ClassId; returns out: *mut u8 = core::ptr::null_mut(); or failure
             ) -> Status;
-            /// Returns the object's plugin part for `class` if the calling module created the part; none if a different module created the
-            /// part.
+            /// Returns the object's plugin part for `class`, or none if another module created this part.
             game_thread("reaching a plugin part")
             fn object_part(
                 host, module; object: ObjectHandle, class: ClassId; returns out: PartPtr = PartPtr::NONE; or failure
             ) -> Status;
-            /// Checks that a property of the object may be written now. While the mode is not normal, modules call this function before
-            /// each write.
+            /// Checks that properties of the object may be written now. While the mode word is not normal, modules call this function
+            /// before each write.
             game_thread("writing a property")
             fn may_write(host; object: ObjectHandle; or failure) -> Status;
             /// Returns the object's name.
@@ -78,25 +77,25 @@ macro_rules! host_functions {
             fn job_take(
                 host, module; job: &Job<'_>; returns out: JobId = JobId::NONE; or failure
             ) -> Status;
-            /// Cancels a job; has no effect on a finished job. After a call outside the game thread, the job ends at the next safe point.
+            /// Cancels a job; has no effect on a finished job. A job that is canceled outside the game thread ends at the next safe point.
             /// Callable on any thread.
             any_thread("cancelling a job")
             fn job_cancel(host; job: JobId);
-            /// Returns one if the job is neither finished nor canceled, otherwise zero. Always returns zero off the game thread.
+            /// Returns one if the job is neither finished nor canceled, otherwise zero. Always returns zero outside the game thread.
             game_thread("asking for a job")
             fn job_lives(host; job: JobId) -> u8;
-            /// Returns the game time since the host started, in nanoseconds; zero off the game thread.
+            /// Returns the game time since the host started, in nanoseconds; zero outside the game thread.
             game_thread("asking for the game time")
             fn game_time(host;) -> u64;
-            /// Increments the reference count of a host waker, and returns the waker's address. Callable on any thread. The caller
+            /// Increments the reference count of a host waker, and returns the waker's address. Callable on any thread by code that
             /// borrows or owns the waker.
             bare("cloning a waker", unsafe)
             fn waker_clone(; waker: *const ()) -> *const ();
-            /// Schedules the next step of a waker's task; has no effect on a finished task. Callable on any thread. The caller borrows or
+            /// Schedules the next step of a waker's task; has no effect on a finished task. Callable on any thread by code that borrows or
             /// owns the waker.
             bare("waking a task", unsafe)
             fn waker_wake(; waker: *const ());
-            /// Decrements the reference count of a waker. Callable on any thread. The caller owns the waker and does not use it afterwards.
+            /// Decrements the reference count of a waker. Callable on any thread by the owner, which does not use the waker afterwards.
             bare("dropping a waker", unsafe)
             fn waker_drop(; waker: *const ());
             /// Reports a panic of the module on this thread, with message and source location, before the stack unwinds. Callable on any
@@ -104,14 +103,14 @@ macro_rules! host_functions {
             #[sabi(last_prefix_field)]
             bare("reporting a panic")
             fn panicked(host; message: RStr<'_>, file: RStr<'_>, line: u32, column: u32);
-            /// Returns the code of a function for direct calls. The function's signature must have the passed fingerprint, and all its
-            /// values must have kinds that fit a slot. Returns none for a function with a value that does not fit a slot. Callable on the
-            /// game thread, or on any thread by a module that is not bound to a thread.
+            /// Returns the code of a function for direct calls. The function's signature must have the passed fingerprint. Returns none if
+            /// the kind of a parameter or of the result does not fit a slot. Callable on the game thread, or on any thread by a module that
+            /// is not bound to a thread.
             any_thread("finding a function for direct calls")
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; returns out: DirectCallee = DirectCallee::NONE; or failure
             ) -> Status;
-            /// Calls a method on each object. The method's signature must have the passed fingerprint and only kinds that fit a slot. A
+            /// Calls a method on each object. The method's signature must have the passed fingerprint, and all its kinds must fit a slot. A
             /// failure does not stop the remaining calls. `each` exclusively borrows the data behind its pointers until the function
             /// returns.
             game_thread("a call on several objects", unsafe)
@@ -126,16 +125,16 @@ macro_rules! host_functions {
             /// Returns the error of the last direct call on this thread. Callable on any thread.
             any_thread("a direct call")
             fn direct_failure(host;; or failure) -> Status;
-            /// Registers a protocol of the calling module for all names that begin with the protocol's prefix. The protocol's function
-            /// belongs to the module and accepts the protocol's number. Callable on the game thread only.
+            /// Registers a protocol of the calling module for all names that begin with the protocol's prefix. The `read` function must
+            /// belong to the module and accept the protocol's number. Callable on the game thread only.
             any_thread("registering a protocol", unsafe)
             fn protocol_add(host, module; protocol: &ProtocolDesc<'_>; or failure) -> Status;
-            /// Registers a resolver of the calling module for the names of a protocol. The resolver's functions belong to the module
+            /// Registers a resolver of the calling module for the names of a protocol. The resolver's functions must belong to the module
             /// and accept the resolver's number. Callable on the game thread only.
             any_thread("registering a resolver", unsafe)
             fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
-            /// Returns one while the host calls a module that is not bound to a thread, on the calling thread; otherwise zero. During the
-            /// host's call, its panic guard catches panics. Callable on any thread.
+            /// Returns one while, on the calling thread, the host calls a module that is not bound to a thread; otherwise zero. If one is
+            /// returned, the panic guard of the host's call catches panics. Callable on any thread.
             bare("finding open calls")
             fn calls_are_open(host;) -> u8;
         }

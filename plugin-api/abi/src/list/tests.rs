@@ -1,4 +1,4 @@
-//! Tests of the table layouts. The functions before the mark `last_prefix_field` never change. Functions may be added after the mark.
+//! Tests of the table layouts. The functions before the mark `last_prefix_field` never change. New functions are added after the mark.
 
 use crate::fingerprint::Fingerprint;
 use crate::host::HostTable;

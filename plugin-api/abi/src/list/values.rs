@@ -13,7 +13,7 @@ macro_rules! value_functions {
         /// call; strings are UTF-8. Each [`RawLocation`] and each address refers to a live value of the type.
         ValueTable, ValueTableRef, values;
 
-        /// Returns the number of a type. The argument `text` is the type in signature syntax, for example `Array(f64)` or `Map(String,
+        /// Returns the number of a type, described by `text` in signature syntax, for example `Array(f64)` or `Map(String,
         /// Object(/Script/A.B))`. The number belongs to the calling module, and becomes invalid when the module ends.
         game_thread("asking for a type")
         fn type_resolve(
@@ -27,12 +27,12 @@ macro_rules! value_functions {
             host, module; ty: TypeNumber, from: *const u8, site: &Site;
             returns out: BlackHandle = BlackHandle::NONE; or failure
         ) -> Status;
-        /// Drops an owned value. Has no effect on a value that was destroyed with its generation. Callable on any thread. A call outside
-        /// the game thread queues the drop for the game thread.
+        /// Drops an owned value. Has no effect if the value was already destroyed together with its generation. Callable on any thread;
+        /// outside the game thread, the call queues the drop for the game thread.
         any_thread("dropping a black conjugate")
         fn black_drop(host; black: BlackHandle);
 
-        /// Overwrites the value at `to` with a copy of the value at `from`. Both values have the type in `to`.
+        /// Overwrites the value at `to` with a copy of the value at `from`. Both values have the type that `to` contains.
         game_thread("overwriting a value", unsafe)
         fn copy(host; to: &RawLocation, from: *const u8; or failure) -> Status;
         /// Returns one if two values of a type are equal, otherwise zero.
@@ -87,7 +87,7 @@ macro_rules! value_functions {
         /// and with `WRONG_CLASS` if the reference does not accept the class.
         game_thread("naming a class", unsafe)
         fn class_assign(host; location: &RawLocation, path: Name; or failure) -> Status;
-        /// Returns the current class of a class reference, or none if no class resolves.
+        /// Returns the current class of a class reference, or none if the reference resolves to no class.
         game_thread("asking for a class", unsafe)
         fn class_resolve(
             host; ty: TypeNumber, at: *const u8; returns out: ClassId = ClassId::NONE; or failure
@@ -137,9 +137,9 @@ macro_rules! value_functions {
         fn conjugate_state(
             host; conjugate: ConjugateHandle; returns out: ConjugateState = ConjugateState::UNKNOWN; or failure
         ) -> Status;
-        /// Creates a red conjugate for dynamic calls, valid until the innermost red frame closes. The value is a property of its owner,
-        /// outside of containers. A value without an owner does not move until the frame closes. Fails with `UNAVAILABLE` outside of red
-        /// frames.
+        /// Creates a red conjugate for dynamic calls, valid until the innermost red frame closes. If `location` has an owner, the value
+        /// must be a property of the owner and not be inside a container. A value without an owner must not move until the frame closes.
+        /// Fails with `UNAVAILABLE` outside of red frames.
         game_thread("lending a value", unsafe)
         fn conjugate_borrow(
             host; location: &RawLocation; returns out: ConjugateHandle = ConjugateHandle::NONE; or failure
@@ -169,13 +169,13 @@ macro_rules! value_functions {
         fn conjugate_open_as(
             host; conjugate: ConjugateHandle, ty: TypeNumber; returns out: RawLocation = RawLocation::NONE; or failure
         ) -> Status;
-        /// Returns the kind of the result of the function with this handle; zero if the function has no result. For a property,
-        /// returns the kind of the property. Fails with `SIGNATURE` if only the callee determines the kind.
+        /// Returns the kind of the result of the function with this handle; zero if the function has no result. For the handle of a
+        /// property, returns the kind of the property. Fails with `SIGNATURE` if the handle alone does not determine the kind.
         #[sabi(last_prefix_field)]
         game_thread("asking for the result of a ZCall")
         fn zcall_result(host; handle: ZCallHandle; returns out: PropertyKind = PropertyKind(0); or failure) -> Status;
         /// Returns the kind of a delegate's result, or zero if the delegate has no result. Fails with `EXPIRED` if the delegate no longer
-        /// exists, and with `SIGNATURE` if the value of the conjugate has a different kind.
+        /// exists, and with `SIGNATURE` if the conjugate is not a delegate.
         game_thread("asking for the result of a delegate")
         fn delegate_result(host; delegate: ConjugateHandle; returns out: PropertyKind = PropertyKind(0); or failure) -> Status;
 
@@ -183,7 +183,7 @@ macro_rules! value_functions {
         /// The number is valid until the call returns. Returns an index that identifies the parameter in the functions below.
         game_thread("stepping through a call")
         fn frame_step(host; frame: u64; returns out: u32 = 0; or failure) -> Status;
-        /// Completes the parameters after the last step. The caller may then write the out parameters and the result.
+        /// Completes the parameters after the last step. Only then may the caller write the out parameters and the result.
         game_thread("finishing the parameters of a call")
         fn frame_finish(host; frame: u64; or failure) -> Status;
         /// Returns the type of a parameter, or of a value inside the parameter, as a string. The path `[3]` refers to an element of an
@@ -193,10 +193,10 @@ macro_rules! value_functions {
         /// Returns the number of values in an array, a set or a map. Fails with `SIGNATURE` for other types.
         game_thread("counting the values of a parameter")
         fn frame_count(host; frame: u64, param: u32, path: TextView; returns out: u32 = 0; or failure) -> Status;
-        /// Returns the value of a number or of an enum. Fails with `SIGNATURE` for other types.
+        /// Returns the value of a parameter that is a number or an enum. Fails with `SIGNATURE` for all further types.
         game_thread("reading a number of a parameter")
         fn frame_number(host; frame: u64, param: u32, path: TextView; returns out: f64 = 0.0; or failure) -> Status;
-        /// Returns a string or a name unchanged. Values of all other kinds are returned as formatted strings.
+        /// Returns the value of a string or a name unchanged, and the value of any other kind formatted as a string.
         game_thread("reading a parameter as text")
         fn frame_text(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
         /// Parses a string and overwrites an out parameter with the value. If `param` is [`u32::MAX`], overwrites the function's result.
