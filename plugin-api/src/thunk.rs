@@ -1,5 +1,5 @@
-//! Custom thunks. A function declared with `custom_thunk` reads the parameters of each call one by one from a [`Frame`]. Parameters may be
-//! of any type. The host retains the frame. The plugin requests values by parameter number and path, and stores no addresses of values.
+//! Custom thunks. A function declared with `custom_thunk` reads the parameters of each call one by one from a [`Frame`], and the parameters
+//! may be of any type. The frame remains in the host: the plugin requests values by parameter number and path, and stores no addresses.
 
 use core::fmt::Display;
 use core::marker::PhantomData;
@@ -47,7 +47,7 @@ pub struct Frame<'f> {
     call: PhantomData<(&'f mut (), *const ())>,
 }
 
-/// Parameter that [`Frame::step`] has returned. Valid only during this call of the function.
+/// Parameter that [`Frame::step`] has returned. Valid only during the call to which the frame belongs.
 ///
 /// # Examples
 /// ```
@@ -156,7 +156,7 @@ impl Frame<'_> {
         host("counting the values of a parameter")?.frame_count(self.number, param.0, path)
     }
 
-    /// Returns the number at `path`, or the number of the enum value.
+    /// Returns the number at `path`. For an enum value, returns its discriminant.
     ///
     /// # Errors
     /// Fails if the path does not exist, or if the value at the path has an unsuitable type.
@@ -175,7 +175,7 @@ impl Frame<'_> {
         host("reading a number of a parameter")?.frame_number(self.number, param.0, path)
     }
 
-    /// Returns the value at `path` as a string. Strings and names are returned unchanged. The host formats all other values.
+    /// Returns the value at `path` as a string. Strings and names are returned unchanged; the host formats values of all other types.
     ///
     /// # Errors
     /// Fails if the path does not exist.
@@ -214,8 +214,8 @@ impl Frame<'_> {
         intern(&self.text(param, path)?).map(UName)
     }
 
-    /// Overwrites an out parameter with `value`. The value is passed as a string. Strings and names are assigned unchanged. All other
-    /// values are parsed from the format of [`Frame::text`].
+    /// Overwrites an out parameter with `value`, which is passed as a string. Strings and names are assigned unchanged. A value of any
+    /// other type is parsed, in the format that [`Frame::text`] returns.
     ///
     /// # Errors
     /// Fails if [`Frame::finish`] has not been called, if the parameter is not an out parameter, or if the string cannot be

@@ -1,4 +1,4 @@
-//! Closures that the game thread runs at a later time. [`crate::task`] describes the end of these closures, and the effect of a reload.
+//! Closures that the game thread runs at a later time. [`crate::task`] describes when these closures end, and the effect of a reload.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;
@@ -21,10 +21,10 @@ use alcedo_abi::task::JobKind;
 use crate::CallError;
 use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 
-/// Runs `code` every `period` of game time, for the first time after one period. If the period is zero, `code` runs in every tick. `code`
-/// runs at most once per tick. A long tick skips the runs that it misses. Later runs follow the original schedule. The timer ends when
-/// `life` ends, when the handle cancels the timer, or when `code` fails. A panic is logged with its location. If `life` is a class default
-/// object, `code` is dropped immediately, because this object is not part of the world.
+/// Runs `code` every `period` of game time, for the first time after one period, and at most once per tick. If the period is zero, `code`
+/// runs in every tick. Runs that become due during one long tick are not repeated; later runs follow the original schedule. The timer ends
+/// when `life` ends, when the handle cancels the timer, or when `code` fails. A panic is logged with its location. If `life` is a class
+/// default object, `code` is dropped immediately, because this object is not part of the world.
 ///
 /// The argument of `code` is the object of `life`, or [`Module`](crate::task::Module).
 ///
@@ -51,7 +51,7 @@ pub fn every<L: Life>(life: L, period: Duration, code: impl FnMut(L::Frame<'_>) 
     try_every(life, period, code).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Starts a timer like [`every`], but returns errors.
+/// Starts a timer like [`every`], but returns an error instead of ending the running call.
 ///
 /// # Errors
 /// Fails with `WRONG_THREAD` on threads except the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the
@@ -77,7 +77,7 @@ pub fn try_every<L: Life>(
     hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, here())
 }
 
-/// Runs `code` once, after `delay` of game time, but not before the next round of timers. All further rules of [`every`] apply.
+/// Runs `code` once, after `delay` of game time, but not before the next round of timers. Everything else is as described for [`every`].
 ///
 /// # Examples
 /// ```
@@ -97,7 +97,7 @@ pub fn after<L: Life>(life: L, delay: Duration, code: impl FnOnce(L::Frame<'_>) 
     try_after(life, delay, code).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Starts a timer like [`after`], but returns errors.
+/// Starts a timer like [`after`], but returns an error instead of ending the running call.
 ///
 /// # Errors
 /// See [`try_every`].

@@ -1,6 +1,6 @@
 //! Tokens with which views check that a value in host memory is still at its address. Before each access, a view checks that the owner of
-//! the memory is alive. The view also checks that the containers around the value have moved and destroyed no values since the lookup. The
-//! view's Rust module contains the checks that read memory.
+//! the memory is alive, and that the containers around the value have moved and destroyed no values since the value was looked up. The
+//! checks that read memory are in the Rust module of the view.
 
 use core::marker::PhantomData;
 
@@ -14,30 +14,30 @@ use crate::host;
 /// Maximum nesting depth of containers around a value.
 const DEPTH: usize = 4;
 
-/// Container around a value. A link has only two words, which keeps tokens small: each token contains four links.
+/// Container around a value. A link has only two words, because each token contains four links and must be small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// Address of an array, or null for an unused link. For a link with [`Link::SET`], address of an optional's flag byte. The byte is 1
-    /// while the optional is set.
+    /// Address of an array, or null for an unused link. If `then` is [`Link::SET`], address of an optional's flag byte, which is 1 while
+    /// the optional is set.
     pub(crate) at: *const (),
-    /// Change counter of the array when the value was looked up.
+    /// Change counter of the array at the time when the value was looked up.
     pub(crate) then: u64,
 }
 
 impl Link {
     const NONE: Self = Self { at: core::ptr::null(), then: 0 };
-    /// Marks a link to an optional. No link to an array contains this count. For an array whose epoch has reached this maximum, the link
-    /// stores the preceding count, and the check therefore fails.
+    /// Marks a link to an optional. No link to an array contains this count: if an array's epoch has reached this maximum, the link stores
+    /// the preceding count, so that each check fails.
     pub(crate) const SET: u64 = ArrayRaw::WORN;
 }
 
-/// Owner of a value's memory. The number in a variant is the count of destroyed objects or owned values at the lookup.
+/// Owner of a value's memory. The number in a variant is the count of destroyed objects or owned values when the value was looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner {
     /// Memory that the host keeps during the frame.
     Frame,
     Object(ObjectHandle, u64),
-    /// Value in its own block of memory that plugin code owns.
+    /// Owned value, which has its own block of memory.
     Black(BlackHandle, u32),
     /// Owned value that was destroyed before the lookup.
     Ended(BlackHandle),
@@ -49,7 +49,7 @@ pub struct ValidityToken<'f> {
     pub(crate) owner_kind: Owner,
     /// Containers around the value, outermost first.
     pub(crate) links: [Link; DEPTH],
-    /// True for a key of a set or map, and for a value inside a key. A changed key would break lookups in its container.
+    /// True for a key of a set or map, and for a value inside a key, since changing a key would break lookups in its container.
     pub(crate) is_key: bool,
     frame: PhantomData<&'f ()>,
 }
@@ -97,7 +97,7 @@ impl ValidityToken<'_> {
         self
     }
 
-    /// Returns the object to check before a write. Returns `ObjectHandle::NONE` for values of frames and for owned values.
+    /// Returns the object that must be writable before a write. Returns `ObjectHandle::NONE` for values of frames and for owned values.
     #[inline]
     pub(crate) fn owner(&self) -> ObjectHandle {
         match self.owner_kind {
@@ -106,7 +106,7 @@ impl ValidityToken<'_> {
         }
     }
 
-    /// Returns true for a property of an object, and for a field in the property. Returns false for a value inside a container.
+    /// Returns true for a property of an object, and for a field inside a property. Returns false for a value inside a container.
     pub(crate) fn is_property(&self) -> bool {
         matches!(self.owner_kind, Owner::Object(..)) && self.links.iter().all(|link| link.at.is_null())
     }

@@ -69,7 +69,7 @@ pub unsafe trait Value: Sized + 'static {
     /// Type as a string, with its kind, path and type arguments.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// True if a value may refer to an object. A running collection must then be notified of writes.
+    /// True if a value may refer to an object. Before such a value is written, a running collection must be notified.
     #[doc(hidden)]
     const NAMES_OBJECTS: bool = true;
     /// True if a value in host form may own memory.
@@ -78,8 +78,8 @@ pub unsafe trait Value: Sized + 'static {
     /// For an enum: the underlying type, and true if all numbers of the enum fit in a byte. `None` for all other types.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
-    /// Type of a borrowed value. For plain values, strings and containers of std, this type is a copy of the value. For every
-    /// [`Kind`](crate::Kind), this type is a [`Borrowed`](crate::Borrowed).
+    /// Type in which code receives a value in host memory. For plain values, strings and containers of std, this type is a copy of the
+    /// value. For every [`Kind`](crate::Kind), this type is a [`Borrowed`](crate::Borrowed).
     type Seen<'f>;
     /// Representation of the value in host memory and in parameter blocks.
     type Raw: 'static;
@@ -124,8 +124,8 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// Returns the slot of an argument. `stage` of this value must have created `staged`. The slot is valid while the value and `staged`
-    /// remain at their addresses.
+    /// Returns the slot of an argument. `staged` must be the result of `stage` of this value. The slot is valid while the value and
+    /// `staged` remain at their addresses.
     #[doc(hidden)]
     fn slot_in(&self, staged: &Self::In) -> Slot;
 
@@ -137,7 +137,7 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     fn slot_out(out: &mut Self::Out) -> Slot;
 
-    /// Converts the slot and the data into the result. The callee has filled the slot and the data.
+    /// Converts the slot and the data, which the callee has filled, into the result.
     ///
     /// # Safety
     /// `out()` returned `out`, and `slot_out` returned `slot` for `out`. A callee that returns this type has filled `out` and
@@ -151,14 +151,14 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 
-    /// Returns the bits of a value whose type is stored in slots. Returns 0 for values of all other types.
+    /// Returns the bits of the value if a slot can store values of this type, otherwise 0.
     #[doc(hidden)]
     #[inline]
     fn direct_bits(&self) -> u64 {
         0
     }
 
-    /// Creates a value from the bits of a slot, if values of this type are stored in slots.
+    /// Creates a value from the bits of a slot. Returns `None` if a slot cannot store values of this type.
     #[doc(hidden)]
     #[inline]
     fn of_direct_bits(_bits: u64) -> Option<Self> {
@@ -170,7 +170,7 @@ pub unsafe trait Value: Sized + 'static {
 #[derive(Debug)]
 pub enum InSlot {}
 
-/// Encoding of values in host form: the slot contains the address of the value. A result slot points to a value that the callee overwrites.
+/// Encoding of values in host form: the slot contains the address of the value. For a result, the callee overwrites the value there.
 #[derive(Debug)]
 pub enum ByPointer {}
 
@@ -210,7 +210,7 @@ pub enum AsText {}
 )]
 pub unsafe trait Plain: Value {}
 
-/// Marker for a kind without literals. Properties of this kind cannot have `default = …`.
+/// Literal type of a kind without literals. Properties of this kind cannot have `default = …`.
 #[derive(Debug)]
 pub enum NoDefault {}
 

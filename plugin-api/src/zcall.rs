@@ -1,4 +1,5 @@
-//! ZCalls from the plugin, through a handle that the host has stored in a cell, or by name. The slots are on the stack.
+//! ZCalls from the plugin. The function is found through a handle that the host has stored in a cell, or by name. The slots are on the
+//! stack.
 #![expect(unsafe_code, reason = "calls functions of the host with slots on this stack")]
 
 use core::marker::PhantomData;
@@ -18,9 +19,8 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::{ObjectView, Value, host};
 
-/// Function with parameters `A` and result `R`. Each call runs on the thread that resolved the function. Functions whose arguments and
-/// result are strings or fit in slots can be resolved on any thread that the host permits. All other functions are resolved on the game
-/// thread only.
+/// Function with parameters `A` and result `R`. Each call runs on the thread that resolved the function. If all arguments and the
+/// result are strings or fit in slots, the function can be resolved on any thread that the host permits, otherwise only on the game thread.
 pub(crate) struct Callee<'a, A, R> {
     target: Target<'a>,
     of: PhantomData<fn(A) -> R>,
@@ -34,8 +34,8 @@ enum Target<'a> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
-    /// Returns the function in a cell. The frame's object proves that this is the game thread. The host checks that the object has
-    /// the function.
+    /// Returns the function whose handle a cell contains. `_this`, an object of a frame, proves that this is the game thread. The host
+    /// checks that the object has the function.
     ///
     /// # Errors
     /// Fails if no host has filled the cell, for example in a plugin's own tests.
@@ -54,15 +54,14 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
         }
     }
 
-    /// Creates the callee for an entry of a function table, from the entry's handle. Slots must be able to store all parameters and the
-    /// result.
+    /// Creates the callee for an entry of a function table, from the entry's handle. Each parameter and the result must fit in a slot.
     pub(crate) fn in_slots(handle: ZCallHandle) -> Self {
         const { assert!(is_direct::<A, R>()) }
         Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData }
     }
 
     /// Resolves a name. The signature must have the fingerprint of `A` and `R`. On threads except the game thread, the host resolves the
-    /// name only if all values are strings or fit in slots.
+    /// name only if all parameters and the result are strings or fit in slots.
     pub(crate) fn named(name: &str) -> Result<Self, CallError> {
         let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
         Ok(Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData })
@@ -78,7 +77,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
         Self { target: Target::Delegate(delegate), of: PhantomData, thread: PhantomData }
     }
 
-    /// Returns the handle, or [`ZCallHandle::NONE`] for functions that are bound to a delegate.
+    /// Returns the handle, or [`ZCallHandle::NONE`] if the target is a delegate.
     #[inline]
     pub(crate) fn handle(&self) -> ZCallHandle {
         match self.target {
@@ -213,7 +212,7 @@ fn by_slots<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     Callee::in_cell(this, cell, what)?.call(object, what, args)
 }
 
-/// Returns the handle in the cell. For the number of an unfilled cell, the host finds no function.
+/// Returns the handle in the cell. If the cell is unfilled, the host finds no function for its number.
 fn handle_in<T, A, R>(cell: &FunctionCell<T, A, R>) -> ZCallHandle {
     ZCallHandle(cell.cell().get().cast_signed())
 }
@@ -236,7 +235,7 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     // `out` and `out_parameters` do not move before the end of the call.
     unsafe {
         let call = |slots: &mut [Slot]| {
-            // The last slot is the slot of the result. This code moves the result's slot behind the out parameters.
+            // The last slot is the slot of the result, which must follow the slots of the out parameters.
             let (end, mut buffer) = (slots.len() - 1, [Slot::EMPTY; MOST]);
             buffer[..end].copy_from_slice(&slots[..end]);
             let last = end + O::put_slots(&mut out_parameters, &mut buffer[end..]);
@@ -252,7 +251,7 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     }
 }
 
-/// Returns true for the name of a function that is called on an object. The comparison includes the colon, because the prefix of a custom
+/// Returns true for the name of a function that is called on an object. The comparison includes the colon, because the prefix of another
 /// protocol may begin with the letters `uf`.
 pub(crate) fn is_of_objects(name: &str) -> bool {
     name.starts_with("uf:") || name.starts_with("uf!:")
@@ -270,7 +269,7 @@ impl ObjectView<'_> {
     ///
     /// # Errors
     /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for different parameters or a different result. Before the commit,
-    /// fails with `DURING_REBUILD` unless the function belongs to this generation or is pure. Returns errors of the called function.
+    /// fails with `DURING_REBUILD` unless the function belongs to this generation or is pure. Also returns errors of the called function.
     ///
     /// # Examples
     /// ```
@@ -326,9 +325,9 @@ impl ObjectView<'_> {
 /// Calls the function to which `name` resolves, for functions that need no object: `ex:/function` or `nm:/module:type:method`. Each
 /// call resolves the name. [`This::zcall`](crate::This) calls functions on an object.
 ///
-/// A module of the Master calls this function on the game thread, and can call all functions of the host. A module of a Slim, a pinned
-/// context or the Default may call this function on any thread. Outside the Master, values are limited to numbers, `bool`, strings, names
-/// and object handles. The host looks up the name first in the modules of the module's own context, then in the contexts on which this
+/// In a module of the Master, this function is callable on the game thread, and can call all functions of the host. In a module of a Slim,
+/// a pinned context or the Default, it is callable on any thread, but parameters and results are limited to numbers, `bool`, strings, names
+/// and object handles. The host looks up the name first in the modules of the caller's own context, then in the contexts on which this
 /// context depends, and then in the Default. A call loads no modules, and finds only functions of modules whose main has returned.
 ///
 /// ```
@@ -340,7 +339,7 @@ impl ObjectView<'_> {
 ///
 /// # Errors
 /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for different parameters or a different result. Fails with `UNAVAILABLE`
-/// after the unload of the function's context has begun. Returns errors of the called function.
+/// after the unload of the function's context has begun. Also returns errors of the called function.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
     if is_of_objects(name) {
         return Err(on_an_object(name));
@@ -404,7 +403,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended. Returns errors of the called function.
+    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended. Also returns errors of the function.
     ///
     /// # Examples
     /// ```
@@ -430,11 +429,12 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         })
     }
 
-    /// Runs `code` with a function pointer for many calls. The cost of each call is close to the cost of a C function call. Available for a
-    /// leaf of the host (`Calls::register_leaf`). The code of a leaf has no preconditions, and exists as long as the host.
+    /// Runs `code` with a function pointer for many calls. The cost of each call is close to the cost of a C function call. Available only
+    /// for a leaf of the host (`Calls::register_leaf`), because its code has no preconditions, and exists as long as the host.
     ///
     /// [`hot`](Self::hot) performs the checks of a call once for all calls. Until `code` returns, no safe point and no reload occurs.
-    /// Slices borrowed in `code` do not block calls of a leaf. An observer of calls that starts during `code` does not count these calls.
+    /// Slices borrowed in `code` do not block calls of the leaf. If an observer of calls starts while `code` runs, it does not count these
+    /// calls.
     ///
     /// ```
     /// # use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Methods called by name. A name is resolved once. Each call then runs the method on one object, or on many objects in one host call.
+//! Methods called by name. The name is resolved once. Each call then runs the method on one object, or on many objects in one host call.
 #![expect(unsafe_code, reason = "lends objects, slots and places for results to the host")]
 
 use core::marker::PhantomData;
@@ -15,9 +15,10 @@ use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
 use crate::{Class, Obj, host};
 
-/// Method with parameters `A` and result `R`, found by its `uf` name. Calls by a `uf!` name ignore overrides. [`find`](Self::find) resolves
-/// the name and compares the signature once. Each call uses the resulting handle. As with a [`ZFunction`](crate::ZFunction), the handle is
-/// valid until the generation of the class in the name ends. The `ZMethod` cannot leave the game thread.
+/// Method with parameters `A` and result `R`, found by its `uf` name, or by its `uf!` name for calls that ignore overrides.
+/// [`find`](Self::find) resolves the name and compares the signature once. Each call uses the resulting handle. As with a
+/// [`ZFunction`](crate::ZFunction), the handle is valid until the generation of the class in the name ends. A `ZMethod` cannot leave the
+/// game thread.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -61,7 +62,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
         }
         let found = Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() };
-        // Calls the function on zero objects. The host thereby checks that the function needs an object.
+        // Calls the function on zero objects, so that the host checks that the function needs an object.
         let (mut slots, mut failed) = ([Slot::EMPTY], Vec::<Failed<crate::Object>>::new());
         let mut call = EachCall {
             objects: core::ptr::null(),
@@ -87,8 +88,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// Calls the function on `object` with `args`.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` for an object of an unrelated class. Fails with `DEAD_HANDLE` or
-    /// `UNAVAILABLE` after the generation of the function has ended. Returns errors of the called function.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if the object's class does not have the method. Fails with
+    /// `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the method has ended. Also returns errors of the method.
     ///
     /// # Examples
     /// ```
@@ -122,12 +123,12 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     }
 
     /// Calls the function on each of these objects, in order, with equal arguments, in one host call. A failure or a panic does not stop
-    /// the remaining calls. Parameters and result must be numbers, `bool`, names or objects; the compiler checks this requirement. If an
-    /// observer of calls starts during the host call, the observer counts only those remaining calls that are events.
+    /// the remaining calls. Parameters and result must be numbers, `bool`, names or objects, as the compiler checks. If an
+    /// observer of calls starts during the host call, it counts only those of the remaining calls that are events.
     ///
     /// # Errors
     /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended, or with `BORROWED` while a slice is
-    /// borrowed. An error of `call_each` itself means that no call was made.
+    /// borrowed. If `call_each` itself returns an error, no call was made.
     ///
     /// # Examples
     /// ```
@@ -178,8 +179,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
 
 /// Records a failed call of a batch.
 ///
-/// # Safety
-/// `failures` points to the list of failures of the call, which no other code uses.
+/// `failures` points to the list of failures of the batch, which no other code uses.
 unsafe extern "C" fn note<C>(failures: *mut (), at: usize, failure: &Failure) {
     // SAFETY: the caller promises a list without other users.
     let failed = unsafe { &mut *failures.cast::<Vec<Failed<C>>>() };
@@ -230,8 +230,8 @@ impl<C, R: ReturnValue> Each<C, R> {
     /// }
     /// ```
     pub fn results(&self) -> impl Iterator<Item = Option<R>> {
-        // Results before the first failure need no check against the list of failures. Iteration over these results is therefore as fast as
-        // iteration over a slice of numbers.
+        // Results before the first failure need no check against the list of failures, so iterating over them is as fast as iterating over
+        // a slice of numbers.
         let (done, rest) = self.results.split_at(self.failed.first().map_or(self.results.len(), |(_, at, _)| *at));
         let mut failed = self.failed.iter().map(|(_, at, _)| at - done.len()).peekable();
         let rest = rest.iter().enumerate().map(move |(at, bits)| match failed.next_if_eq(&at) {
@@ -273,14 +273,14 @@ mod tests {
     use super::{Each, ZMethod};
     use crate::{Object, ZFunction, ZProperty};
 
-    /// Has two implementations for `Send` types. For these types, type inference is therefore ambiguous.
+    /// Trait with two implementations for `Send` types, which makes type inference ambiguous for these types.
     trait NotSend<Which> {
         fn check() {}
     }
 
     impl<T> NotSend<()> for T {}
 
-    /// Marks the implementation for `Send` types.
+    /// Distinguishes the second implementation, which exists only for `Send` types.
     struct Sent;
 
     impl<T: Send> NotSend<Sent> for T {}

@@ -1,4 +1,4 @@
-//! Properties accessed by name. A name is resolved once. The property is then read and written in place.
+//! Properties accessed by name. The name is resolved once. The property is then read and written in place.
 #![expect(unsafe_code, reason = "reads and writes a property at the offset from the host")]
 
 use core::cell::Cell;
@@ -12,9 +12,9 @@ use crate::zcall::PropertyHandle;
 use crate::{Class, Obj, Value, host};
 
 /// Property of type `T`, found by its `up` name. [`find`](Self::find) resolves the name and compares the type once. A plain value (a
-/// number, `bool`, [`UName`](crate::UName), [`Obj`]) is read and written in place. All other values are read and written by a call of the
-/// host. The handle is valid until the generation of the class ends. Later uses fail, but a new call of [`find`](Self::find) returns the
-/// current property. A `ZProperty` cannot leave the game thread.
+/// number, `bool`, [`UName`](crate::UName), [`Obj`]) is read and written in place. A value of any other type is read and written by a call
+/// to the host. The handle is valid until the generation of the class ends. Later uses fail, but a new call of [`find`](Self::find) returns
+/// the current property. A `ZProperty` cannot leave the game thread.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -32,8 +32,8 @@ pub struct ZProperty<T> {
     location: Cell<Location>,
 }
 
-/// Offset of a property in objects of the class `class`, without its subclasses. The offset is valid while the host's version equals
-/// `version`.
+/// Offset of a property in objects of exactly the class `class`; subclasses may have a different offset. The offset is valid while the
+/// host's version equals `version`.
 #[derive(Clone, Copy)]
 struct Location {
     version: u64,
@@ -41,7 +41,7 @@ struct Location {
     offset: u32,
 }
 
-/// Location that matches no object.
+/// Initial location, which matches no object.
 const NOWHERE: Location = Location { version: CLOSED, class: ClassId::NONE, offset: 0 };
 
 impl<T: Value> ZProperty<T> {
@@ -120,7 +120,7 @@ impl<T: Value> ZProperty<T> {
         }
     }
 
-    /// Returns the location of the property in an object. Returns `None` if an access needs a call of the host.
+    /// Returns the location of the property in an object, or `None` if the host must be called to access the property.
     #[inline]
     fn find_in(&self, object: ObjectHandle) -> Option<PtrMut<'_, T>> {
         if const { !T::KIND.fits_slot() } {

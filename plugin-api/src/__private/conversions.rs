@@ -1,6 +1,6 @@
 //! Conversion functions of plugin authors, for example `of_number` in `#[migrate(from = "f64", with = Self::of_number)]`. For each
-//! conversion function, the macro emits a static function of the class. The static function calls the author's function and passes the
-//! result to this Rust module.
+//! conversion function, the macro emits a static function of the class, which calls the author's function and passes the result to this
+//! Rust module.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_rt::CallError;
@@ -8,13 +8,13 @@ use alcedo_rt::CallError;
 use super::returned::{Returned, SourceLocation};
 use crate::{ReturnValue, Value};
 
-/// Returns the value that a conversion function has returned, or the function's error as a [`CallError`].
+/// Returns the value that a conversion function has returned, or converts the function's error into a [`CallError`].
 ///
 /// # Errors
-/// Returns the error of the conversion.
+/// Returns the error of the conversion function.
 ///
 /// # Examples
-/// The parameter of a conversion must have the type that the attribute states:
+/// The parameter of a conversion function must have the type that the attribute specifies:
 /// ```compile_fail,E0308
 /// use alcedo_plugin_api::prelude::*;
 ///

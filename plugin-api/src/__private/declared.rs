@@ -1,6 +1,6 @@
-//! Typed declarations of a module. The type of a declaration states the class and type of a property, the signature of a function, or the
-//! kind of number that a cell receives. Mismatched declarations do not compile, even in code without the macros. The macros therefore need
-//! no `unsafe` for declarations.
+//! Typed declarations of a module. The Rust type of a declaration contains the class and type of a property, the signature of a function,
+//! or the kind of number that a cell receives. Therefore mismatched declarations do not compile, even in code without the macros, and the
+//! macros need no `unsafe` for declarations.
 #![expect(unsafe_code, reason = "declares types that are transparent over descriptions of the ABI")]
 
 mod imports;
@@ -39,7 +39,7 @@ pub use imports::{
     member_name, section_of,
 };
 
-/// Description that only the checked constructors of this folder create. The lists of the module accept only this type.
+/// Description that only the checked constructors of this folder can create. The lists of the module accept only this type.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Declared<D>(pub(super) D);
@@ -115,7 +115,7 @@ unsafe impl<I: 'static> Transparent for FunctionOf<I> {
     type Inner = SignatureDesc;
 }
 
-/// Returns the sum of the lengths of all lists.
+/// Returns the total number of functions in all lists.
 #[must_use]
 pub const fn count_functions<C>(lists: &[&[Function<C>]]) -> usize {
     let (mut count, mut list) = (0, 0);
@@ -126,7 +126,7 @@ pub const fn count_functions<C>(lists: &[&[Function<C>]]) -> usize {
     count
 }
 
-/// Returns a placeholder that fills an array before the functions are copied into the array. Calls of the placeholder fail.
+/// Returns a placeholder with which an array is filled before the functions are copied into it. Calls of the placeholder fail.
 const fn nothing<C>() -> Function<C> {
     static CELL: Cell = Cell::new();
     const NONE: RStr<'static> = RStr::from_str("");
@@ -172,7 +172,7 @@ pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<
     Declared(meta(path, names))
 }
 
-/// Describes a reflected function with the body `M`.
+/// Describes a reflected function whose body is the method `M`.
 #[must_use]
 pub const fn function<M: Method + 'static>(
     name: &'static str,
@@ -264,7 +264,7 @@ where
     static_function::<StaticMethodOf<B, AT, A, X, F>>(B::NAMES[AT].0, flags, block, cell, metadata)
 }
 
-/// Describes a reflected static function with the body `M`.
+/// Describes a reflected static function whose body is `M`.
 #[must_use]
 pub const fn static_function<M: StaticMethod>(
     name: &'static str,
@@ -333,7 +333,7 @@ pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
     )
 }
 
-/// Computes the fingerprint of a C function. Only the descriptions mark out parameters; the types do not.
+/// Computes the fingerprint of a C function. Out parameters are marked only in the descriptions, not in the types `A`.
 const fn c_fingerprint<A: Params, R: ReturnValue>(params: &[PropertyDesc]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START, 0);
     while at < A::COUNT {
@@ -374,11 +374,11 @@ const fn described<C>(
     Function(desc, PhantomData)
 }
 
-/// Hook of class `C` that is called once in the lifetime of an object.
+/// Hook of class `C` that takes no parameters, such as its class constructor.
 #[derive(Debug)]
 pub struct Hook<C>(Invoke, PhantomData<fn() -> C>);
 
-/// Creates a hook with the body `M`.
+/// Creates a hook whose body is the method `M`.
 #[must_use]
 pub const fn hook<M: Method<Args = (), Result = ()> + 'static>() -> Hook<M::Class> {
     const fn invoke_of<M, F>(_run: F) -> Invoke
@@ -391,7 +391,7 @@ pub const fn hook<M: Method<Args = (), Result = ()> + 'static>() -> Hook<M::Clas
     Hook(invoke_of::<M, _>(M::run), PhantomData)
 }
 
-/// Converts an optional hook into the type that descriptions contain.
+/// Converts an optional hook into the type that descriptions use.
 const fn code_of<C>(hook: Option<Hook<C>>) -> ROption<Invoke> {
     match hook {
         Some(hook) => ROption::RSome(hook.0),
@@ -434,9 +434,8 @@ impl<C> Body<C> {
     }
 }
 
-/// Provides the empty body of a class without a `#[uclass] impl` block. A block defines an inherent constant of this name. The inherent
-/// constant takes precedence over this constant. A class with two blocks does not compile, because both blocks define the inherent
-/// constant.
+/// Provides the empty body of a class without a `#[uclass] impl` block. A block defines an inherent constant of this name, which takes
+/// precedence over this constant. A class with two blocks does not compile, because both blocks define the inherent constant.
 pub trait NoBody: Class {
     /// Body without functions and hooks.
     const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
@@ -444,10 +443,10 @@ pub trait NoBody: Class {
 
 impl<C: Class> NoBody for C {}
 
-/// Lists of a class: implemented interfaces, overrides of inherited subobject classes, and overrides of inherited property defaults.
+/// Data of a class that concerns its bases: interfaces, overrides of inherited subobject classes, and overrides of inherited defaults.
 type OfBases = (&'static [RStr<'static>], &'static [MetaDesc], &'static [MetaDesc]);
 
-/// Describes a class of this module. The first argument is the package, with the class's name in the package.
+/// Describes a class of this module. The first argument contains the package, and the class's name in the package.
 #[must_use]
 pub const fn class<C: Part>(
     (package, name): (&'static str, &'static str),
@@ -475,8 +474,8 @@ pub const fn class<C: Part>(
     })
 }
 
-/// Describes a struct of this module. The first argument is the package, with the struct's name in the package. The host computes the
-/// layout itself, and rejects a struct with a different fingerprint. The host therefore never creates a type from a wrong description.
+/// Describes a struct of this module. The first argument contains the package, and the struct's name in the package. The host computes the
+/// layout itself, and rejects a struct with a different fingerprint, so it never creates a type from a wrong description.
 #[must_use]
 pub const fn structure<S: Value>(
     (package, name): (&'static str, &'static str),
@@ -508,7 +507,7 @@ pub const fn enum_entry(
     EnumEntryDesc { name, number, display, doc, hidden: is_hidden as u8 }
 }
 
-/// Computes the fingerprint of an enum by the host's algorithm.
+/// Computes the fingerprint of an enum with the same algorithm as the host.
 const fn enum_fingerprint(underlying: PropertyKind, is_flags: bool, numbers: &[(&str, u64)]) -> u64 {
     let mut print = Fingerprint::START.number(underlying.0 as u64).number(is_flags as u64);
     let mut at = 0;
@@ -541,8 +540,8 @@ pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
     })
 }
 
-/// Describes an exported static function. The description contains the signature in the syntax of the host. Callers without static types
-/// create the call's slots from this signature.
+/// Describes an exported static function. The description contains the signature in the syntax of the host, from which callers without
+/// static types create the slots of a call.
 #[must_use]
 pub const fn export<E: Export, const N: usize>(
     type_path: &'static str,

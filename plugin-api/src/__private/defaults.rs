@@ -4,8 +4,8 @@ use alcedo_abi::default_part::DefaultPart;
 
 use crate::This;
 
-/// Default red constructor of a class. An inherent function with this function's name in `#[uclass] impl` takes precedence. The compiler's
-/// message about a field without a default contains the name of this trait.
+/// Default red constructor of a class. A function of this name in the `#[uclass] impl` block takes precedence. If a field has no default,
+/// the compiler's message contains the name of this trait.
 pub trait WithoutARedConstructor: Sized {
     /// Builds a plugin part in which every field has its default.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self

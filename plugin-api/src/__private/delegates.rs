@@ -38,12 +38,12 @@ const fn path_of<D: NamedDelegate>() -> &'static str {
     <D::Of as NamedSignature>::PATH
 }
 
-/// Computes the fingerprint of kind, path and signature by the host's algorithm.
+/// Computes the fingerprint of kind, path and signature with the same algorithm as the host.
 const fn fingerprint_of<D: NamedDelegate>() -> u64 {
     Fingerprint::START.value(D::KIND, D::TYPE_PATH).finish()
 }
 
-/// Describes a delegate of this module. `class` is the path of the class that contains the delegate. For a delegate outside of classes,
+/// Describes a delegate of this module. For a delegate that belongs to a class, `class` is the path of the class. Otherwise,
 /// `class` is empty, and `package` is the delegate's package.
 #[must_use]
 pub const fn delegate<D: NamedDelegate>(

@@ -1,4 +1,4 @@
-//! Builds descriptions as constants. The macros call these functions. A new field of a description therefore changes only this file.
+//! Builds descriptions as constants. The macros call these functions, so a new field of a description changes only this file.
 
 use core::marker::PhantomData;
 
@@ -38,13 +38,13 @@ pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
 
 impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
-    /// Creates the block with the given parameter names.
+    /// Creates the block of a function whose parameters have these names.
     #[must_use]
     pub const fn new(names: &[&'static str]) -> Self {
         Self(Block::new(names, A::TYPES, R::VALUE), PhantomData)
     }
 
-    /// Adds the defaults of the parameters. A parameter without a default has an empty string.
+    /// Adds the defaults of the parameters. For a parameter without a default, the string is empty.
     #[must_use]
     pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
         Self(self.0.with_defaults(defaults), PhantomData)
@@ -142,7 +142,7 @@ pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -
     placed
 }
 
-/// Returns true if `B` is a struct type. Only a struct type can be the base of a struct.
+/// Returns true if `B` is a struct type, and can therefore be the base of a struct.
 #[must_use]
 pub const fn is_struct<B: Value>() -> bool {
     B::KIND.0 == PropertyKind::STRUCT.0
@@ -203,7 +203,7 @@ impl<E: Export, const N: usize> Words<E, N> {
     }
 }
 
-/// Returns the number of parts of a signature: a name and a separator for each parameter, the arrow, and the result.
+/// Returns the number of string parts in a signature: a name and a separator for each parameter, the arrow, and the result.
 const fn word_count<E: Export>() -> usize {
     2 * <E::Args as Params>::TYPES.len() + 2
 }

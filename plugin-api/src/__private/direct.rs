@@ -1,6 +1,6 @@
 //! Direct trampolines of functions whose parameters and result are plain values. The host passes these values in registers. A direct
-//! trampoline copies the values into a parameter block on its stack. The compiler optimizes this block away. The code is generic over the
-//! function: a plugin has one direct trampoline per function.
+//! trampoline copies the values into a parameter block on its stack, which the compiler optimizes away. The code is generic over the
+//! function, so a plugin has one direct trampoline per function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::mem::{MaybeUninit, transmute};
@@ -23,7 +23,7 @@ use crate::signature::{Params, ReturnValue, ValueType};
 
 type Failed = MaybeUninit<Failure>;
 
-/// Parameter block of plain values: the parameters and a result. Each value has at most one machine word.
+/// Parameter block for plain values: the parameters and a result. Each value has at most one machine word.
 #[repr(C, align(8))]
 struct WordBlock([u8; size_of::<u64>() * (MOST_WORDS + 1)]);
 
@@ -258,8 +258,7 @@ unsafe fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
 impl WordBlock {
     const ZERO: Self = Self([0; size_of::<Self>()]);
 
-    /// Stores each word at the offset of its parameter. Returns the layout of the parameters. The block stores the result after the
-    /// parameters.
+    /// Stores each word at the offset of its parameter. Returns the layout of the parameters, after which the result is stored.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn fill(&mut self, types: &[ValueType], words: &[u64]) -> BlockLayout {
         let (mut layout, mut at) = (BlockLayout::EMPTY, 0);

@@ -1,4 +1,4 @@
-//! Converts the host's numbers into values of `#[uenum]` enums. An unknown number is an error.
+//! Converts numbers in host memory into values of `#[uenum]` enums. A number without a variant is an error.
 
 use core::fmt::Display;
 
@@ -13,7 +13,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Underlying type of an enum: one of eight integer types.
+/// Underlying type of an enum: one of the eight integer types.
 pub trait Underlying: sealed::Sealed + Value + Copy + Display {}
 
 macro_rules! underlying {
@@ -24,7 +24,7 @@ macro_rules! underlying {
 }
 underlying!(u8, u16, u32, u64, i8, i16, i32, i64);
 
-/// Type whose default is written as a string, although its Rust values are not strings.
+/// Type whose default is written as a string in the attribute, although its Rust values are not strings.
 #[diagnostic::on_unimplemented(
     message = "a default of `{Self}` cannot be a string in Rust",
     note = "a field of a `#[ustruct(pod)]` has a number, `true`, `false`, an entry of an enum or `(x = 1.0)` as its default"
@@ -59,8 +59,8 @@ pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(Property
     Some((N::KIND, fit))
 }
 
-/// Returns true if scripts support a property of this type. The numbers of an enum must be `u8`, or the property must specify
-/// `enum_as_byte`.
+/// Returns true if scripts support a property of this type. If the type is an enum, its numbers must be `u8`, or the property must have
+/// the specifier `enum_as_byte`.
 #[must_use]
 pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
     match T::NUMBERS {
@@ -95,7 +95,7 @@ where
     target.write(number);
 }
 
-/// Creates the error for a number that corresponds to no value of the Rust type.
+/// Creates the error for a number that is not a variant of the Rust enum.
 #[cold]
 #[must_use]
 pub fn unknown_entry<E: Value>(number: impl Display) -> CallError {

@@ -1,5 +1,5 @@
 //! Declarations of interfaces, and compile-time checks of classes that list an interface. For each function of an interface, an
-//! implementing class must have a body with an equal signature. Compiler errors state the difference between the signatures.
+//! implementing class must have a body with the same signature. If signatures differ, the compiler error contains both.
 
 use core::marker::PhantomData;
 
@@ -22,17 +22,18 @@ pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'sta
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Checks that `T` can be the type of a parameter. The macro calls this function at the span of the author's type.
+/// Checks that `T` can be the type of a parameter. The macro calls this function at the span of the author's type, where errors then
+/// appear.
 pub const fn crosses<T: Value>() {}
 
-/// Returns true if the function has parameters `A` and result `R`. Also returns true for a missing function. A separate check reports the
-/// missing function.
+/// Returns true if the function has parameters `A` and result `R`. Also returns true if the function is missing, because a separate check
+/// reports this.
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
 
-/// Function bodies of class `C` for interface `I`.
+/// Bodies with which class `C` implements the functions of interface `I`.
 #[derive(Debug)]
 pub struct Bodies<C: 'static, I> {
     functions: &'static [Function<C>],
@@ -111,7 +112,7 @@ pub const fn import_interface<I: Interface>() -> Declared<ImportDesc> {
     import_type(ImportKind::INTERFACE, I::PATH, 0, "")
 }
 
-/// Imports a function of an interface. Any module may declare this interface. The class of the called object determines the body.
+/// Imports a function of an interface of any module. The class of the called object determines the body that runs.
 #[must_use]
 pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
     path: &'static str,

@@ -1,13 +1,13 @@
-//! Compile-time lookups in the member names of a class. The compiler messages concern a property accessed through `self`, and an override
-//! of an unknown event.
+//! Compile-time lookups in the member names of a class, for two compiler messages: a property was accessed through `self`, or an override
+//! names an unknown event.
 
 use alcedo_abi::override_check;
 use alcedo_abi::type_text::{TypeText, contains as has, is_same};
 
 use crate::{Class, Object};
 
-/// Checks that `name` is not a property of the class or a base class. Accepts a property's name if the plugin part has a field with this
-/// name.
+/// Checks that `name` is not a property of the class or a base class. If the plugin part has a field with this name, the field is meant,
+/// and the check succeeds.
 ///
 /// # Panics
 /// Panics with `message` if `name` is a property.

@@ -57,7 +57,7 @@ pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<false, _, _, _>(this, cell, what, args)
 }
 
-/// Returns the value, or ends the running call with the error. All callers share this function, which keeps compile times short: the
+/// Returns the value, or ends the running call with the error. All callers share this function to keep compile times short, because the
 /// compiler would check a closure in each caller separately.
 #[inline]
 pub fn or_end<T>(result: Result<T, CallError>) -> T {

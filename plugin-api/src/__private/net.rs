@@ -12,7 +12,7 @@ impl<C> NetObject for Obj<C> {
         self.handle()
     }
 
-    /// Does not check the class of the object. Each use of the reference checks the class. The host also checks the class when it stores
+    /// Does not check the class of the object, because each use of the reference checks the class, and so does the host when it stores
     /// the struct.
     fn of_handle(handle: ObjectHandle) -> Self {
         Self::from_handle(handle)

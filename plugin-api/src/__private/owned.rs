@@ -1,4 +1,4 @@
-//! Operations on owned values, performed by the host. All types of owned values share these functions.
+//! Operations on owned values, performed by the host. All types of owned values use these functions.
 
 use core::fmt;
 use core::panic::Location;
@@ -62,8 +62,8 @@ pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     equal().unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Formats a string without quotes, and a value of a different kind in the host's format. For an expired value, the output is the error in
-/// angle brackets. For a value that the host cannot format, the output is the type and the handle.
+/// Formats a string without quotes, and a value of any other kind in the host's format. For an expired value, the output is the error in
+/// angle brackets. For a value that the host cannot format, the output consists of the type and the handle.
 pub fn print_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     show_owned(of, false, f)
 }

@@ -1,5 +1,5 @@
 //! Hooks of a plugin part: the red constructor, kept fields, and the finalizer. The host calls these hooks for each class. A generic hook
-//! only selects the code of the class. The hooks of all classes share one panic guard.
+//! only selects the code of its class, and passes it to a panic guard that the hooks of all classes share.
 #![expect(unsafe_code, reason = "creates, borrows and drops plugin parts at addresses that the host keeps")]
 
 use alcedo_abi::abi_stable::std_types::ROption;
@@ -73,8 +73,8 @@ const SAVING: &Sharing = &Sharing::new("keep");
 /// Holder of the borrow while a plugin part is restored.
 const FILLING: &Taking = &Taking::new("keep");
 
-/// Defines hooks for the kept fields of a part. A hook passes the code of its class to a panic guard. All classes share the panic guard.
-/// The code receives the cell of the part.
+/// Defines hooks for the kept fields of a part. A hook passes the code of its class to a panic guard that all classes share. This code
+/// receives the cell of the part.
 macro_rules! kept_hooks {
     ($(
         fn $hook:ident($($arg:ident: $ty:ty),*) in $guard:ident($($passed:expr),*)
@@ -117,8 +117,8 @@ kept_hooks! {
         };
 }
 
-/// Saves a part without kept fields: checks only that no method borrows the part exclusively. All classes without kept fields share this
-/// function.
+/// Saves a part without kept fields, that is, checks only that no method borrows the part exclusively. All classes without kept fields use
+/// this function.
 ///
 /// # Safety
 /// `part` is a plugin part that this module created.
@@ -242,7 +242,7 @@ unsafe fn end<C: Part>(part: PartPtr) -> Result<(), CallError> {
     unsafe {
         let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
         if !cell.is_free() {
-            // The stack of the game thread contains the holder's name. Only the game thread may therefore read the name.
+            // The holder's name is stored on the stack of the game thread, so only the game thread may read it.
             let holder = if is_game_thread() { cell.holder() } else { "a method" };
             return Err(CallError::reentrant(ObjectHandle::NONE, holder, "drop"));
         }

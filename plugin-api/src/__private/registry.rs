@@ -39,7 +39,7 @@ pub static EXPORTS: [&'static Declared<ExportDesc>];
 #[distributed_slice]
 pub static EARLIER_NAMES: [&'static Declared<MetaDesc>];
 
-/// Returns an entry for `list`. The compiler checks that the entry has the type of the list's entries.
+/// Returns an entry for `list`, so that the compiler checks that the entry has the type of the list's entries.
 #[must_use]
 pub const fn listed<T>(
     _list: &DistributedSlice<[&'static Declared<T>]>,

@@ -1,5 +1,5 @@
 //! Return types of functions: a value, or a `Result` whose error is passed as a string. Callers in other modules do not have the error
-//! type. The error therefore becomes a `CallError` of the kind `RETURNED`, with the location of the function.
+//! type, so the error becomes a `CallError` of the kind `RETURNED`, with the location of the function.
 
 use core::any::Any;
 use core::fmt::Display;
@@ -54,10 +54,10 @@ pub trait ErrorInWords: Display + 'static {}
 
 impl<E: Display + 'static> ErrorInWords for E {}
 
-/// Checks that `E` can be returned. The macro calls this function at the span of the author's type.
+/// Checks that `E` can be returned. The macro calls this function at the span of the author's type, where errors then appear.
 pub const fn error_in_words<E: ErrorInWords>() {}
 
-/// Converts an error into a `CallError`. A `CallError` retains its kind and location.
+/// Converts an error into a `CallError`. An error that already is a `CallError` retains its kind and location.
 #[cold]
 fn crossed<E: ErrorInWords>(error: E, SourceLocation { file, line, column }: SourceLocation) -> CallError {
     let mut error = Some(error);

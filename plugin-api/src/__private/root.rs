@@ -39,9 +39,9 @@ pub trait ModuleHooks: 'static {
     const SUSPENDS: bool;
     /// Build id of the manifest, in little-endian order.
     const BUILD_ID: &'static [u8; 16];
-    /// Releases resources that the next generation needs.
+    /// Releases resources that the next generation needs to start.
     fn suspend() -> Result<(), CallError>;
-    /// Acquires the resources that `suspend` released.
+    /// Reacquires the resources that `suspend` has released.
     fn resume() -> Result<(), CallError>;
 }
 
@@ -129,8 +129,8 @@ macro_rules! fill {
 
 alcedo_abi::module_functions!(fill);
 
-/// Description of the module table. No code uses this static. With the static, the thousand functions for type layouts are compiled in this
-/// crate. A plugin's build without optimization then does not compile these functions.
+/// Description of the module table. No code uses this static. Because of this static, the thousand functions for type layouts are compiled
+/// in this crate, and not again in each build of a plugin without optimization.
 pub static COMPILED_ONCE: RootModuleConsts = ModuleRef::CONSTANTS;
 
 /// Returns the header that the library exports under the root symbol.
@@ -146,7 +146,7 @@ extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
     RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
 }
 
-/// Defines the functions that return the lists. The code is not generic, and is therefore compiled once, in this crate.
+/// Defines the functions that return the lists. The code is not generic, so it is compiled only once, in this crate.
 macro_rules! declarations {
     ($($name:ident: $desc:ty = $slice:ident;)*) => {
         struct Lists;
@@ -175,14 +175,14 @@ declarations! {
     earlier_names: MetaDesc = EARLIER_NAMES;
 }
 
-/// Functions of the module table. The host calls these functions.
+/// Functions in the module table, which the host calls.
 impl<M: ModuleHooks> Root<M> {
     unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         alcedo_rt::attach(context, M::OWN_LOGGER, failure)
     }
 
     extern "C" fn detach() {
-        // A host that was built before `dispose` existed does not call `dispose`. The resources are therefore dropped here.
+        // A host that was built before `dispose` existed does not call `dispose`, so the resources are dropped here.
         let _result = dispose_all(&mut Failure::none());
         alcedo_rt::detach();
     }
@@ -260,7 +260,7 @@ fn end(failure: &mut Failure, exit: fn()) -> Status {
     [ended, exited, disposed].into_iter().find(|status| *status != Status::OK).unwrap_or(Status::OK)
 }
 
-/// Drops the protocols and resolvers of the module. The host no longer resolves their names.
+/// Drops the protocols and resolvers of the module. The host then no longer resolves their names.
 fn end_registered(failure: &mut Failure) -> Status {
     catch_panics(failure, || {
         registered::drop_all();

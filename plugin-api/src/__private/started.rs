@@ -7,11 +7,11 @@ use crate::delegate_signature::Signature;
 use crate::kinds::{Borrowed, Delegate};
 use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
 
-/// Arguments for the delegate `done`, and the error of the future, if any.
+/// Arguments for the delegate `done`, and the error of the future if it failed.
 pub type Settled<A> = (A, Option<CallError>);
 
-/// Starts `future` as a task of `this`. `convert` converts the result of `future` into the arguments of the delegate `done`. If no function
-/// is bound to `done`, an error of `future` ends the task. The host then logs the error.
+/// Starts `future` as a task of `this`. `convert` converts the result of `future` into the arguments of the delegate `done`. If `future`
+/// returns an error and no function is bound to `done`, the task fails with this error, and the host logs it.
 ///
 /// If the host refuses the task, the running call ends with the host's error.
 pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
@@ -32,7 +32,7 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
         .unwrap_or_else(|error| alcedo_rt::fail(error));
 }
 
-/// Returns a nonempty message for an error. For a returned error, the result is the author's message, otherwise the description of the
+/// Returns a nonempty message for an error: the author's message if a function returned the error, otherwise the description of the
 /// error.
 fn message(error: &CallError) -> String {
     let message = if error.is_returned() { error.message().to_owned() } else { error.to_string() };

@@ -1,5 +1,5 @@
 //! Trampolines that the host calls. Inside one panic guard, a trampoline converts values and calls the author's safe function through a
-//! small trait. This file therefore has one generic trampoline for each kind of function.
+//! small trait, so this file has only one generic trampoline for each kind of function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::marker::PhantomData;
@@ -89,7 +89,7 @@ impl Receiver for Exclusive {
     }
 }
 
-/// Marker for a method without `self`. Further methods may borrow the plugin part during the call.
+/// Marker for a method without `self`. Other methods may borrow the plugin part during the call.
 #[derive(Debug)]
 pub enum Untouched {}
 
@@ -231,7 +231,7 @@ where
     }
 }
 
-/// Closure without captures. Code reads the closure from this union as a value, without a call of a function.
+/// Closure without captures. Code reads the closure from this union as a value, without a function call.
 union Body<F: Copy> {
     nothing: (),
     body: F,
@@ -240,8 +240,8 @@ union Body<F: Copy> {
 /// Body of a trampoline. The arguments are the object, the object's memory, the plugin part, and the parameter block of the call.
 pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Result<(), CallError>;
 
-/// Calls `code` in a panic guard. This function is not generic. Builds without optimization therefore compile the guard only once, in this
-/// crate. Optimized builds always inline this function, which allows the compiler to inline `code` too.
+/// Calls `code` in a panic guard. This function is not generic, so builds without optimization compile the guard only once, in this
+/// crate. Optimized builds always inline this function, so that the compiler can inline `code` as well.
 ///
 /// # Safety
 /// See [`Invoke`](alcedo_abi::call::Invoke); `code` has the same requirements.
@@ -458,7 +458,7 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     run(A::from_slots(args)?).crossing(location)?.into_result_slot(result)
 }
 
-/// Typed wrapper of a description. The ABI contains only the inner description.
+/// Typed wrapper of a description. Only the inner description is part of the ABI.
 ///
 /// # Safety
 /// The type is `repr(transparent)` over `Inner`, or a reference to a type that is transparent over the target of `Inner`.

@@ -55,7 +55,7 @@ impl<T: Value> ValueLocation<'_, T> {
         self.raw.owner
     }
 
-    /// Returns the bound functions of this delegate, for a call with the signature `F`.
+    /// Returns the functions that are bound to this delegate, for a call with the signature `F`.
     pub(super) fn bound<F: Signature>(&self) -> Callee<'_, F::Args, F::Result> {
         const { assert!(is_delegate_of::<F, T>()) }
         // SAFETY: a location is created from a `PtrMut` to a value of the type, or by the host. The host binds only functions with the
@@ -105,7 +105,7 @@ pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, Call
     let local = if alcedo_rt::is_game_thread() { black_in(black) } else { None };
     match local.and_then(|(at, _ends)| at) {
         Some(at) => Ok(at.cast()),
-        // The module has no address for this value. The host returns the address or a typed error.
+        // The module has no address for this value, so the host must return the address or a typed error.
         None => conjugate_open_as::<T>(black.into()).map(|location| location.at()),
     }
 }

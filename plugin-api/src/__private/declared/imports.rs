@@ -24,7 +24,8 @@ pub(crate) const fn import(
     Declared(ImportDesc { kind, path, fingerprint, expected, fields: RSlice::from_slice(&[]), cell })
 }
 
-/// Imports a type that must exist in the host but has no number. All such imports share one cell, because no code reads the cell.
+/// Imports a type that must exist in the host, but for which the host stores no number. All such imports share one cell, which is never
+/// read.
 pub(crate) const fn import_type(
     kind: ImportKind,
     path: &'static str,
@@ -35,8 +36,8 @@ pub(crate) const fn import_type(
     import(kind, path, fingerprint, expected, &CELL)
 }
 
-/// Imports a class of another module. Plugin code accesses members of the base class through the imported class. The host therefore checks
-/// that the class has the expected base.
+/// Imports a class of another module. The host checks that the class has the expected base, because plugin code accesses members of the
+/// base class through the imported class.
 #[must_use]
 pub const fn import_class<C: Class>(
     properties: &'static [PropertyDesc],
@@ -53,7 +54,7 @@ pub const fn member_name(name: &'static str) -> PropertyDesc {
     value(name, ValueType::of::<u8>(), 0)
 }
 
-/// Returns the section number of an import: a hash of the import's path. The linker retains or drops imports with equal numbers together.
+/// Returns the section number of an import: a hash of the import's path. The linker keeps or drops imports with equal numbers together.
 #[must_use]
 pub const fn section_of(path: &str) -> u32 {
     (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32
@@ -80,7 +81,7 @@ pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
     import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 
-/// Imports the base class's function that class `C` overrides.
+/// Imports the function of the base class that class `C` overrides.
 #[must_use]
 pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
     path: &'static str,
@@ -100,7 +101,7 @@ pub const fn import_structure<S: Value>(
     Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
 }
 
-/// Imports an enum of another module by its fingerprint. `words` describes the enum that this module expects.
+/// Imports an enum of another module by its fingerprint. `words` describes the expected enum in error messages.
 #[must_use]
 pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
     is_flags: bool,

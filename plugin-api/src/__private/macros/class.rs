@@ -54,7 +54,7 @@ macro_rules! __alcedo_class {
                 }
             }
 
-            // All cells share one static. With one static per property, the compiler would track each static separately.
+            // All cells are in one static, because the compiler would track separate statics one by one.
             #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
             #[allow(clippy::unused_unit, reason = "a class may have no property")]
             static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = {
@@ -67,7 +67,7 @@ macro_rules! __alcedo_class {
             }
 
             $(
-                // If the author has written bodies, the inherent constant of these bodies takes precedence.
+                // If the author has written bodies, an inherent constant with these bodies takes precedence over this trait.
                 #[allow(non_camel_case_types, reason = "the trait has the name of the constant that it replaces")]
                 trait $bodies {
                     const $bodies: $crate::__private::Bodies<$class, $interface> = $crate::__private::Bodies::NONE;
@@ -168,7 +168,7 @@ macro_rules! __alcedo_class {
     (@body $class:ident []) => {
         $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS
     };
-    // Adds the functions of interfaces and conversions to the functions of the block.
+    // Adds the functions of interfaces and the conversion functions to the functions of the `impl` block.
     (@body $class:ident [$($functions:tt)+]) => {{
         const ALCEDO_BODY: $crate::__private::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
         const ALCEDO_LISTS: &[&[$crate::__private::Function<$class>]] = &[ALCEDO_BODY.functions(), $($functions)+];
@@ -231,7 +231,7 @@ macro_rules! __alcedo_view {
         #[repr(transparent)]
         $vis struct $view<'f>($crate::__private::This<'f, $class>);
 
-        // Implemented without `derive`, because derived implementations take longer to compile.
+        // Implemented without `derive`, because a derived implementation takes longer to compile.
         impl $crate::__private::core::clone::Clone for $view<'_> {
             fn clone(&self) -> Self {
                 *self
@@ -297,9 +297,9 @@ macro_rules! __alcedo_properties {
     };
 }
 
-/// Defines the methods of a view that call functions, in one `impl` block. If a call fails, a method in `calls` returns the failure, and a
-/// method in `endings` ends the running call. `$cell` is a static with the handle of a function, or a type that dereferences to this
-/// static.
+/// Defines the methods of a view that call functions, in one `impl` block. If a call fails, a method listed in `calls` returns the failure,
+/// and a method listed in `endings` ends the running call. `$cell` is a static with the handle of a function, or a type that dereferences
+/// to this static.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_calls {
@@ -319,7 +319,7 @@ macro_rules! __alcedo_calls {
             $(
                 $(#[$ending_attr])*
                 ///
-                /// If the called function fails, the running call ends with the error of this function.
+                /// If the called function fails, the running call ends with this error.
                 #[inline]
                 pub fn $ending(&self, $($ending_arg: $ending_ty),*) -> $ending_result {
                     $crate::__private::or_end(self.$tried($($ending_arg),*))
@@ -342,8 +342,8 @@ macro_rules! __alcedo_calls {
     };
 }
 
-/// Defines the method `$try_name`. The method calls a function of a C library. The method converts all out parameters before it assigns the
-/// first out parameter.
+/// Defines the method `$try_name`, which calls a function of a C library. The method converts the values of all out parameters before it
+/// assigns the first one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_c_call {

@@ -1,7 +1,7 @@
 //! Imports of a module. The module lists an import only if linked code uses the import's cell.
 
-/// Defines a cell that the host fills, and the import that requests the cell's number. Code accesses the cell through a type with the
-/// cell's name.
+/// Defines a cell that the host fills, and the import that specifies the number for the cell. Code accesses the cell through a type that
+/// has the cell's name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_import {

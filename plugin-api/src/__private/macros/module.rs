@@ -1,8 +1,8 @@
 //! Macros for a whole module and its lists: `module!`, descriptions, records of types, interfaces, and static functions.
 
 /// Defines a module: its manifest section, its heap, its root module under the root symbol, and hooks for C functions with lasting side
-/// effects. The host reads the manifest section without mapping the file. Tests of the module use the heap and the C functions of the
-/// platform.
+/// effects. The host reads the manifest section without mapping the file. The module's own tests use the platform's heap and C functions
+/// instead.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_module {
@@ -12,7 +12,7 @@ macro_rules! __alcedo_module {
         tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
-        // The hooks contain global assembly. The hooks are therefore expanded at the top level, outside of the block below.
+        // The hooks contain global assembly, so they are expanded at the top level, outside of the block below.
         #[cfg(not(test))]
         $crate::__private::hook_names!($unhooked);
         // Only the items of this module depend on the build id, which changes in each build. The items have a codegen unit of their own,
@@ -29,7 +29,7 @@ macro_rules! __alcedo_module {
                 permissions: $permissions,
                 dependencies: $dependencies,
             };
-            // The host reads this section only from the file. No code refers to this static. `#[used]` therefore retains the static.
+            // The host reads this section only from the file. `#[used]` retains this static, to which no code refers.
             #[used]
             #[unsafe(link_section = $crate::__private::section!(manifest))]
             static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
@@ -75,7 +75,7 @@ macro_rules! __alcedo_module {
                 }
             }
 
-            // This framework reserves the symbol name. A second `module!` in a library causes a link error.
+            // The symbol name is reserved for this static, so a second `module!` in a library causes a link error.
             #[unsafe(export_name = "alcedo_root_module")]
             static ALCEDO_ROOT: $crate::__private::LibHeader = $crate::__private::lib_header::<AlcedoModule>();
         };

@@ -1,8 +1,8 @@
 //! Expansion of `#[ustruct]`: a struct that is passed by value, or a struct that is accessed in place.
 
 /// Defines the items that both kinds of structs need: the struct's representation in host memory with a constant for each field, and the
-/// description for the host. The arguments of `AlcedoParts` determine the types of the fields. All further uses of the author's types must
-/// match these arguments to compile.
+/// description for the host. The arguments of `AlcedoParts` determine the types of the fields. Code that repeats the author's types
+/// compiles only if these types match the arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_declare {
@@ -17,8 +17,8 @@ macro_rules! __alcedo_declare {
             $($field: $crate::__private::Stored<$field>,)*
         }
 
-        /// Representation in host memory with the author's field types. With this separate type, the compiler reports a wrong field type
-        /// only once.
+        /// Representation in host memory with the author's field types. Because this type is separate, the compiler reports a wrong field
+        /// type only once.
         #[repr(transparent)]
         pub struct AlcedoRaw(AlcedoTypes);
 

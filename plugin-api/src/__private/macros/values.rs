@@ -1,4 +1,4 @@
-//! Shared parts of `impl Value`: for types whose values are copied in and out, and for types whose values plugin code owns.
+//! Shared parts of `impl Value`, for types whose values are copied in and out, and for types whose values plugin code owns.
 
 /// Implements `Value` for a type whose values are copied. Slots hold a pointer to a copy on the caller's stack.
 #[doc(hidden)]
@@ -45,7 +45,7 @@ macro_rules! __alcedo_copied_value {
             _slot: $crate::__private::Slot,
             out: Self::Out,
         ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
-            // The storage was initially all zero, which is a valid value. The callee has overwritten this value.
+            // The storage was initially all zero, which is a valid value, and the callee has overwritten this value.
             <Self as $crate::__private::Value>::try_load(out.ptr())
         }
 
