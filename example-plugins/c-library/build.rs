@@ -7,7 +7,7 @@ use std::{env, fs};
 fn main() {
     println!("cargo::rerun-if-changed=c");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets the variable"));
-    // The folder of the module contains build/<this crate>/out.
+    // The folder of the module is three levels above `out`, the output folder of this script: build/<this crate>/out.
     let folder = out.ancestors().nth(3).expect("a folder of the profile").join("user-code");
     fs::create_dir_all(&folder).expect("a folder");
     for name in ["TestDLL", "StringDLL", "ArrayDLL"] {

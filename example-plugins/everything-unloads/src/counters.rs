@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Owning = 2,
     /// A thread-local whose destructor creates a [`Kind::Late`].
     Chained = 3,
-    /// A thread-local whose first use happens while destructors run.
+    /// A thread-local that is first used while destructors run.
     Late = 4,
     /// The value of a thread-specific key.
     Key = 5,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::{errors, foreign, locals};
 
-/// Thread that runs until the module ends, and the sender that ends this thread.
+/// Thread that runs until the module ends, and the sender whose drop ends this thread.
 static WORKER: Mutex<Option<(Sender<()>, JoinHandle<u64>)>> = Mutex::new(None);
 /// A thread that has finished and is never joined.
 static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);

@@ -51,7 +51,7 @@ host_class! {
     values {}
     delegates {}
     functions {
-        /// Changes all fields of the plugin, and returns them.
+        /// Increments both fields of the plugin part, and returns them.
         moan "moan"() -> String;
         /// Returns the plugin's own fields.
         own "own"() -> String;
@@ -91,7 +91,7 @@ host_class! {
     values {}
     delegates {}
     functions {
-        /// Changes all fields of the plugin, and returns them.
+        /// Changes all fields of the plugin part, and returns them.
         shift "shift"() -> String;
         /// Returns the plugin's own fields.
         own "own"() -> String;
