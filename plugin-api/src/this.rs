@@ -182,12 +182,12 @@ impl<'f, C: Part> This<'f, C> {
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 
-    /// Runs `code` while `part` is lent. `part` is the `&mut self` of the running method. Functions called by `code` may then borrow the
-    /// Runs `code` while the host may call methods of this object, although the running method borrows the plugin part exclusively. `part`
-    /// is the `&mut self` of the running method. Use `lend` if a call in `code` may reach a method of this object.
-    /// Ends the running call with an error if `part` is not the plugin part of this object. `&self` methods do not need `lend`, because any
+    /// Runs `code` while functions that `code` calls may borrow the plugin part, although the running method borrows it exclusively. `part` is
+    /// the `&mut self` of the running method. Use `lend` if a call in `code` may call a method of this object.
+    ///
     /// Ends the running call with an error if `part` is not the plugin part of this object. A `&self` method does not need `lend`, because
     /// any number of shared borrows may be active together.
+    ///
     /// # Examples
     /// ```
     /// # use alcedo_plugin_api::prelude::*;

@@ -179,6 +179,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
 
 /// Records a failed call of a batch.
 ///
+/// # Safety
 /// `failures` points to the list of failures of the batch, which no other code uses.
 unsafe extern "C" fn note<C>(failures: *mut (), at: usize, failure: &Failure) {
     // SAFETY: the caller promises a list without other users.

@@ -81,6 +81,7 @@ impl Batch {
 
 /// Trampoline that calls a method on the objects of a batch.
 ///
+/// # Safety
 /// The batch borrows the data behind its pointers until the function returns, and `at` is at most `len`. Each live object is an instance of
 /// the class that declares the method, and its memory and nonnull plugin part belong to the object. If a call of the batch destroys an
 /// object, the object's memory and plugin part remain readable. The arguments and, if `results` is not null, the result match the method.

@@ -1,10 +1,11 @@
 //! Host functions that a module's hooks call. A hook is the module's own definition of a C function for thread-locals, threads, memory,
 //! signals or exit handlers. The definitions are hidden symbols, so the standard library in the module calls the hooks instead of the
 //! platform's functions. Thus the host has a record of all remaining resources of a module when it unloads the module.
-//! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file, before the copy
+//!
 //! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file, before it maps the copy.
 //! The hooks therefore work even in the first initializer. If no host has written the section (for example, in a plugin's own tests), the
 //! address is null, and the hooks call the platform's functions.
+//!
 //! Any thread may call these functions, even from the allocator. The functions never unwind. `image` is the pointer from the context. Types
 //! of the C library are passed as integers and pointers. Each function has the result of the hooked C function, and sets the same `errno`.
 
