@@ -1,4 +1,4 @@
-/* A dynamic array that must grow: only the host allocates, so the function returns the needed size, and is called again. */
+/* A dynamic array that must grow. Only the host allocates, so the function returns the needed size, and the host calls it again. */
 #include <stdint.h>
 
 #pragma pack(4)

@@ -11,7 +11,7 @@ __attribute__((destructor)) static void close_it(void) {
     sqlite3_close(database);
 }
 
-/* Returns the version, as UTF-16. It is valid as long as the library is loaded. */
+/* Returns the version of SQLite as UTF-16. The string is valid as long as the library is loaded. */
 const char16_t *Version(void) {
     static char16_t text[32];
     const char *version = sqlite3_libversion();

@@ -1,4 +1,4 @@
-/* The three calls of the page that documents UnrealScript's DLLBind, without message boxes. */
+/* The three example functions from the page that documents DLLBind of UnrealScript, without their message boxes. */
 #include <stdint.h>
 #include <uchar.h>
 
@@ -27,7 +27,7 @@ struct FVector *CallDLL2(float x, float y, float z) {
     return &result;
 }
 
-/* Returns true if the string begins with `o`, as the user's click on OK did. */
+/* Returns true if the string begins with `o`. The original function returned true if the user clicked OK in a message box. */
 uint32_t CallDLL3(const char16_t *s, const int32_t i[2], float *f, struct FVector *v) {
     float old = v->x;
     v->x = (float)i[0];
