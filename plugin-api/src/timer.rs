@@ -22,7 +22,7 @@ use crate::CallError;
 use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 
 /// Runs `code` every `period` of game time, for the first time after one period, and at most once per tick. If the period is zero, `code`
-/// runs in every tick. Runs that become due during one long tick are not repeated; later runs follow the original schedule. The timer ends
+/// runs in every tick. If several runs are due in one long tick, only one is made; later runs follow the original schedule. The timer ends
 /// when `life` ends, when the handle cancels the timer, or when `code` fails. A panic is logged with its location. If `life` is a class
 /// default object, `code` is dropped immediately, because this object is not part of the world.
 ///
