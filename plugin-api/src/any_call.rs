@@ -1,5 +1,4 @@
-//! Calls by name without static types. Numbers, names and objects are passed as plain values. All remaining values are passed as
-//! conjugates.
+//! Calls by name without static types. Numbers, names and objects are passed as plain values, and all remaining values as conjugates.
 #![expect(unsafe_code, reason = "declares the traits that define the content of slots")]
 
 use alcedo_abi::call::{Failure, FailureKind};
@@ -47,8 +46,7 @@ pub unsafe trait AnyArgument {
 
 /// Arguments of a call without static types: a tuple of up to eight values.
 ///
-/// # Safety
-/// Each argument slot is created by an [`AnyArgument`].
+/// Each slot that `with_slots` passes for an argument was created by that argument's [`AnyArgument::slot`].
 ///
 /// # Examples
 /// ```
@@ -78,7 +76,7 @@ pub unsafe trait AnyArguments {
 )]
 ///
 /// # Safety
-/// `take` can convert a result of every kind that `EXPECTED` accepts.
+/// `take` can convert a result of each kind that `EXPECTED` accepts.
 ///
 /// # Examples
 /// ```
@@ -109,8 +107,8 @@ pub unsafe trait AnyResult: Sized {
     unsafe fn take(slot: Slot) -> Result<Self, CallError>;
 }
 
-/// Result kind that a caller without static types expects. The kind is checked before the call, because the number in a result slot does
-/// not show the owner of the value.
+/// Result kind that a caller without static types expects. The kind is checked before the call, because the content of a result slot does
+/// not show if the caller owns the value.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
@@ -207,8 +205,8 @@ unsafe impl<C: Class> AnyArgument for Obj<C> {
 unsafe impl<C: Class> AnyResult for Obj<C> {
     const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::OBJECT));
 
-    /// Returns an error if the object's class is not `C`, because no signatures were compared. For a destroyed object, each later use fails
-    /// instead.
+    /// Returns an error if the object's class is not `C`, because a call without static types compares no signatures. Accepts a destroyed
+    /// object, for which each later use fails.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         let obj = plain_value(slot).map(Self::from_handle)?;
         match host::object_memory(obj.handle(), C::id()) {
@@ -236,7 +234,7 @@ unsafe impl AnyArgument for &AnyConjugate {
 unsafe impl AnyResult for AnyConjugate {
     const EXPECTED: Option<Expected> = Some(Expected::Conjugate);
 
-    /// The result is an owned value of this module. Only the caller owns the value.
+    /// The result is an owned value of this module, and no other code owns the value.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         plain_value::<ConjugateHandle>(slot).map(Self::own)
     }
@@ -276,7 +274,7 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
         let slots = &mut slots[usize::from(object.is_none())..end];
         let host = host::host(name)?;
         let result = match slots.first() {
-            // Only the delegate determines the kind of the result.
+            // The kind of the result depends on the delegate, which is the first argument.
             Some(delegate) if name.starts_with("nd:") => host.delegate_result(plain_value(*delegate)?)?,
             _ => host.zcall_result(handle)?,
         };
@@ -296,7 +294,7 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
     name: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    // Fingerprint 0 disables the comparison of signatures. Instead, the host checks each argument, and reports the kind of the result
+    // Fingerprint 0 disables the comparison of signatures. Instead, the host checks each argument, and returns the kind of the result
     // before the call.
     let handle = host::zcall_resolve(name, 0)?;
     conjugate_zcall(is_of_objects(name).then_some(object), handle, name, args)
@@ -304,13 +302,13 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
 
 impl ObjectView<'_> {
     /// Calls a function by name like [`ObjectView::zcall`], but without static types. Plain values and objects are passed directly; every
-    /// other value is passed as an [`AnyConjugate`](crate::AnyConjugate). Conjugate arguments are copied. This module owns a result that is
-    /// a conjugate. To read a property, call `up:/…` with its object and `0_u8`. To write a property, call `up:/…` with its object, `1_u8`
-    /// and the value.
+    /// other value is passed as an [`AnyConjugate`](crate::AnyConjugate). The call copies conjugate arguments. If the result is a
+    /// conjugate, this module owns it. To read a property, call `up:/…` with its object and `0_u8`. To write a property, call `up:/…` with
+    /// its object, `1_u8` and the value.
     ///
     /// # Errors
     /// Fails with `EXPIRED`, and reports kind and age, if a conjugate's value was destroyed. Fails with `BUFFER` if the arguments do not
-    /// match the callee, with `SIGNATURE` if the result does not match, or with `NOT_FOUND` for an unknown name. Returns errors of the
+    /// match the callee, with `SIGNATURE` if the result does not match, or with `NOT_FOUND` for an unknown name. Also returns errors of the
     /// called function.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! Access to the parameters and results of a call. A parameter block with the layout of C, or the caller's call slots, contain the values.
+//! Access to the parameters and results of a call. The values are stored in a parameter block with the layout of C, or in call slots.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use core::marker::PhantomData;
@@ -12,7 +12,7 @@ use crate::host::borrowed_text;
 use crate::kinds::{Ptr, PtrMut, ValidityToken, Viewable};
 use crate::value::{AsText, ByPointer, pointer_of};
 
-/// Layout of consecutive values in a parameter block, computed by the rules of C.
+/// Layout of the values at the start of a parameter block, computed by the rules of C.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockLayout {
     /// Size of all values so far, in bytes.
@@ -39,8 +39,8 @@ impl BlockLayout {
     }
 }
 
-/// Remaining values of a parameter block with the layout of C, during the running call `'f`. `L` lists the types of the values
-/// as nested pairs.
+/// Values of a parameter block that have not been read yet, during the running call `'f`. The block has the layout of C. `L` lists the
+/// types of these values as nested pairs.
 pub struct Block<'f, L> {
     at: *mut u8,
     before: BlockLayout,
@@ -94,7 +94,7 @@ impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
     }
 }
 
-/// A caller's argument slot for type `T`. Only `ArgumentSlots` creates this type. The address in a pointer slot is therefore valid.
+/// A caller's argument slot for type `T`. Only `ArgumentSlots` creates this type, so the address in a pointer slot is valid.
 pub struct ArgumentSlot<'a, T> {
     slot: Slot,
     of: PhantomData<&'a fn() -> T>,

@@ -1,4 +1,4 @@
-//! Cells in which the host stores numbers. The type of a cell determines the meaning of the cell's number.
+//! Cells in which the host stores numbers. The Rust type of a cell determines the meaning of its number.
 #![expect(unsafe_code, reason = "finds properties at the offsets that the host has put into cells")]
 
 use core::marker::PhantomData;
@@ -34,16 +34,15 @@ pub struct PropertyCell<C, T>(pub(crate) Cell, PhantomData<fn() -> (C, T)>);
 impl<C, T> PropertyCell<C, T> {
     /// Creates an empty cell.
     ///
-    /// # Safety
-    /// The cell is part of a class description or of an import that the module registers. The host fills the cell before any code of the
-    /// module runs. Code that accesses the property does not check that the cell is filled.
+    /// The cell is part of a class description or of an import that the module registers. The host fills a registered cell before any code
+    /// of the module runs, so code that accesses the property does not check that the cell is filled.
     #[must_use]
     pub const unsafe fn new() -> Self {
         Self(Cell::new(), PhantomData)
     }
 }
 
-/// Promise that each property cell created with this value belongs to a registered description.
+/// Promise by the caller of [`Cells::new`] that each property cell created with this value belongs to a registered description.
 #[derive(Clone, Copy)]
 pub struct Cells(());
 
@@ -109,7 +108,7 @@ impl<C, A, R, O> ImportCell<C, A, R, O> {
 }
 
 impl<'f, C: Class> This<'f, C> {
-    /// Returns a pointer to a property of the object. Before a write through this pointer, the caller checks that the write is allowed.
+    /// Returns a pointer to a property of the object. The caller must check that writes are allowed before it writes through the pointer.
     #[inline]
     pub(crate) fn property<T: Value>(
         &self,

@@ -1,4 +1,4 @@
-//! Compile-time data of classes and interfaces: the path, the base class, and the type of the view of an object.
+//! Compile-time data of classes and interfaces: the path, the base class, and the view type, which provides the operations on an object.
 #![expect(unsafe_code, reason = "declares the traits whose promises the views and type names rely on")]
 
 use alcedo_abi::describe::Cell;
@@ -15,8 +15,8 @@ use crate::{Object, ObjectView, This};
 ///
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. In the host, `Base` is the base of the class at `PATH`, and the
-/// class has all members that the view accesses. The host checks base and members when it loads the module, before any code of
-/// the module runs.
+/// class has all members that the view accesses. The description or import of the class contains this base and these members, so that the
+/// host checks them before any code of the module runs.
 ///
 /// # Examples
 /// ```
@@ -36,7 +36,7 @@ use crate::{Object, ObjectView, This};
 pub unsafe trait Class: Sized + 'static {
     /// Base class. The base of [`crate::Object`] is `Object` itself.
     type Base: Class;
-    /// Target of [`This`]'s `Deref`. The view has the accessors and calls of the class. The view dereferences to the view of the base
+    /// Type to which [`This`] dereferences. The view has the accessors and calls of the class, and dereferences to the view of the base
     /// class.
     type View<'f>: Copy;
     /// Path of the class: `/Script/Package.Name`.
@@ -51,8 +51,8 @@ pub unsafe trait Class: Sized + 'static {
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 
-    /// Name of the C library that contains the functions of the class. Empty for a class without a C library. No class may extend a class
-    /// with a C library.
+    /// Name of the C library that contains the functions of the class. Empty for a class without a C library. A class with a C library
+    /// cannot be extended.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
 
@@ -63,14 +63,14 @@ pub unsafe trait Class: Sized + 'static {
     /// Returns the class id. Returns [`ClassId::NONE`] before the host assigns an id.
     #[doc(hidden)]
     fn id() -> ClassId {
-        // A class id has 32 bits. In an unfilled cell, these bits are zero.
+        // A class id has 32 bits. In an unfilled cell, the low 32 bits are zero.
         ClassId((Self::cell().get() & u64::from(u32::MAX)) as u32)
     }
 }
 
 /// Class that this module declares, with its plugin part.
 ///
-/// The finalizer thread drops the plugin part. The type must therefore be `Send`. The bound checks the final type, because attributes after
+/// The type must be `Send`, because the finalizer thread drops the plugin part. This bound checks the final type, because attributes after
 /// `#[uclass]` may change the fields.
 ///
 /// # Safety
@@ -108,7 +108,7 @@ unsafe impl Class for Object {
         &ROOT
     }
 
-    // The id zero means "any class" to the host. All objects are objects of the root.
+    // For the host, the id zero means "any class", and every object is an instance of the root class.
     fn id() -> ClassId {
         ClassId::NONE
     }
@@ -121,7 +121,7 @@ unsafe impl Class for Object {
 /// class, and provides a view of this object with the functions of the interface.
 ///
 /// # Safety
-/// `PATH` has the form `/Script/Package.Name`. This path alone determines the interface to which a `ScriptInterface<Self>` refers.
+/// `PATH` has the form `/Script/Package.Name`. The host uses only this path to find the interface of a `ScriptInterface<Self>`.
 ///
 /// # Examples
 /// ```
@@ -172,7 +172,7 @@ pub struct Members {
 }
 
 impl Members {
-    /// No names; used for a class whose members are unknown.
+    /// Empty lists, used for a class whose members are unknown.
     pub const NONE: Self = Self { properties: &[], fields: &[], base: None };
 
     /// Creates the member names of a class that extends `B`.
@@ -199,7 +199,7 @@ impl Members {
 const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        // The list contains a field with a keyword as its name in the form `r#type`.
+        // In the list, the name of a field that is a keyword has the form `r#type`.
         let known = match names[at].as_bytes() {
             [b'r', b'#', ..] => names[at].split_at(2).1,
             _ => names[at],

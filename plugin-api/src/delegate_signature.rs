@@ -1,4 +1,4 @@
-//! Signatures of delegates: a function type, with its string form in the syntax of the host.
+//! Signatures of delegates. A signature is a function type, which also has a string form in the syntax of the host.
 #![expect(unsafe_code, reason = "declares the trait whose type text the host trusts")]
 
 use core::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::signature::{Params, ReturnValue, for_each_count, words};
 )]
 ///
 /// # Safety
-/// The host parses `TEXT` into exactly the types `Args` and `Result`.
+/// The host parses `TEXT` into exactly the types in `Args` and `Result`.
 ///
 /// # Examples
 /// ```
@@ -54,7 +54,7 @@ macro_rules! signatures {
 }
 for_each_count!(signatures);
 
-/// Delegate signature with a path, declared by `#[udelegate]`.
+/// Signature of a delegate that has a path, declared by `#[udelegate]`.
 #[doc(hidden)]
 pub trait NamedSignature: 'static {
     /// Signature as a function type.
@@ -63,12 +63,12 @@ pub trait NamedSignature: 'static {
     const PATH: &'static str;
 }
 
-/// Signature of a named delegate.
+/// Signature type of a delegate declared by `#[udelegate]`; `S` is the marker type that the attribute declares.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Named<S>(PhantomData<fn() -> S>);
 
-// SAFETY: `TEXT` contains a path, which the host skips, followed by the string of the function type in parentheses.
+// SAFETY: `TEXT` contains a path, which the host does not parse as a type, followed by the string of the function type in parentheses.
 unsafe impl<S: NamedSignature> Signature for Named<S> {
     type Args = <S::Function as Signature>::Args;
     type Result = <S::Function as Signature>::Result;

@@ -1,7 +1,7 @@
 //! Direct calls from a module to functions of the host. If a slot can store each value of a signature, the host returns the address of the
-//! function. A direct call jumps to this address without a slot buffer. Each direct call first reads the version, which is one word. The
-//! version changes whenever the address may become invalid. A reserved version forbids direct calls before a commit, and while a slice of
-//! host memory is borrowed. While direct calls are unavailable, the module calls with slots. A failed call with slots reports the reason.
+//! function, and a direct call jumps to this address without a slot buffer. Before each direct call, the module reads the host's version
+//! word, which changes whenever the address may become invalid. A reserved version forbids direct calls before a commit, and while a slice
+//! of host memory is borrowed. The module then calls with slots instead. A failed call with slots reports the reason.
 #![expect(unsafe_code, reason = "calls code at an address from the host")]
 
 use core::marker::PhantomData;
@@ -17,11 +17,12 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::this::InterfaceThis;
 use crate::{Class, Interface, Object, This, host};
 
-/// Version of an empty cache. Differs from every version that a host stores, and from the version that forbids direct calls.
+/// Version of an empty cache. Differs from each version that a host stores, and from the version that forbids direct calls.
 const NEVER: u64 = u64::MAX;
 
-/// Proof that this thread may call functions of the host directly. A proof from the object of a frame exists on the game thread only. A
-/// proof without an object exists on the game thread, or in a module that is not bound to a thread. A proof never leaves its thread.
+/// Proof that this thread may call functions of the host directly. A proof for the object of a frame exists only on the game thread. A
+/// proof without an object exists on the game thread, or, in a module that is not bound to a thread, on any thread. A proof never leaves
+/// its thread.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
@@ -74,11 +75,11 @@ impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
     }
 }
 
-/// Cache of the code address for a function with parameters `A` and result `R`. The first call fills the cache. Only the game thread reads
-/// the cache, except in a module that is not bound to a thread. In an unbound module, code and context of a handle do not change while
+/// Cache for the code address of a function with parameters `A` and result `R`. The first call fills the cache. Only the game thread uses
+/// the cache, except in a module that is not bound to a thread. For such a module, code and context of a handle do not change while
 /// direct calls are allowed.
 pub(crate) struct DirectCell<A, R> {
-    /// Version of the cached code. Code that fills the cache writes the version last. A call reads the version first.
+    /// Version of the cached code. When the cache is filled, this field is written last, so a call reads this field first.
     version: AtomicU64,
     code: AtomicPtr<()>,
     context: AtomicPtr<()>,
@@ -143,8 +144,8 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     }
 }
 
-/// Code of a leaf: a host function that may be called without a check. Valid only on its thread, while code of this module is on the stack.
-/// Only [`DirectCell::leaf`] creates this type.
+/// Code of a leaf: a host function that may be called without reading the version word. Valid only on its thread, while code of this module
+/// is on the stack. Only [`DirectCell::leaf`] creates this type.
 pub(crate) struct Leaf<'a, A, R> {
     code: *const (),
     of: PhantomData<(&'a DirectCell<A, R>, *const ())>,
@@ -187,7 +188,7 @@ pub(crate) const fn is_direct<A: Params, R: ReturnValue>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// Converts the bits of a result. The fast path and the slow path both return bits, which keeps results in registers.
+/// Converts the bits of a result. Calls on the fast path and on the slow path both return bits, so that results remain in registers.
 #[inline]
 pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R, CallError> {
     R::of_direct_bits(bits?).ok_or_else(in_no_slot)
@@ -198,7 +199,7 @@ fn in_no_slot() -> CallError {
     CallError::new(FailureKind::OTHER, "the result of a direct call is not in a slot")
 }
 
-/// Returns the error of a failed call, or `None` if the call was not performed. Never inlined, which keeps results in registers.
+/// Returns the error of a failed call, or `None` if the call was not performed. Never inlined, so that results remain in registers.
 #[cold]
 #[inline(never)]
 fn failure(status: DirectStatus) -> Option<CallError> {

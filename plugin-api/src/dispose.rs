@@ -1,5 +1,5 @@
-//! Resources that are dropped when the module is unloaded, for example resources opened by `main`. The plugin author needs no static
-//! variable for these resources.
+//! Resources that are dropped when the module is unloaded, for example resources opened by `main`. A plugin author registers such a
+//! resource instead of storing it in a static variable.
 
 use std::any::{Any, type_name_of_val};
 use std::cell::Cell;
@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_rt::catch_panics;
 
-/// Maximum number of drop rounds. Each round drops the resources that were registered by drops of the previous round.
+/// Maximum number of drop rounds. Each round after the first drops the resources that the drops of the previous round have registered.
 const ROUNDS: u32 = 16;
 
-/// Maximum nesting depth of late drops. A resource beyond this depth is leaked. Without the limit, drops that each register a further
-/// resource would recurse without end.
+/// Maximum nesting depth of late drops. A resource beyond this depth is leaked, since drops that each register a further resource would
+/// otherwise recurse without end.
 const DEPTH: u32 = 64;
 
 struct Resources {
@@ -23,7 +23,7 @@ struct Resources {
     is_closed: bool,
 }
 
-/// Leaked resource. The limits on drops that register further resources cause the leak.
+/// Resource that was leaked because a chain of drops, each of which registers a further resource, exceeded the limits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Leaked {
     type_name: &'static str,
@@ -36,12 +36,12 @@ thread_local! {
     static DEPTH_HERE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Stores `resource` until the module is unloaded. The game thread drops all kept resources immediately after the exit hook, in reverse
+/// Keeps `resource` until the module is unloaded. The game thread drops all kept resources immediately after the exit hook, in reverse
 /// order of registration. Callable on any thread.
 ///
-/// Returns true if the resource was kept. A drop may register further resources. Further rounds, up to a limit, drop these resources. A
-/// resource that is registered after the last round is dropped immediately. If each drop registers a further resource, the last resource is
-/// leaked. The report of the unload then names the type of this resource and the location of its `auto_dispose` call.
+/// Returns true if the resource was kept. A drop may register further resources, which are dropped in further rounds, up to a limit. A
+/// resource that is registered after the last round is dropped immediately, and the function returns false. If each drop registers a
+/// further resource, the last resource is leaked, and the unload report names its type and the location of its `auto_dispose` call.
 ///
 /// # Examples
 /// ```
@@ -95,8 +95,8 @@ impl Drop for Deeper {
     }
 }
 
-/// Drops all kept resources. A panic is added to `failure`, and does not stop the remaining drops. Resources that are registered later are
-/// dropped immediately.
+/// Drops all kept resources. Adds a panic in a drop to `failure`, and continues with the remaining drops. Resources that are registered
+/// later are dropped immediately.
 pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     let mut status = Status::OK;
     for round in 1..=ROUNDS {
@@ -136,7 +136,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     status
 }
 
-/// Adds a failure to the combined failure. The first failure determines the location. Each later failure adds only its message.
+/// Adds a failure to the combined failure. The first failure determines the location; each later failure adds only its message.
 fn add(failure: &mut Failure, found: Failure) {
     if failure.kind == FailureKind::NONE {
         *failure = found;
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    // A single test covers all cases, because the resources belong to the whole module and are closed only once.
+    // A single test covers all cases, because the list of resources belongs to the whole module and is closed only once.
     #[test]
     fn resources_drop_in_reverse_order_with_bounded_rounds_and_late_ones_immediately() {
         let log = Log::default();

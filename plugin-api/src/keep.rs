@@ -1,5 +1,5 @@
-//! Saves kept fields by name as CBOR before a reload, and restores them after the reload. The host stores the fields as value trees. If a
-//! reload does not change the kept fields of a class, `packed.rs` saves the fields as bytes instead.
+//! Saves kept fields by name as CBOR before a reload, and restores them after the reload. The host stores the fields as value trees. If
+//! the names and types of a class's kept fields are unchanged, `packed.rs` saves the fields as bytes instead.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -41,8 +41,8 @@ impl<T: Serialize> Keep for T {
         // Small values need no further allocation.
         limited.data.reserve(16);
         match ciborium::into_writer(self, &mut limited) {
-            // The data ends at the depth limit. Restoring this data fails with an error about the limit, and the field retains the value
-            // from the red constructor.
+            // An `Io` error occurs at the depth limit, where the data is cut off. Restoring this data fails with an error about the limit,
+            // and the field then retains the value from the red constructor.
             Ok(()) | Err(ciborium::ser::Error::Io(_)) => Ok(limited.data),
             Err(error) => Err(CallError::other(format!("the value cannot be kept: {error}"))),
         }
@@ -51,7 +51,7 @@ impl<T: Serialize> Keep for T {
 
 impl<T: DeserializeOwned> Restore for T {
     fn from_cbor(data: &[u8]) -> Result<T, CallError> {
-        // No string is longer than the data. For short data, a short buffer is faster to clear.
+        // No string is longer than the data. A buffer of this size is cheaper to clear if the data is short.
         let (mut short, mut long) = ([0; 64], Vec::new());
         let buffer = if data.len() <= short.len() {
             &mut short[..]
@@ -63,7 +63,8 @@ impl<T: DeserializeOwned> Restore for T {
     }
 }
 
-/// Describes why a value no longer fits its field. The description omits the value, because a report has one description for all objects.
+/// Describes why a value no longer fits its field. The description omits the value, because a report has one description for all objects
+/// of a class.
 fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
     let words = match error {
         ciborium::de::Error::Semantic(_, words) => words,

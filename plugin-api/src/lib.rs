@@ -1,8 +1,8 @@
 //! API for plugins. Attributes declare classes, structs and other types. A [`This`] provides access to the properties and functions of an
-//! object during one frame. No reference obtained from a [`This`] outlives this frame.
+//! object during one call from the host. No reference obtained from a [`This`] outlives this call.
 //!
 //! A plugin depends only on this crate, declares `#![forbid(unsafe_code)]`, and starts with `use
-//! alcedo_plugin_api::prelude::*;`. Files, generations and reloads are not part of the API.
+//! alcedo_plugin_api::prelude::*;`. Files, generations and reloads are not visible in the API.
 
 mod any_call;
 mod blocks;

@@ -4,7 +4,7 @@ use alcedo_abi::handles::Name;
 
 use crate::{CallError, ObjectView, host};
 
-/// Name in the host's name table. Copies and comparisons of names are cheap. The host stores the string. Names are ordered by their
+/// Name in the host's name table, which stores the string. Names are cheap to copy and compare. Names are ordered by the time of their
 /// insertion into the table, not alphabetically.
 ///
 /// # Examples

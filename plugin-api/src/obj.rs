@@ -1,11 +1,11 @@
-//! Reference to an object that may outlive a call: an 8-byte handle. The handle never refers to a second object.
+//! Reference to an object that may outlive a call: an 8-byte handle. After the object is destroyed, the handle never refers to another.
 
 use core::marker::PhantomData;
 
 use alcedo_abi::handles::ObjectHandle;
 
-/// Reference to an object of class `C`, or to no object. May be stored in fields and sent to threads. During a call
-/// from the host, `this.get(obj)` accesses the object.
+/// Reference to an object of class `C`, or to no object. The reference may be stored in fields and sent to other threads. During a call
+/// from the host, `this.get(obj)` returns a view of the object.
 ///
 /// # Examples
 /// ```

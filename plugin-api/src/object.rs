@@ -1,4 +1,4 @@
-//! Root of all classes, and operations on any object.
+//! Root class, from which all classes are derived, and operations on any object.
 
 use alcedo_abi::handles::ObjectHandle;
 
@@ -129,8 +129,8 @@ impl<'f> ObjectView<'f> {
     /// Returns a view of the object to which `obj` refers. The view is valid for the rest of the running call.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is unrelated
-    /// to `T`.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is neither
+    /// `T` nor a subclass.
     ///
     /// # Examples
     /// ```
@@ -189,8 +189,8 @@ impl<'f> ObjectView<'f> {
         host::host("rename")?.object_rename(self.handle(), name, outer.handle())
     }
 
-    /// Requests a collection of unreferenced objects. The collection never runs inside a call. A request from a call therefore runs at the
-    /// next safe point.
+    /// Requests a collection of unreferenced objects. The collection never runs inside a call, so a request from a call runs at the next
+    /// safe point.
     ///
     /// # Errors
     /// Fails with `UNAVAILABLE` if the collection was postponed to the next safe point, or with `DURING_REBUILD` before the
@@ -239,7 +239,7 @@ impl<'f> ObjectView<'f> {
         host::spawn(T::id(), outer.handle()).map(Obj::from_handle)
     }
 
-    /// Destroys this object immediately. The rest of the running call may still read the object.
+    /// Destroys this object immediately. Code may still read the object in the rest of the running call.
     ///
     /// # Errors
     /// Fails with `STALE` if the object was already destroyed, or with `DURING_REBUILD` before the commit of a load or reload.

@@ -1,5 +1,5 @@
-//! Out parameters: `&mut T` in a signature. The call copies the caller's value into the callee. After a successful call, the callee's value
-//! is copied back. A failed call leaves the caller's variable unchanged.
+//! Out parameters: `&mut T` in a signature. The call copies the caller's value to the callee, and, if it succeeds, copies the callee's
+//! value back. A failed call leaves the caller's variable unchanged.
 #![expect(unsafe_code, reason = "declares the content of the slots of an out parameter")]
 
 use core::cell::RefCell;
@@ -29,7 +29,7 @@ use crate::signature::{Param, Params, for_each_count};
 pub struct Out<'a, T>(RefCell<&'a mut T>);
 
 impl<'a, T> Out<'a, T> {
-    /// Creates an argument whose call assigns the callee's value to `target`, if the call succeeds.
+    /// Creates an argument for an out parameter. If the call succeeds, it assigns the callee's value to `target`.
     ///
     /// # Examples
     /// ```
@@ -47,7 +47,7 @@ impl<'a, T> Out<'a, T> {
     }
 }
 
-/// Out parameter that a method receives: the value, and the location to which the changed value is written.
+/// Out parameter that a method receives: the value, and the location to which the changed value is written back.
 #[doc(hidden)]
 pub struct OutValue<'f, T: Value> {
     value: T,
@@ -123,8 +123,7 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
 
 /// Values of out parameters: a tuple of up to eight values.
 ///
-/// # Safety
-/// Slots are encoded as the ABI prescribes for results of these types, in order.
+/// The slots are encoded as the ABI prescribes for results of these types, and are in the order of the tuple.
 pub unsafe trait OutParameters: Params {
     /// Storage for the values until they are returned.
     #[doc(hidden)]
@@ -145,7 +144,7 @@ pub unsafe trait OutParameters: Params {
 
 macro_rules! out_parameters {
     ($count:literal: $($at:literal $name:ident $value:ident $staged:ident $back:ident)*) => {
-        // SAFETY: each value fulfills its own contract, and the values are in order.
+        // SAFETY: each value fulfills its own contract, and the values are in the order of the tuple.
         unsafe impl<$($name: Value),*> OutParameters for ($($name,)*) {
             type Out = ($(<$name as Value>::Out,)*);
 

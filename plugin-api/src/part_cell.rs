@@ -1,4 +1,4 @@
-//! Memory of a plugin part, with a borrow state that `alcedo_abi::borrows` checks at run time.
+//! Memory of a plugin part. A borrow state, whose rules are in `alcedo_abi::borrows`, is checked at run time.
 #![expect(unsafe_code, reason = "returns references that the borrow state allows")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -9,18 +9,18 @@ use alcedo_abi::borrows::{Borrows, Event};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
-/// State of a borrow of a plugin part, and the name of the borrowing method. Each method has a static `Holder` for borrows of a free part.
-/// A borrow with a static `Holder` writes only one word of the cell. A borrow of a part that is already borrowed stores its `Holder` on the
+/// State of a borrow of a plugin part, and the name of the borrowing method. Each method has a static `Holder`, which it uses if the part
+/// is free, so that the borrow writes only one word of the cell. If the part is already borrowed, the method creates its `Holder` on the
 /// stack.
 #[derive(Debug)]
 struct Holder {
     state: Borrows,
     name: &'static str,
-    /// While an exclusive borrow is lent, new borrows derive from this pointer. The pointer itself derives from the lent reference.
+    /// Set while an exclusive borrow is lent. New borrows derive from this pointer, which itself derives from the lent reference.
     borrowed: Option<NonNull<()>>,
 }
 
-/// Static holder of a `&self` method, used if no other borrow is active.
+/// Static holder of a `&self` method, used if the part is free.
 #[derive(Debug)]
 pub(crate) struct Sharing(Holder);
 
@@ -30,7 +30,7 @@ impl Sharing {
     }
 }
 
-/// Static holder of a `&mut self` method, used if no other borrow is active.
+/// Static holder of a `&mut self` method, used if the part is free.
 #[derive(Debug)]
 pub(crate) struct Taking(Holder);
 
@@ -77,11 +77,11 @@ impl Holder {
 /// across the codegen units of a larger library, and the compiler crashes.
 const FREE: *const Holder = NonNull::dangling().as_ptr();
 
-/// Active borrows of a plugin part. The type is not generic. Builds without optimization therefore compile its code only once, in this
+/// Active borrows of a plugin part. The type is not generic, so that builds without optimization compile its code only once, in this
 /// crate. Optimized builds always inline the code.
 struct State {
-    /// Holder of the most recent active borrow, or [`FREE`]. The pointer refers to the module's image, or to the stack frame of the call
-    /// that sets and restores the pointer.
+    /// Holder of the most recent active borrow, or [`FREE`]. The holder is stored in the module's image, or in the stack frame of the call
+    /// that sets and restores this pointer.
     holder: Cell<*const Holder>,
 }
 
@@ -127,7 +127,7 @@ impl State {
         Ok(Holder { state, name, borrowed })
     }
 
-    /// Makes `holder` the most recent borrow. `holder` must not move until the returned value is dropped.
+    /// Records `holder` as the most recent borrow. `holder` must not move until the returned value is dropped.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn hold(&self, holder: *const Holder) -> Hold<'_> {
         Hold { cell: &self.holder, before: self.holder.replace(holder) }
@@ -135,8 +135,8 @@ impl State {
 }
 
 /// Plugin part with its borrow state. Never shared between threads: only the game thread uses the part, and the finalizer thread drops the
-/// part afterwards. For cheap iteration over many objects, the cell is only one word larger than the part. The state is at the start of the
-/// cell. Code can therefore borrow a part without knowledge of its class.
+/// part afterwards. The cell is only one word larger than the part, so that iterating over many objects is cheap. The state is at the start
+/// of the cell, so that code can borrow a part without its class.
 #[doc(hidden)]
 #[repr(C)]
 pub struct PartCell<C> {
@@ -176,8 +176,8 @@ impl<C> PartCell<C> {
         Ok(code(self.taken(object, requested, &mut Space::new())?.part()))
     }
 
-    /// Begins the borrow of a `&self` method. Without a closure parameter, the compiled code depends only on the class, and all methods of
-    /// the class share the code.
+    /// Begins the borrow of a `&self` method. The function has no closure parameter, so its compiled code depends only on the class, and
+    /// all methods of the class share this code.
     ///
     /// # Errors
     /// Fails with `REENTRANT_BORROW` while a `&mut self` method that has not lent its `self` borrows the part.
@@ -349,7 +349,7 @@ mod tests {
             part.push(2);
             let borrowed = cell.reborrow(OBJECT, part, || {
                 read(2);
-                // No exclusive borrow can begin during nested shared borrows.
+                // While nested shared borrows are active, no exclusive borrow can begin.
                 let refused = cell.share(OBJECT, READ, |outer| {
                     read(2);
                     let refused = cell.take(OBJECT, HELLO, |_part| ()).expect_err("it is shared");

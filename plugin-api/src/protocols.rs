@@ -1,5 +1,5 @@
-//! Name protocols that a module registers, for example `db`, and resolvers for the names of a protocol. Protocols and resolvers
-//! end with the generation of their module. Available only to modules of the Master, on the game thread.
+//! Name protocols that a module registers, for example `db`, and resolvers for the names of a protocol. Protocols and resolvers are removed
+//! when the generation of their module ends. Available only to modules of the Master, on the game thread.
 //!
 //! ```
 //! use alcedo_plugin_api::prelude::*;
@@ -75,9 +75,9 @@ pub trait Protocol {
         ""
     }
 
-    /// Parses the address of a name and returns its canonical form. The address is the part after `:/` and contains no spaces. For an
-    /// address in canonical form, this function must return an equal string. This function must have no side effects. The host may call the
-    /// function at any time, for example to explain a name.
+    /// Parses the address of a name, which is the part after `:/` and contains no spaces, and returns its canonical form. For an address in
+    /// canonical form, this function must return an equal string. It must have no side effects, since the host may call it at any time, for
+    /// example to explain a name.
     ///
     /// # Errors
     /// Returns a short description of the problem.
@@ -152,9 +152,9 @@ impl Protocol for PlainProtocol {
 /// assert!(Constants(vec![("pi", 3.14)]).resolve("pi").is_ok());
 /// ```
 pub trait Resolver {
-    /// Resolves `name`, the canonical part of a full name after `protocol:/`. The host caches a returned function under a handle, and
-    /// resolves the name of this function only once. A declined name is resolved again in each call. This function must have no side
-    /// effects, because the host also resolves a name to explain the name, without a call.
+    /// Resolves `name`, the canonical part of a full name after `protocol:/`. The host caches a returned function under a handle, so it
+    /// resolves such a name only once. A declined name is resolved again in each call. This function must have no side effects, because the
+    /// host may also resolve a name without a call, to explain the name.
     ///
     /// # Errors
     /// Fails if the name belongs to this resolver but is invalid. The host then calls no further resolver.
@@ -193,8 +193,8 @@ pub(crate) struct Function {
 
 impl Answer {
     /// Creates a result with a function. The function receives a tuple of parameters, and returns a value, `()`, or a `Result` of a value
-    /// or `()`. Data owned by the function is dropped when the last cached call of the function is removed. At the end of the generation,
-    /// all remaining data is dropped before the exit hook.
+    /// or `()`. Data that the function captures is dropped when the host removes the function's last cached call. At the end of the
+    /// generation, all remaining data is dropped before the exit hook runs.
     ///
     /// # Examples
     /// ```
@@ -228,7 +228,7 @@ impl Answer {
         }))
     }
 
-    /// Creates a result that declines the name. `reason` is a short sentence. The host then calls the next resolver.
+    /// Creates a result that declines the name for a `reason`, a short sentence. The host then calls the next resolver.
     ///
     /// # Examples
     /// ```
@@ -267,11 +267,11 @@ const fn has_no_out(types: &[ValueType]) -> bool {
 }
 
 /// Registers `protocol` for all names that begin with its prefix. Modules and the host can use these names until this generation of the
-/// module ends. Each prefix has at most one owner. The next generation must register its protocol again.
+/// module ends; the next generation must register its protocol again. A prefix can be registered only once.
 ///
 /// # Errors
-/// Fails if the prefix is registered or invalid, or if the protocol panics. Also fails on threads except the game thread, and in a module
-/// outside the Master.
+/// Fails if the prefix is already registered or is invalid, or if the protocol panics. Also fails on threads except the game thread, and in
+/// a module outside the Master.
 ///
 /// # Examples
 /// ```
@@ -301,8 +301,8 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
 /// Errors list each resolver by its `label`.
 ///
 /// # Errors
-/// Fails if the protocol is unknown or built in, or if a different module has registered it. Fails if the protocol already has a resolver
-/// with this label. Also fails on threads except the game thread, and in a module outside the Master.
+/// Fails if the protocol is unknown or built in, or if another module has registered the protocol. Fails if the protocol already has a
+/// resolver with this label. Also fails on threads except the game thread, and in a module outside the Master.
 ///
 /// # Examples
 /// ```

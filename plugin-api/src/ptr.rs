@@ -1,8 +1,7 @@
-//! Pointers to values in host memory. Creating a pointer is unsafe. Using a pointer is safe, because a pointer has the type of its value.
+//! Pointers to values in host memory. Creating a pointer is unsafe, but using it is safe, because it has the type of its value.
 //! Values are copied in or out as a whole. No Rust reference into host memory is created, because the host changes this memory.
 //!
-//! A pointer is valid until the next call of the host or of the author's code. A call of the host or of the author's code may move or
-//! destroy values.
+//! A pointer is valid until the next call to the host or to the author's code, because such a call may move or destroy values.
 #![expect(unsafe_code, reason = "follows addresses of values in host memory")]
 
 use core::marker::PhantomData;
@@ -94,7 +93,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
         PtrMut { at: self.at, of: PhantomData }
     }
 
-    /// Overwrites the value. A host form that is `Copy` is a number, a name or a handle. The overwritten value therefore owns no memory.
+    /// Overwrites the value. A host form that is `Copy` is a number, a name or a handle, so the overwritten value owns no memory.
     #[inline]
     pub(crate) fn write(self, raw: T::Raw)
     where
@@ -137,8 +136,8 @@ impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
     }
 }
 
-/// Argument of [`Value::see`]: a pointer to the value, and the function `F` that creates the validity token. Only kinds whose borrowed
-/// values are views need the token.
+/// Argument of [`Value::see`]: a pointer to the value, and the function `F` that creates the validity token. The token is needed only for
+/// kinds whose values are borrowed as views.
 pub struct Viewable<'a, T: Value, F> {
     at: PtrMut<'a, T>,
     token: F,
@@ -169,7 +168,7 @@ impl<'a, T: Value, F> Viewable<'a, T, F> {
     }
 }
 
-/// Returns the host form whose bytes are all zero.
+/// Returns a value in host form whose bytes are all zero.
 #[must_use]
 pub const fn blank<T: Value>() -> T::Raw {
     // SAFETY: `Value` requires that any bytes are valid for `T::Raw`, and that zero bytes are a value.

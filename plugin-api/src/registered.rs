@@ -1,5 +1,5 @@
 //! Table of the values that this module has registered with the host. The values may have any type. The host identifies each value by a
-//! number. The table belongs to the game thread. The table drops all values no later than at the end of the module.
+//! number. The table belongs to the game thread, and drops all values when the module ends, at the latest.
 
 use core::any::Any;
 use core::cell::{Cell, RefCell};
@@ -36,8 +36,8 @@ pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
 }
 
 pub(crate) fn drop_one(number: u64) {
-    // Dropping the value runs code of the plugin author. The author's code may access the table. The borrow of the table therefore ends
-    // before the drop.
+    // Dropping the value runs code of the plugin author, which may access the table. Therefore the borrow of the table ends before the
+    // drop.
     let removed = ANY.get().then(|| TABLE.with_borrow_mut(|table| table.all.remove(&number)));
     drop(removed);
 }

@@ -1,4 +1,4 @@
-//! Signatures as types: from a parameter tuple and a result type, computes the fingerprint, the parameter block layout and the slots.
+//! Signatures as types. The fingerprint, the parameter block layout and the slots are computed from a parameter tuple and a result type.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use alcedo_abi::fingerprint::Fingerprint;
@@ -69,7 +69,7 @@ const fn with_param<P: Param>(print: Fingerprint) -> Fingerprint {
 pub unsafe trait Param: Sized {
     /// Type of the parameter in the host.
     type Value: Value;
-    /// Type that function cells use for the parameter.
+    /// Type that function cells use for this parameter.
     #[doc(hidden)]
     type Declared: Param;
     /// True for an out parameter. An out parameter has a second slot after the slots of all parameters.
@@ -98,7 +98,7 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     fn slot_back(awaited: &mut Self::Awaited) -> Slot;
 
-    /// Converts the slot and the data into the value of the out parameter. The callee has filled the slot and the data.
+    /// Converts the slot and the data, which the callee has filled, into the value of the out parameter.
     ///
     /// # Safety
     /// `awaited()` returned `awaited`, and `slot_back` returned `slot` for `awaited`. A callee that returns this type has
@@ -130,7 +130,7 @@ pub unsafe trait Param: Sized {
     }
 }
 
-/// For parameters that are not out parameters, implements the items of [`Param`] that concern out parameters.
+/// Implements the items of [`Param`] that concern out parameters, for a parameter that is not one.
 macro_rules! only_goes_in {
     () => {
         type Awaited = ();
@@ -203,7 +203,7 @@ unsafe impl<T: Value> Param for T {
 /// assert!(is_allowed("may_jump", (2.5_f64, 1_u32)));
 /// ```
 pub unsafe trait Params: Sized {
-    /// Host values of the parameters.
+    /// Parameter types in the form that function cells use.
     #[doc(hidden)]
     type Values: Params<Bits = Self::Bits>;
     /// Values as nested pairs. Each pair consists of a value and the pair of the remaining values.
@@ -254,8 +254,8 @@ pub unsafe trait Params: Sized {
     fn from_slots(slots: ArgumentSlots<'_, Self::List>) -> Result<Self, CallError>;
 }
 
-/// Calls a macro for each number of values that a call may have. The arguments are this number and, for each value, the position, names for
-/// the type and the value, and names for the data during and after a call.
+/// Calls a macro for each possible number of parameters. The arguments are this number and, for each parameter, the position, names for the
+/// type and the value, and names for the data during and after a call.
 macro_rules! for_each_count {
     ($implement:ident) => {
         $implement!(0:);
@@ -400,7 +400,7 @@ pub unsafe trait ReturnValue: Sized {
     #[doc(hidden)]
     type List;
 
-    /// Overwrites the result in a parameter block. `block` starts after the parameters.
+    /// Writes the result into a parameter block. `block` starts after the parameters.
     #[doc(hidden)]
     fn store_result(self, block: Block<'_, Self::List>) -> Result<(), CallError>;
     #[doc(hidden)]
@@ -522,7 +522,7 @@ pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
 }
 
 /// Formats a signature in the host's syntax: `f64, String -> bool`. With `may_be_cut`, a signature that exceeds the capacity is truncated
-/// and ends with `…`. Without `may_be_cut`, it is a compile error.
+/// and ends with `…`. Without `may_be_cut`, such a signature is a compile error.
 pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>, may_be_cut: bool) -> TypeText {
     let (mut text, mut at) = (TypeText::joined(&[]), 0);
     while at < params.len() {

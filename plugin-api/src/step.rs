@@ -1,4 +1,4 @@
-//! Tracks the steps of tasks, timers and posted closures on this thread. Code may enter objects only during a step.
+//! Tracks the steps of tasks, timers and posted closures on this thread. Only during a step may code enter objects.
 
 use core::cell::Cell;
 
@@ -7,7 +7,7 @@ thread_local! {
     static STEPS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Proof that a job step is running on this thread. Only this file creates the proof.
+/// Proof that a job step is running on this thread. Only code in this file can create the proof.
 pub(crate) struct Step(());
 
 impl Step {
@@ -23,7 +23,7 @@ pub(crate) fn running<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Runs `code`. `code` drops the data of a job. During a drop, plugin code cannot enter objects.
+/// Runs `code`, which drops the data of a job. Until it returns, plugin code cannot enter objects.
 pub(crate) fn ending<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(0));
     code()

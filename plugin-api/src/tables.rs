@@ -17,8 +17,8 @@ use crate::signature::{Params, ReturnValue, fingerprint, for_each_count};
 use crate::zcall::Callee;
 use crate::zcall::{HotFunction, no_pointer};
 
-/// Entry of a table that the host implements: a host function with parameters `A` and result `R`. The host's function is bound before the
-/// module's entry method runs, and remains bound for the module's lifetime.
+/// Entry of a table that the host implements: a host function with parameters `A` and result `R`. The entry is bound to the host's function
+/// before the module's entry method runs, and remains bound for the module's lifetime.
 ///
 /// A module of the Master may call the entry only on the game thread. A module of a Slim, a pinned context or the Default may
 /// call the entry on any thread.
@@ -94,9 +94,9 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// Calls the host function of the entry with `args`.
     ///
     /// # Errors
-    /// Fails with `UNAVAILABLE` before the module's entry method and after the end of the host. In a module of the Master, fails with
-    /// `WRONG_THREAD` on threads except the game thread. Fails with `DURING_REBUILD` before the module's commit, unless the host registered
-    /// the table as pure. If the function panics, returns the panic as an error.
+    /// Fails with `UNAVAILABLE` before the module's entry method has run, and after the host has ended. In a module of the Master, fails
+    /// with `WRONG_THREAD` on threads except the game thread. Fails with `DURING_REBUILD` before the module's commit, unless the host
+    /// registered the table as pure. If the function panics, returns the panic as an error.
     ///
     /// # Examples
     /// ```
@@ -126,8 +126,8 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// entries whose host function captures no data. A module of the Master may call `hot` only on the game thread.
     ///
     /// # Errors
-    /// Fails with `UNAVAILABLE` if the entry has no pointer, or with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no
-    /// pointer.
+    /// Fails with `UNAVAILABLE` if the entry has no function pointer, or with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call)
+    /// works without a function pointer.
     ///
     /// # Examples
     /// ```
@@ -175,7 +175,7 @@ impl<A, R> core::fmt::Debug for HostEntry<A, R> {
     }
 }
 
-/// Table that the host implements, declared by [`entry_table!`](crate::entry_table). `()` represents no table.
+/// Table that the host implements, declared by [`entry_table!`](crate::entry_table). If the host has no table, this type is `()`.
 ///
 /// # Examples
 /// ```
@@ -205,7 +205,7 @@ pub trait HostEntries: 'static {
     fn bind(&self) -> Result<(), CallError>;
 }
 
-/// Table that this module implements, declared by [`entry_table!`](crate::entry_table). `()` represents no table.
+/// Table that this module implements, declared by [`entry_table!`](crate::entry_table). If the module has no table, this type is `()`.
 ///
 /// # Examples
 /// ```
@@ -228,7 +228,7 @@ pub trait ModuleEntries: Sized {
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
-    /// Stores the functions of the table for calls of the host.
+    /// Stores the functions of the table, so that the host can call them.
     #[doc(hidden)]
     fn fill(self);
 }
@@ -361,7 +361,7 @@ macro_rules! functions {
 }
 for_each_count!(functions);
 
-/// Ends the running call with an error, because the entry method of this module has not returned the table.
+/// Ends the running call with the error that the entry method of this module has not returned the table.
 #[cold]
 pub fn not_filled(table: &str) -> ! {
     let message =
@@ -370,12 +370,12 @@ pub fn not_filled(table: &str) -> ! {
 }
 
 /// Declares a table of functions that a host and a module exchange. `host struct` declares a table that the host implements, `module
-/// struct` a table that the module implements. Host and module include one common declaration. The host expands the declaration by the
-/// macro `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and names.
+/// struct` a table that the module implements. Host and module include the same declaration; the host expands it with the macro
+/// `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and names.
 ///
 /// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` has a `fn` pointer for each entry. The entry
-/// method of the module receives the `host struct` and returns the `module struct`. The entry method runs before the main, after the host
-/// has compared both tables with its own tables. A module should declare only the tables that it exchanges. If the entry method does not
+/// method of the module receives the `host struct` and returns the `module struct`. It runs before the main, after the host
+/// has compared both tables with its own tables. A module should declare only the tables that it exchanges: if the entry method does not
 /// return a declared `module struct`, calls of the entries of this struct fail.
 ///
 /// ```

@@ -1,9 +1,9 @@
 //! Deferred code on the game thread: tasks here, timers in [`crate::timer`], and closures that any thread may [`post`].
 //!
 //! Tasks, timers and closures, together called jobs, end with their object, with the object's plugin part, or with the module. A reload
-//! suspends all jobs. A rollback resumes the jobs unchanged. A commit drops the jobs: no task continues in a new generation. A red
-//! constructor runs again in each reload. Start a task there if the new generation also needs the task. Jobs that a main or a red
-//! constructor posts or spawns run after the commit of the generation. Without a commit, these jobs never run. Use jobs for operations that
+//! suspends all jobs. A rollback resumes the jobs unchanged. A commit drops the jobs, so no task continues in a new generation. If the new
+//! generation also needs a task, start the task in a red constructor, which runs again in each reload. Jobs that a main or a red
+//! constructor posts or spawns run after the commit of the generation, and never run without a commit. Use jobs for operations that
 //! are refused before the commit, for example calling the host or creating objects.
 //!
 //! ```no_run
@@ -24,7 +24,7 @@
 //! # }
 //! ```
 //!
-//! [`This`] is bound to one call. The compiler therefore rejects a [`This`] that is held across an `await`. Store the [`Obj`] instead, and
+//! [`This`] is bound to one call, so the compiler rejects a [`This`] that is held across an `await`. Store the [`Obj`] instead, and
 //! enter the object again by [`Obj::with`]. All times are game time: the sum of the durations of the host's ticks.
 
 mod delay;
@@ -42,7 +42,7 @@ use crate::{CallError, Class, Obj, This, host};
 pub use delay::{Delay, delay, next_tick};
 pub(crate) use job::{Site, When, Work, hand_over, here, site};
 
-/// Lifetime of a job: the lifetime of an object, passed as [`This`] or [`Obj`], or of the whole module, passed as [`Module`].
+/// Lifetime of a job: either that of an object, passed as [`This`] or [`Obj`], or that of the whole module, passed as [`Module`].
 ///
 /// # Examples
 /// ```
@@ -70,7 +70,7 @@ pub trait Life: sealed::Sealed {
     fn bind(self, code: impl FnMut(Self::Frame<'_>) + 'static) -> Bound;
 }
 
-/// Closure that enters the object of its job, if any, and then runs the author's code.
+/// Closure that first enters the object of its job, if the job has one, and then runs the author's code.
 #[doc(hidden)]
 pub type Bound = Box<dyn FnMut() -> Result<(), CallError>>;
 
@@ -206,8 +206,8 @@ pub struct TaskHandle {
 }
 
 impl TaskHandle {
-    /// Cancels the job. On the game thread, the job ends immediately, or when its current step returns. After a call on any other thread or
-    /// on a coroutine's stack, the job ends at the next safe point. The job's data is dropped on the game thread. Has no effect on a
+    /// Cancels the job. On the game thread, the job ends immediately, or when its current step returns. On any other thread or on a
+    /// coroutine's stack, the call takes effect at the next safe point. The job's data is dropped on the game thread. Has no effect on a
     /// finished job. Callable on any thread.
     ///
     /// # Examples
@@ -276,7 +276,7 @@ pub fn spawn<L: Life, R: Outcome + 'static>(life: L, future: impl Future<Output 
     try_spawn(life, future).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Spawns a task like [`spawn`], but returns errors.
+/// Spawns a task like [`spawn`], but returns an error instead of ending the running call.
 ///
 /// # Errors
 /// Fails with `WRONG_THREAD` on threads except the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the
@@ -306,9 +306,9 @@ pub(crate) fn spawn_from(
     hand_over(Work::Task(Box::pin(future)), JobKind::TASK, object, When::default(), site)
 }
 
-/// Runs `code` on the game thread at the next safe point, after all closures that were posted earlier. Callable on any thread. If the
-/// module ends before this safe point, `code` is dropped and never runs. On the game thread, `code` also runs only after the running call
-/// has returned.
+/// Runs `code` on the game thread at the next safe point, after all closures that were posted earlier. If `post` is called on the game
+/// thread, `code` runs after the running call has returned. Callable on any thread. If the module ends before this safe point, `code` is
+/// dropped and never runs.
 ///
 /// A panic in `code` is logged with its location.
 ///
@@ -393,7 +393,7 @@ fn post_bound(bound: Bound, object: ObjectHandle, site: Site) -> Result<(), Call
     hand_over(Work::Closure(bound), JobKind::POSTED, object, When::default(), site).map(drop)
 }
 
-/// Wraps a closure that can run only once. Later calls of the wrapper do nothing.
+/// Wraps a closure that can run only once. Later calls of the wrapper have no effect.
 pub(crate) fn once<L: Life>(life: L, code: impl FnOnce(L::Frame<'_>) + 'static) -> Bound {
     let mut code = Some(code);
     life.bind(move |frame| {

@@ -1,5 +1,5 @@
-//! The frame-bound value [`This`]. All plugin code accesses objects through such a value. A trampoline creates the value when the host
-//! calls. The value cannot outlive this call: code cannot store it in a field, send it to a thread, or use it in a finalizer.
+//! The type [`This`], through which all plugin code accesses objects. A trampoline creates a [`This`] when the host calls. The value cannot
+//! outlive this call: code cannot store it in a field, send it to a thread, or use it in a finalizer.
 #![expect(unsafe_code, reason = "follows the memory of objects, and casts between a frame-bound value and its views")]
 
 use core::marker::PhantomData;
@@ -13,10 +13,9 @@ use crate::part_cell::PartCell;
 use crate::step::Step;
 use crate::{Obj, Object, host};
 
-/// Object of class `C` for the duration of one call `'f` from the host. The type is not `Send`. The value therefore remains on the game
-/// thread.
+/// Object of class `C` for the duration of one call `'f` from the host. The type is not `Send`, so the value remains on the game thread.
 ///
-/// Dereferences to the view of its class. The view has accessors for the properties and methods for the functions of the class. A view
+/// Dereferences to the view of its class, which has accessors for the properties and methods for the functions of the class. A view
 /// dereferences to the view of the base class, up to [`crate::ObjectView`].
 ///
 /// # Examples
@@ -49,8 +48,8 @@ pub struct This<'f, C> {
     class: PhantomData<fn() -> C>,
 }
 
-/// Trait that no type implements. [`This`] is `Send` and `Sync` only under this bound. For a violation, the compiler therefore prints the
-/// trait's message.
+/// Trait that no type implements. [`This`] is `Send` and `Sync` only under this bound, so that the compiler prints the message below if
+/// code violates the bound.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` stays on the game thread, in the call that it was made for",
@@ -84,11 +83,11 @@ impl<'f, C: Class> This<'f, C> {
     /// Returns a view of the object to which `obj` refers. The view is valid for the rest of the running call.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is unrelated
-    /// to `T`.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is neither
+    /// `T` nor a subclass.
     #[inline]
     pub(crate) fn other<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
-        // If the object's class is exactly `T`, no host call is needed. Only the host can check subclasses.
+        // If the object's class is exactly `T`, no host call is needed. Only the host can check if the class is a subclass.
         let memory = match host::entry(obj.handle()) {
             Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
             _ => host::object_memory(obj.handle(), T::id())?,
@@ -102,7 +101,7 @@ impl<'f, C: Class> This<'f, C> {
         self.object
     }
 
-    /// Returns a handle of the object. The handle may outlive the call.
+    /// Returns a handle of the object, which may outlive the call.
     ///
     /// # Examples
     /// ```

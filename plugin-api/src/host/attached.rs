@@ -1,4 +1,4 @@
-//! Calls of the attached host, and reads of host data that need no call.
+//! Calls to the attached host, and reads of host data that need no call.
 #![expect(unsafe_code, reason = "calls functions of the host, and dereferences its addresses")]
 
 use core::panic::Location;
@@ -12,7 +12,7 @@ use alcedo_rt::{CallError, Host};
 
 use super::lending;
 
-/// Returns the host. Fails while this thread holds a slice of host memory, because a call of the host may change this memory.
+/// Returns the host. Fails while this thread holds a slice of host memory, because a call to the host may change this memory.
 #[inline]
 pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
     lending::allows_calls(action)?;
@@ -20,7 +20,7 @@ pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
     unsafe { Host::attached(action) }.ok_or_else(|| CallError::no_host(action))
 }
 
-/// Returns the host for the functions below. The functions below are allowed while a slice of host memory is borrowed.
+/// Returns the host for the functions below, which are allowed while a slice of host memory is borrowed.
 fn harmless() -> Option<Host<'static>> {
     // SAFETY: the functions up to `conjugate_state` look up numbers and copy data, or destroy one owned value of the module. No slice
     // of this value exists, since a slice borrows its value. These functions run no code outside this module.
@@ -58,8 +58,8 @@ pub(crate) fn job_lives(job: JobId) -> bool {
     harmless().is_some_and(|host| host.job_lives(job) != 0)
 }
 
-/// Returns the failure of the last direct call, or `None` if the call has not failed. Callable while memory is borrowed, because leaves may
-/// be called at that time.
+/// Returns the failure of the last direct call, or `None` if the call has not failed. Callable while memory is borrowed, because leaf
+/// functions may be called at that time.
 pub(crate) fn direct_failure() -> Option<CallError> {
     harmless()?.direct_failure().err()
 }
@@ -86,7 +86,7 @@ pub(crate) fn site_of(site: &Location<'_>) -> Site {
     Site { file: TextView::of(site.file()), line: site.line() }
 }
 
-/// Formats the age of an expired conjugate as in error messages of the host.
+/// Formats the age of an expired conjugate in the format of the host's error messages.
 #[cold]
 pub(crate) fn age_text(conjugate: ConjugateHandle) -> String {
     match conjugate_state(conjugate) {
@@ -141,7 +141,7 @@ directories! {
     owned_values: BlackDirectory, BlackEntry;
 }
 
-/// Returns the number of destroyed objects. While the number is unchanged, addresses inside objects are valid.
+/// Returns the number of objects destroyed so far. While the number is unchanged, addresses inside objects are valid.
 #[inline]
 pub(crate) fn ends() -> u64 {
     directory(None).map_or(0, |(directory, _entry)| directory.ends)
@@ -154,7 +154,7 @@ pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
     (entry.serial == object.serial() && !object.is_none()).then_some(entry)
 }
 
-/// Returns true if an object is still alive. The object must have been alive when the caller read `ends`.
+/// Returns true if an object is still alive. The object must have been alive when the caller read [`ends`].
 #[inline]
 pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     match directory(None) {
@@ -164,8 +164,8 @@ pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     }
 }
 
-/// Returns the address of an owned value if the value is alive, and the count of destroyed values. The address is valid until
-/// the count changes. Callable on the game thread only.
+/// Returns the address of an owned value if the value is alive, and the number of owned values destroyed so far. The address is valid
+/// until this number changes. Callable on the game thread only.
 #[inline]
 pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     let (index, serial) = (black.0 as u32, (black.0 >> 32) as u32);
@@ -174,8 +174,8 @@ pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     Some((entry.map(|there| there.at), directory.ends))
 }
 
-/// Returns true if an owned value is still alive. The value must have been alive when the caller read `ends`. The caller must have a
-/// frame-bound value, which proves the game thread.
+/// Returns true if an owned value is still alive. The value must have been alive when the caller read `ends`. The caller must hold a value
+/// that is bound to a frame, which proves that this is the game thread.
 #[inline]
 pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
     match owned_values(None) {

@@ -1,6 +1,6 @@
 //! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views are
-//! refused. While plugin code holds a mutable slice, reads are also refused. The host also counts the slices. It refuses writes that do not
-//! originate from calls of this module, for example writes of a logger.
+//! refused. While plugin code holds a mutable slice, reads are also refused. The host counts the slices as well, so that it also refuses
+//! writes that do not originate from calls of this module, for example writes by a logger.
 
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,7 @@ use alcedo_rt::{CallError, slices};
 static OUT: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// Number of slices held by this thread; nonzero on the game thread only. The type needs no destructor.
+    /// Numbers of slices held by this thread; nonzero only on the game thread. The type needs no destructor.
     static HERE: Cell<Slices> = const { Cell::new(Slices { shared: 0, exclusive: 0 }) };
 }
 
@@ -40,10 +40,10 @@ impl Slices {
     }
 }
 
-/// Held slice. Dropping the value releases the slice, even during a panic.
+/// Slice that plugin code holds. Dropping this value releases the slice, even during a panic.
 pub(crate) struct Lending {
     before: Slices,
-    /// Counter of the host, the previous count, and the module that held the previous slice.
+    /// Counter of the host, its value before this slice was created, and the module that held the previous slice.
     host: Option<(&'static HostSlices, u64, u64)>,
 }
 
@@ -51,7 +51,7 @@ impl Lending {
     /// Adds a slice to the counters. The caller has checked that the held slices allow the access.
     ///
     /// # Errors
-    /// Fails with `WRONG_STACK` on the stack of a coroutine, because slices must end in the reverse order of their creation.
+    /// Fails with `WRONG_STACK` on the stack of a coroutine, because slices must be released in the reverse order of their creation.
     pub(crate) fn begin(access: Access) -> Result<Self, CallError> {
         alcedo_rt::may_open_scope("lending a slice")?;
         let before = HERE.get();
@@ -90,7 +90,7 @@ impl Drop for Lending {
     }
 }
 
-/// Returns true if no thread holds a slice. Without held slices, all accesses are allowed.
+/// Returns true if no thread holds a slice. All accesses are then allowed.
 #[inline]
 pub(crate) fn no_slices_are_borrowed() -> bool {
     OUT.load(Ordering::Relaxed) == 0

@@ -1,5 +1,5 @@
-//! Host functions that plugin code uses. Each function adds the name of its action to errors, and applies the rule for borrowed
-//! slices of host memory. The calls are methods of [`Host`], generated from the list of the host's functions. Each method
+//! Host functions that plugin code uses. Each function adds the name of its action to errors, and refuses calls that borrowed slices of
+//! host memory forbid. The calls are methods of [`Host`], generated from the list of the host's functions. Each method
 //! checks its thread and its handles. Without a host, each function returns an error or a default.
 
 use alcedo_abi::abi_stable::std_types::RStr;
@@ -24,8 +24,8 @@ pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, Call
     host("lend")?.object_part(object, class)
 }
 
-/// Checks that a property of `object` may be written now. In the normal mode, the host is not called. This check ignores borrowed slices:
-/// properties are stored in objects, but slices refer to containers. A separate check covers writes into containers.
+/// Checks that a property of `object` may be written now. In the normal mode, this check does not call the host. It ignores borrowed
+/// slices, because slices refer to containers, not to properties. A separate check covers writes into containers.
 ///
 /// In the marking mode of a collection, the host checks only writes of references. `names_objects` is true if the written value
 /// may contain a reference.

@@ -1,4 +1,4 @@
-//! A buffer for CBOR that refuses deep nesting. The serialization of a long linked list therefore fails before the stack overflows.
+//! A buffer for CBOR that refuses deep nesting, so that serializing a long linked list fails before the stack overflows.
 
 use std::io::{Error, Result, Write};
 
@@ -12,14 +12,15 @@ const MAP: u8 = 5;
 const TAG: u8 = 6;
 const OTHER: u8 = 7;
 
-/// Length code of an item of indefinite length. A break marks the end of such an item.
+/// Length code of an item of indefinite length, whose end is marked by a break.
 const OPEN_END: u8 = 31;
 
-/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. A reader of the data exceeds its own limit at this header.
+/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. When this data is read, the reader reports its own depth
+/// limit at this header.
 #[derive(Default)]
 pub(super) struct Limited {
     pub(super) data: Vec<u8>,
-    /// Number of missing items of each open container. For a container that ends with a break, this number is too large to reach zero.
+    /// Number of missing items of each open container. For a container that a break ends, this number is too large to reach zero.
     open: Vec<u64>,
     /// First byte of the current header.
     head: u8,
@@ -65,10 +66,10 @@ impl Limited {
         if self.rest == 0 { self.header() } else { Ok(()) }
     }
 
-    /// Counts an item after its header is complete.
+    /// Counts the item whose header is now complete.
     fn header(&mut self) -> Result<()> {
         match self.head >> 5 {
-            // A tag belongs to the item that follows.
+            // A tag is part of the item that follows.
             TAG => return Ok(()),
             OTHER if self.head & OPEN_END == OPEN_END => _ = self.open.pop(),
             kind => {

@@ -1,6 +1,6 @@
-//! Writes kept fields of standard types as bytes without names. A build whose kept fields have equal names and types reads the bytes in one
-//! call. The bytes contain no address. The bytes therefore remain valid after the writing module is unloaded. If a kept field of a class
-//! has a non-standard type, the fields of the class are saved by name.
+//! Writes kept fields of standard types as bytes without names. A later build whose kept fields have the same names and types reads the
+//! bytes in one call. The bytes contain no address, so they remain valid after the module that wrote them is unloaded. If the type of one
+//! kept field of a class is not a standard type, all kept fields of the class are saved by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -8,8 +8,7 @@ use std::marker::PhantomData;
 
 use alcedo_abi::fingerprint::Fingerprint;
 
-/// Version of the encoding. The fingerprint contains the version. Between builds with different encodings, fields are therefore saved by
-/// name.
+/// Version of the encoding. Because the fingerprint contains the version, fields are saved by name between builds with different encodings.
 const ENCODING: &str = "packed 1";
 
 /// Number of bytes that a [`Packer`] collects before it calls the host.
@@ -81,7 +80,7 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// Standard type whose values can be written as bytes.
+/// Standard type, whose values can be written as bytes.
 pub trait Packed: Sized {
     /// Fingerprint of the type; never zero.
     const PRINT: u64;
@@ -118,7 +117,7 @@ const fn print(name: &str, parameters: &[u64]) -> u64 {
 }
 
 /// Returns the fingerprint of a class's kept fields, computed from the name and the type of each field. Returns zero if a field is not
-/// [`Packed`], or if the class keeps no field. If the fingerprint is zero, the host saves the fields by name.
+/// [`Packed`], or if the class keeps no field. The host then saves the fields by name.
 #[must_use]
 pub(crate) const fn kept_print(fields: &[(&str, u64)]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START.text(ENCODING), 0);
@@ -133,8 +132,8 @@ pub(crate) const fn kept_print(fields: &[(&str, u64)]) -> u64 {
     if fields.is_empty() { 0 } else { print.finish() }
 }
 
-/// Selects the form in which a kept field of type `T` is saved. If the type is [`Packed`], this struct has inherent items. The inherent
-/// items take precedence over the items of [`SavedByName`].
+/// Selects the form in which a kept field of type `T` is saved. If the type is [`Packed`], this struct has inherent items, which take
+/// precedence over the equally named items of the trait [`SavedByName`].
 pub struct Packing<T>(PhantomData<T>);
 
 impl<T: Packed> Packing<T> {
@@ -155,8 +154,8 @@ impl<T: Packed> Packing<T> {
     }
 }
 
-/// Kept field whose type is not [`Packed`]. The functions exist only because the macro expansion contains calls of these functions. The
-/// host does not call the functions, because the fingerprint is zero.
+/// Kept field whose type is not [`Packed`]. The functions exist only because the macro expansion calls them for every type. They never run,
+/// because the fingerprint of the class is zero.
 pub trait SavedByName {
     /// Type of the field.
     type Value;

@@ -1,4 +1,4 @@
-//! Untyped values in host memory. Code can forward or copy an untyped value, query its type, or open the value as an expected type.
+//! Values in host memory without a static type. Code can forward or copy such a value, query its type, or open it as an expected type.
 
 use core::fmt;
 use core::panic::Location;
@@ -12,11 +12,11 @@ use alcedo_rt::CallError;
 use super::Kind;
 use crate::host;
 
-/// Reference to a value of any type in host memory. The reference contains the number that the host assigned to the value.
+/// Reference to a value of any type in host memory, identified by a number that the host has assigned.
 ///
-/// A *red* value belongs to the host. The host lends the value for one call. [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate)
-/// returns a reference to a red value; a host can also pass the number of a red value. A field may store the reference. After the lending
-/// call has returned, each use of the reference fails with `EXPIRED` and reports kind and age. A [`clone`](Clone::clone) is *black*: plugin
+/// A *red* value belongs to the host, which lends the value for one call. [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate)
+/// returns a reference to a red value; a host can also pass the number of a red value. A field may store the reference, but after the call
+/// has returned, each use of the reference fails with `EXPIRED` and reports kind and age. A [`clone`](Clone::clone) is *black*: plugin
 /// code owns the copy, may store it, and may drop it on any thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are
 /// also black.
 ///
@@ -45,7 +45,7 @@ pub struct AnyConjugate {
 }
 
 impl AnyConjugate {
-    /// Creates a reference from the number of a conjugate. The reference does not own the conjugate. The conjugate need not exist.
+    /// Creates a reference from the number of a conjugate, without ownership of the conjugate. The conjugate need not exist.
     ///
     /// # Examples
     /// ```
@@ -100,8 +100,8 @@ impl AnyConjugate {
         self.handle.0
     }
 
-    /// Returns `true` if the value is black: plugin code or an external caller of the host owns the value. Returns `false` for an unknown
-    /// number.
+    /// Returns `true` if the value is black, that is, owned by plugin code or by an external caller of the host. Returns `false` for an
+    /// unknown number.
     #[must_use]
     pub fn is_black(&self) -> bool {
         self.state().is_some_and(|state| state.color == color::BLACK)
@@ -207,7 +207,7 @@ impl AnyConjugate {
 }
 
 impl Clone for AnyConjugate {
-    /// Calls [`Self::try_clone`]. An error ends the running call.
+    /// Calls [`Self::try_clone`]. If an error occurs, the running call fails.
     #[track_caller]
     fn clone(&self) -> Self {
         self.try_clone().unwrap_or_else(|error| alcedo_rt::fail(error))

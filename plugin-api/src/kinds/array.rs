@@ -69,7 +69,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         self.len() == 0
     }
 
-    /// Returns the value at `index`, or `None` past the end. A plain value is copied; for all other types, the result is a view.
+    /// Returns the value at `index`, or `None` past the end. A plain value is copied; a value of any other type is returned as a view.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T::Seen<'f>> {
         self.try_get(index).unwrap_or_else(|error| fail(error))
@@ -166,7 +166,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Fails with `OTHER` if `index` is greater than the length, with `EXPIRED` if the array no longer exists, or with `DURING_REBUILD`
     /// while the host refuses writes to its owner.
     pub fn try_insert(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
-        // The argument can be an element of this array. The argument is therefore copied before elements move.
+        // The argument can be an element of this array, so it is copied before elements move.
         let value = super::into_host::staged::<T, _>(&value)?;
         insert_into(&self.location()?, index, core::iter::once(value))
     }
@@ -243,7 +243,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Fails with `EXPIRED` if the array no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with the
     /// error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
-        // The iterator may change this array. All values are converted to host form before the first insertion. A rejected value therefore
+        // The iterator may change this array. All values are converted to host form before the first insertion, so that a rejected value
         // leaves the array unchanged.
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
@@ -251,8 +251,8 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         insert_into(&self.location()?, first, values.into_iter())
     }
 
-    /// Iterates over the values. Each step reads the current array. Code may therefore change the array during iteration. Views that the
-    /// iterator returned before a change can expire.
+    /// Iterates over the values. Each step reads the current array, so code may change the array during iteration. A change can expire the
+    /// views that the iterator has already returned.
     ///
     /// # Examples
     /// ```
@@ -361,7 +361,7 @@ impl<'a, 'f, T: Value> IntoIterator for &'a Borrowed<'f, UArray<T>> {
 }
 
 impl<T: Value, G: IntoHost<T>> FromIterator<G> for UArray<T> {
-    /// Calls [`UArray::of`]. An error ends the running call.
+    /// Calls [`UArray::of`]. If an error occurs, the running call fails.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         Self::of(values.into_iter().collect::<Vec<G>>()).unwrap_or_else(|error| fail(error))

@@ -30,9 +30,9 @@ pub(crate) use elements::Walk;
 /// value opened with `this.open(&…)`.
 ///
 /// The view cannot outlive the call: code cannot store the view in a field, or move it to a thread or task. To retain the value, call
-/// [`to_owned`](Self::to_owned). If an access is rejected, a method ends the running call with a typed error; the method's `try_` variant
-/// returns the error. For example, a write is rejected while a reload rebuilds objects. An access to an element is rejected after its
-/// container has changed.
+/// [`to_owned`](Self::to_owned). If an access is rejected, a method ends the running call with a typed error; the `try_` variant of the
+/// method returns the error instead. For example, a write is rejected while a reload rebuilds objects, and an access to an element of a
+/// container is rejected after the container has changed.
 ///
 /// # Examples
 /// ```
@@ -58,7 +58,7 @@ pub struct Borrowed<'f, K: Kind> {
     kind: PhantomData<fn(K) -> K>,
 }
 
-/// Passes a view of an owned value to `code`, for callers without an object view.
+/// Opens an owned value and passes the view to `code`, for callers without an object view.
 #[track_caller]
 pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Borrowed<'v, K>) -> R) -> R {
     let value = value.owned();
@@ -92,8 +92,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         unsafe { Self::new(at, token) }
     }
 
-    /// Opens a conjugate as kind `K`, and returns a view of the conjugate's value. `is_own` is `true` if this module owns the value.
-    /// [`AnyConjugate::is_black`] returns `true` if any plugin owns the value.
+    /// Opens a conjugate as kind `K`, and returns a view of the conjugate's value. `is_own` is `true` if this module owns the value,
+    /// whereas [`AnyConjugate::is_black`] returns `true` if any plugin owns the value.
     ///
     /// # Errors
     /// See [`AnyConjugate::as_`].
@@ -108,8 +108,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
             let message = format!("a black {} of another module: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
         }
-        // A red conjugate without an owner expires when the lending call returns. A view cannot detect this expiry. The function therefore
-        // rejects such a conjugate.
+        // A red conjugate without an owner expires when the lending call returns. Such a conjugate is rejected, because a view could not
+        // detect this.
         let (at, token) = match (is_own, location.owner().is_none()) {
             (true, _) => seen::<K>(BlackHandle(conjugate.0)),
             (false, false) => (location.at(), ValidityToken::of_object(location.owner())),
@@ -161,7 +161,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         Ok(value)
     }
 
-    /// Returns the location for a host function that changes the value. The host function checks that the owner may be written.
+    /// Returns the location for a host function that changes the value. That function checks that the owner may be written.
     #[inline]
     pub(crate) fn location(&self) -> Result<ValueLocation<'_, K>, CallError> {
         self.checked(Access::Write)?.into_location(self.token.owner())
@@ -202,7 +202,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         self.ptr().is_err_and(|error| error.kind() == alcedo_abi::call::FailureKind::EXPIRED)
     }
 
-    /// Returns an owned copy. Plugin code may store this copy.
+    /// Returns an owned copy, which plugin code may store.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -223,7 +223,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         self.try_to_owned().unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
-    /// Returns an owned copy. Plugin code may store this copy.
+    /// Returns an owned copy, which plugin code may store.
     ///
     /// # Errors
     /// Fails with `EXPIRED` if the value no longer exists.
@@ -244,7 +244,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     }
 
     /// Lends the value to calls without static types until the running call returns. Only a property, or a field of a struct in a property,
-    /// can be lent: elements of containers can move. For an owned value, use [`AnyConjugate::of`].
+    /// can be lent, because elements of containers can move. For an owned value, use [`AnyConjugate::of`].
     ///
     /// # Errors
     /// Fails with `EXPIRED` if the value no longer exists, or with `OTHER` if the value is not part of a property.
@@ -298,8 +298,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// Overwrites the value with an owned value, a view, or an equivalent of the standard library.
     ///
     /// # Errors
-    /// Fails with `EXPIRED` if this value no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with an
-    /// error of the kind.
+    /// Fails with `EXPIRED` if this value no longer exists, or with `DURING_REBUILD` while the host refuses writes to its owner. Also fails
+    /// if the kind rejects the value.
     ///
     /// # Examples
     /// ```
@@ -315,7 +315,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         with_ptr::<K, _, _>(&value, |from| verbs::copy(&self.location()?, from))
     }
 
-    /// Overwrites the value with a parsed string, in the format of `Display`. For a localized text, sets the visible
+    /// Parses a string in the format of `Display`, and overwrites the value with the result. For a localized text, sets the visible
     /// string and clears namespace and key.
     ///
     /// # Errors
@@ -359,7 +359,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// Returns a hash of the value. Equal values have equal hashes within one process.
     ///
     /// # Errors
-    /// Fails with `EXPIRED` if the value no longer exists, or with `OTHER` for kinds without a hash.
+    /// Fails with `EXPIRED` if the value no longer exists, or with `OTHER` for kinds whose values cannot be hashed.
     ///
     /// # Examples
     /// ```
@@ -422,7 +422,7 @@ pub fn borrowed_view<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> Validi
     Borrowed::of(value)
 }
 
-/// Marker for a parameter that a method receives as [`Borrowed`]. No value of this type is ever created.
+/// Marker type for a parameter that a method receives as [`Borrowed`]. No value of this type is ever created.
 #[derive(Debug)]
 pub struct Red<K: Kind>(PhantomData<fn() -> K>);
 
@@ -451,8 +451,8 @@ unsafe impl<K: Kind> Param for Red<K> {
 }
 
 impl AnyConjugate {
-    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module. The lifetime of an
-    /// owned value of a different module is unknown: open a clone of such a value instead.
+    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module, because the
+    /// lifetime of another module's value is unknown: open a clone of such a value instead.
     ///
     /// # Errors
     /// Fails with `SIGNATURE`, and reports both types, if the value's type differs from `K`. Fails with `EXPIRED`, and reports kind and
@@ -495,10 +495,10 @@ impl ObjectView<'_> {
     }
 }
 
-// Tokens of views of container elements.
+// Constructors of tokens for views of container elements.
 
 impl ValidityToken<'_> {
-    /// Returns a token that also checks the epoch of a container's buffer `row`. `now` is a copy of the current buffer.
+    /// Returns a token that also checks the epoch of the container's buffer `row`. `now` is a copy of the buffer's current state.
     ///
     /// # Safety
     /// The buffer is live as long as this token is valid, and the value is live as long as the buffer's epoch is unchanged.
@@ -506,7 +506,7 @@ impl ValidityToken<'_> {
         self.with(Link { at: row.cast(), then: now.epoch.min(ArrayRaw::WORN - 1) })
     }
 
-    /// Returns a token that also checks that an optional is set.
+    /// Returns a token that also checks that the optional is set.
     ///
     /// # Safety
     /// The byte is live as long as this token is valid, and the optional's value is live as long as the byte is not zero.

@@ -27,7 +27,7 @@ kind! {
 }
 
 kind! {
-    /// Path of the class `C` or of a subclass. The class need not be loaded.
+    /// Path of the class `C` or of a subclass, which need not be loaded.
     ///
     /// # Examples
     /// ```
@@ -53,7 +53,7 @@ macro_rules! classes {
             /// Creates an owned reference to a class by its path.
             ///
             /// # Errors
-            /// See [`Self::new`]. Also returns the host's error if the host rejects the class.
+            /// See [`Self::new`]. Also fails if the host rejects the class.
             #[track_caller]
             pub fn of(path: &str) -> Result<Self, CallError> {
                 let reference = Self::new()?;
@@ -103,7 +103,7 @@ macro_rules! classes {
                 self.set(T::PATH);
             }
 
-            /// Clears the reference. The reference then resolves to no class.
+            /// Clears the reference, which then resolves to no class.
             pub fn clear(&self) {
                 self.assign_name(Name(0)).unwrap_or_else(|error| fail(error));
             }
@@ -118,7 +118,7 @@ macro_rules! classes {
             /// package.
             ///
             /// # Errors
-            /// Fails with `NOT_FOUND` if the class does not exist. If the construction fails, returns an error that names the failed step.
+            /// Fails with `NOT_FOUND` if the class does not exist. If the construction fails, the error names the failed step.
             pub fn spawn(&self, _this: &ObjectView<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
                 let class = self.class()?;
                 if class == ClassId::NONE {

@@ -9,8 +9,8 @@ use super::verbs;
 use crate::{Borrowed, Class, Obj, Object, Signature};
 
 kind! {
-    /// Stores a function of an object for later calls: `Delegate<fn(f64) -> bool>`. The delegate keeps the object alive. If the
-    /// object is destroyed explicitly, a call fails.
+    /// Stores a function of an object for later calls: `Delegate<fn(f64) -> bool>`. The delegate protects the object from collection. If
+    /// the object is destroyed explicitly, a call fails.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -31,7 +31,7 @@ kind! {
 }
 
 kind! {
-    /// List of bound functions that are called in sequence: `MulticastDelegate<fn(f64)>`.
+    /// List of bound functions that are called one after another: `MulticastDelegate<fn(f64)>`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -51,7 +51,7 @@ kind! {
 }
 
 kind! {
-    /// A [`MulticastDelegate`] for events that usually have no bound function. Without a bound function, the delegate occupies eight bytes.
+    /// A [`MulticastDelegate`] for events that usually have no bound function; it then occupies only eight bytes.
     ///
     /// # Examples
     /// ```
@@ -122,7 +122,7 @@ impl<F: Signature> Borrowed<'_, Delegate<F>> {
     /// Calls the bound function with `args`.
     ///
     /// # Errors
-    /// Fails with `NOT_FOUND` if no function is bound. Returns errors of the callee.
+    /// Fails with `NOT_FOUND` if no function is bound. Also returns errors of the called function.
     ///
     /// # Examples
     /// ```

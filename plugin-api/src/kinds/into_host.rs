@@ -1,5 +1,5 @@
-//! Argument types for a parameter in host form: the parameter's type itself, a view of a value, or the equivalent type of the standard
-//! library.
+//! Types of arguments that can be passed where a value in host form is expected: the expected type itself, a view of a value, or the
+//! equivalent type of the standard library.
 #![expect(unsafe_code, reason = "declares the trait that returns addresses of arguments")]
 
 use core::hash::{BuildHasher, Hash};
@@ -22,7 +22,7 @@ use crate::host::lending::{self, Access};
 use crate::signature::Param;
 use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 
-/// Argument for a parameter that requires a value of type `T`.
+/// Argument that can be passed where a value of type `T` in host form is expected.
 ///
 /// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)` and `list.assign(this.other_list())` all compile. For an array of strings,
 /// `names.push("red")` compiles. For a map with string keys, `map.get("red")` compiles.
@@ -52,7 +52,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// }
 /// ```
 pub unsafe trait IntoHost<T: Value> {
-    /// Returns the address of the argument if the argument is already in host form.
+    /// Returns the address of the argument if it is already in host form.
     #[doc(hidden)]
     fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
         Ok(None)
@@ -85,7 +85,7 @@ pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(argument: &G) -> Result<
 /// Creates an owned value from the argument.
 ///
 /// # Errors
-/// See `new` of the kind. Also returns the host's error if the host rejects the argument.
+/// See `new` of the kind. Also fails if the host rejects the argument.
 #[track_caller]
 pub(super) fn owned<K: Kind>(argument: impl IntoHost<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
@@ -139,12 +139,12 @@ where
     G: IntoHost<A::Item> + 'a,
 {
     if target.as_ptr().len() == 0 {
-        // The array is empty. An error can therefore lose no value, and no argument is an element of the array.
+        // The array is empty, so an error can lose no value, and no argument is an element of the array.
         return fill_array(values, target);
     }
     let mut fresh = Temp::<A>::zeroed();
     fill_array(values, fresh.ptr_mut())?;
-    // The host makes the copy, and changes the epoch of the container.
+    // The host makes the copy, and increments the epoch of the container.
     verbs::copy(&target.location(ObjectHandle::NONE)?, fresh.ptr())
 }
 
@@ -157,7 +157,7 @@ where
     let array = target.location(ObjectHandle::NONE)?;
     let len = count(values.len())?;
     verbs::array_splice(&array, 0, 0, len)?;
-    // The host has just inserted these `len` elements. No argument can be one of the inserted elements.
+    // The host has just inserted these `len` elements, so no argument can be one of them.
     let elements = target.as_ptr().row();
     for (index, value) in values.enumerate() {
         let Some(at) = elements.get(index) else { break };
@@ -181,7 +181,7 @@ where
     for value in values {
         with_ptr(value, |key| verbs::map_insert(&new, key))?;
     }
-    // The host makes the copy, and changes the epoch of the container.
+    // The host makes the copy, and increments the epoch of the container.
     verbs::copy(&set, fresh.ptr())
 }
 
@@ -200,7 +200,7 @@ where
     for (key, value) in argument {
         put_entry(ObjectHandle::NONE, &fresh.ptr_mut(), key, value)?;
     }
-    // The host makes the copy, and changes the epoch of the container.
+    // The host makes the copy, and increments the epoch of the container.
     verbs::copy(&map, fresh.ptr())
 }
 
@@ -216,8 +216,7 @@ where
     G: IntoHost<M::Key> + ?Sized,
     H: IntoHost<M::Item> + ?Sized,
 {
-    // The arguments may be values of this map. The arguments are therefore copied before any value moves. All steps that can fail precede
-    // the insertion.
+    // The arguments may be values of this map, so they are copied before any value moves. All steps that can fail precede the insertion.
     let value = staged::<M::Item, H>(value)?;
     verbs::type_number::<M::Item>()?;
     let map = target.location(owner)?;
@@ -283,7 +282,7 @@ where
     verbs::copy(&target.into_location(ObjectHandle::NONE)?, fresh.ptr())
 }
 
-/// Argument for a parameter that the method receives as [`Borrowed`](crate::Borrowed).
+/// Argument for a parameter that the called method receives as [`Borrowed`](crate::Borrowed).
 #[derive(Debug)]
 pub struct Passed<K, G>(G, PhantomData<fn() -> K>);
 
@@ -306,7 +305,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
     }
 }
 
-/// Data that the caller stores on its stack during the call.
+/// Data that the caller keeps on its stack while the call runs.
 pub struct OnStack<K: Kind> {
     /// Converted argument; `None` if the argument is already in host form.
     temp: Option<Temp<K>>,
@@ -331,7 +330,7 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
             Some(_) => None,
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
         };
-        // `temp` moves into the result; `slot_data` therefore does not contain the address of `temp`.
+        // `slot_data` must not contain the address of `temp`, because `temp` moves into the result.
         let slot_data = K::slot_data_of(self.location(temp.as_ref()));
         OnStack { temp, slot_data }
     }

@@ -1,4 +1,4 @@
-//! Common interface of all owned types. The host creates, destroys, copies, compares and formats their values.
+//! Common interface of all owned types, whose values the host creates, destroys, copies, compares and formats.
 #![expect(unsafe_code, reason = "declares the trait whose promises the views rely on")]
 
 use alcedo_abi::zcall::Slot;
@@ -10,9 +10,9 @@ use crate::Value;
 
 /// Type of values in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, or a struct with `#[ustruct]`.
 ///
-/// A value of this type is *black*: plugin code owns the value, may store the value in any field, and may drop it on any thread. On the
-/// game thread, `this.open(&self.list)` opens a value for use and returns a [`Borrowed`](crate::Borrowed). Plugin code receives properties
-/// and parameters of these types as `Borrowed`; `Borrowed::to_owned` returns an owned value.
+/// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any thread. On the game
+/// thread, `this.open(&self.list)` opens the value for use and returns a [`Borrowed`](crate::Borrowed). Plugin code receives properties and
+/// parameters of these types as `Borrowed`; `Borrowed::to_owned` returns an owned value.
 ///
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `Borrowed<'f, Self>` or zero-sized. The value to which `owned` refers is of this type, and
@@ -47,13 +47,13 @@ pub unsafe trait Kind: Value {
     #[doc(hidden)]
     fn from_owned(owned: Owned<Self>) -> Self;
 
-    /// Returns a copy of the string for a string kind. Returns `None` for all other kinds; the host formats values of these kinds.
+    /// For a string kind, returns a copy of the string. For all other kinds, returns `None`, and the host formats the value.
     #[doc(hidden)]
     fn plain_text(_from: Ptr<'_, Self>) -> Option<String> {
         None
     }
 
-    /// Overwrites the string for a string kind. Returns `None` for all other kinds; the host parses values of these kinds.
+    /// For a string kind, overwrites the string. For all other kinds, returns `None`, and the host parses the value.
     #[doc(hidden)]
     fn put_plain_text(_target: PtrMut<'_, Self>, _text: &str) -> Option<Result<(), CallError>> {
         None
@@ -69,7 +69,7 @@ pub unsafe trait Kind: Value {
     fn slot_of(from: Ptr<'_, Self>, slot_data: &Self::SlotData) -> Slot;
 }
 
-/// View of built-in types. The methods of built-in types are defined on [`Borrowed`](crate::Borrowed) itself.
+/// View of built-in types, without methods, because the methods of built-in types are defined on [`Borrowed`](crate::Borrowed) itself.
 #[derive(Debug)]
 pub struct Bare;
 
@@ -212,7 +212,7 @@ macro_rules! __alcedo_owned {
                 true
             }
 
-            /// Returns `true` if the end of the generation or of the host has destroyed the value.
+            /// Returns `true` if the value was destroyed together with its generation or the host.
             #[must_use]
             pub fn is_expired(&self) -> bool {
                 $crate::__private::is_owned_expired(self)
@@ -229,7 +229,7 @@ macro_rules! __alcedo_owned {
         }
 
         impl<$($param: $bound),*> $crate::__private::core::default::Default for $name {
-            /// Calls `new`. An error ends the running call.
+            /// Calls `new`. If an error occurs, the running call fails.
             #[track_caller]
             fn default() -> Self {
                 Self::new().unwrap_or_else(|error| $crate::__private::fail(error))
@@ -237,7 +237,7 @@ macro_rules! __alcedo_owned {
         }
 
         impl<$($param: $bound),*> $crate::__private::core::clone::Clone for $name {
-            /// Calls `try_clone`. An error ends the running call.
+            /// Calls `try_clone`. If an error occurs, the running call fails.
             #[track_caller]
             fn clone(&self) -> Self {
                 self.try_clone().unwrap_or_else(|error| $crate::__private::fail(error))

@@ -74,7 +74,8 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.len() == 0
     }
 
-    /// Returns the value of a key, or `None` if the key is missing. A plain value is copied; for all other types, the result is a view.
+    /// Returns the value of a key, or `None` if the key is missing. A plain value is copied; a value of any other type is returned as a
+    /// view.
     ///
     /// # Examples
     /// ```
@@ -89,7 +90,8 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.try_get(key).unwrap_or_else(|error| fail(error))
     }
 
-    /// Returns the value of a key, or `None` if the key is missing. A plain value is copied; for all other types, the result is a view.
+    /// Returns the value of a key, or `None` if the key is missing. A plain value is copied; a value of any other type is returned as a
+    /// view.
     ///
     /// # Errors
     /// Fails with `EXPIRED` if the map no longer exists.
@@ -132,7 +134,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         put_entry(self.token().owner(), &self.ptr_mut()?, &key, &value)
     }
 
-    /// Returns the value of a key. If the key is missing, inserts the result of `make` and returns this value.
+    /// Returns the value of a key. If the key is missing, first inserts the result of `make` as its value.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -226,7 +228,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
                     verbs::copy(&there.into_location(ObjectHandle::NONE)?, old.ptr())?;
                 }
             }
-            // New entries follow the old entries. The rollback removes all entries from index `before` on.
+            // New entries follow the old entries, so removing all entries from index `before` on undoes the insertions.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&map, count(last)?)?;
             }

@@ -1,6 +1,6 @@
-//! Values in host memory: strings, containers, references, delegates, and structs that own memory. Each kind has an owned type. Values of
-//! owned types are *black*: plugin code may store these values, and may drop them on any thread. During a call, the game thread accesses a
-//! value through the view [`Borrowed`].
+//! Values in host memory: strings, containers, references, delegates, and structs that own memory. Each kind has an owned type, whose
+//! values are *black*: plugin code may store these values, and may drop them on any thread. During a call, code on the game thread accesses
+//! a value through the view [`Borrowed`].
 
 mod any;
 mod array;

@@ -61,7 +61,7 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
         !self.is_some()
     }
 
-    /// Returns the value, or `None` if the optional is unset. A plain value is copied; for all other types, the result is a view.
+    /// Returns the value, or `None` if the optional is unset. A plain value is copied; a value of any other type is returned as a view.
     ///
     /// # Examples
     /// ```
@@ -107,7 +107,7 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
         value
     }
 
-    /// Removes the value. The optional is then unset.
+    /// Removes the value, which leaves the optional unset.
     pub fn clear(&self) {
         self.assign(None::<T>);
     }

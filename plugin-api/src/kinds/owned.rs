@@ -1,5 +1,5 @@
-//! Owned value in host memory. The host creates the value. Dropping the `Owned` on any thread frees the value. An `Owned` contains only the
-//! number of the value. With this number, the host detects that a value was destroyed, for example with an earlier generation.
+//! Owned value in host memory. The host creates the value, and frees it when the `Owned` is dropped on any thread. An `Owned` contains only
+//! the number of the value, by which the host detects that the value was already destroyed, for example with an earlier generation.
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -10,7 +10,7 @@ use alcedo_rt::CallError;
 use super::{Kind, ValidityToken, verbs};
 use crate::host;
 
-/// Black value of kind `K`. The type parameter separates kinds: only a `K` can wrap an `Owned<K>`.
+/// Black value of kind `K`. The type parameter keeps kinds apart: only a `K` can wrap an `Owned<K>`.
 pub struct Owned<K> {
     black: BlackHandle,
     kind: PhantomData<fn() -> K>,
@@ -58,8 +58,8 @@ pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
     Owned::<K>::zero(site).map(K::from_owned)
 }
 
-/// Returns the address of an owned value and its validity token. For a destroyed value, returns null and a token that is never
-/// valid. Callable on the game thread only.
+/// Returns the address of an owned value and a token that is valid while the value is alive. For a destroyed value, returns null and a
+/// token that is never valid. Callable on the game thread only.
 #[inline]
 pub(crate) fn seen<'f, K: Kind>(black: BlackHandle) -> (*mut K::Raw, ValidityToken<'f>) {
     match verbs::black_seen::<K>(black) {

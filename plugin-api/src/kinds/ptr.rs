@@ -66,8 +66,7 @@ pub trait FieldPlace {
     const AT: (&'static <Self::Struct as Value>::Raw, &'static Stored<Self::Type>);
 }
 
-/// Field of type `T` in structs of type `S`. Constructors compute the offset from the layout of `S`. Each `S` therefore contains a `T` at
-/// this offset.
+/// Field of type `T` in structs of type `S`. The offset is computed from the layout of `S`, so each `S` contains a `T` at this offset.
 pub struct Field<S, T> {
     offset: usize,
     of: PhantomData<fn(S) -> T>,
@@ -89,7 +88,7 @@ impl<S: Value, T: Value> Field<S, T> {
 struct Offset<P>(PhantomData<P>);
 
 impl<P: FieldPlace> Offset<P> {
-    /// Offset in bytes, computed at compile time. If both references are not inside one struct, the computation fails to compile.
+    /// Offset in bytes, computed at compile time. The computation fails to compile unless both references point into one struct.
     const BYTES: usize = {
         let (whole, part) = P::AT;
         // SAFETY: constant evaluation fails unless both references point into the same struct.
@@ -170,7 +169,7 @@ impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
 }
 
 impl<T: Value> Field<T, u8> {
-    /// Returns the field of the flag byte. The byte is zero while the optional is unset.
+    /// Returns the field that contains the flag byte, which is zero while the optional is unset.
     const fn is_set() -> Self
     where
         T: OptionalValue,
@@ -180,7 +179,7 @@ impl<T: Value> Field<T, u8> {
 }
 
 impl<T: Value, I: Value> Field<T, I> {
-    /// Returns the field of the optional's value. The value is valid only while the optional is set.
+    /// Returns the field that contains the optional's value, which is valid only while the optional is set.
     const fn if_set() -> Self
     where
         T: OptionalValue<Item = I>,
@@ -190,7 +189,7 @@ impl<T: Value, I: Value> Field<T, I> {
 }
 
 impl<'a, T: Value> Ptr<'a, T> {
-    /// Returns the address of the flag byte. The byte is zero while the optional is unset.
+    /// Returns the address of the flag byte, which is zero while the optional is unset.
     #[inline]
     pub(crate) fn is_set_at(self) -> *const u8
     where

@@ -1,4 +1,4 @@
-//! Further references to objects, besides `Obj<C>`: by path, by unique id, weak, and by interface.
+//! References to objects besides `Obj<C>`: by path, by unique id, weak, and by interface.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::LazyRaw;
@@ -10,7 +10,7 @@ use crate::this::InterfaceThis;
 use crate::{Borrowed, Class, Interface, Kind, Obj, Object, ObjectView, This, host};
 
 kind! {
-    /// Reference to an object of class `C` by path. The object need not exist. The reference does not keep the object alive.
+    /// Reference to an object of class `C` by path. The object need not exist, and the reference does not keep it alive.
     ///
     /// # Examples
     /// ```
@@ -32,7 +32,7 @@ kind! {
 }
 
 kind! {
-    /// Reference to an object of class `C` by an id. The id remains unique across save and load. The reference does not keep the object
+    /// Reference to an object of class `C` by an id that remains unique across save and load. The reference does not keep the object
     /// alive.
     ///
     /// # Examples
@@ -195,8 +195,8 @@ macro_rules! get {
 get! { SoftObject LazyObject WeakObject }
 
 impl<I: Interface> Borrowed<'_, ScriptInterface<I>> {
-    /// Returns a view of the object with the functions of the interface, for the rest of the running call. Returns `None` if
-    /// the object does not exist.
+    /// Returns a view of the object with the functions of the interface, or `None` if the object does not exist. The view is valid for the
+    /// rest of the running call.
     #[must_use]
     pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<I::View<'f>> {
         self.find(this).map(|object| I::view(InterfaceThis::new(object)))
@@ -231,7 +231,7 @@ impl<'f> ObjectView<'f> {
     /// ```
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let object = Obj::<Object>::from_handle(self.handle());
-        // Only the host has the interfaces of a class. When a reference is created, the host checks the interface.
+        // Only the host has the list of a class's interfaces, and it checks the interface when a reference is created.
         drop(ScriptInterface::<I>::of(object)?);
         Ok(I::view(InterfaceThis::new(self.get(object)?)))
     }
@@ -254,7 +254,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
         host::name_text(self.ptr().unwrap_or_else(|error| fail(error)).read())
     }
 
-    /// Sets the path of the reference. An object with this path need not exist.
+    /// Sets the path of the reference. The object at this path need not exist.
     ///
     /// # Examples
     /// ```
@@ -267,7 +267,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
     pub fn set_path(&self, path: &str) {
         let set = || {
             let name = host::intern(path)?;
-            // Every name is a valid path. The name can therefore be written without a call of the host.
+            // Every name is a valid path, so the name can be written without a call to the host.
             self.ptr_mut()?.write(name);
             Ok(())
         };

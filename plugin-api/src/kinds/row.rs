@@ -128,10 +128,9 @@ impl<'a, A: Value> Ptr<'a, A> {
     }
 }
 
-/// Items of a container: the elements of an array, the keys of a set or map, or the values of a map.
+/// Kind of items in a container: the elements of an array, the keys of a set or map, or the values of a map.
 ///
-/// # Safety
-/// The host stores the buffer of each `Whole` at `ROW`. Entries have `STRIDE` bytes and an `Item` at `OFFSET`.
+/// The host stores the buffer of each `Whole` at offset `ROW`. Entries have `STRIDE` bytes and an `Item` at `OFFSET`.
 pub(crate) unsafe trait Part {
     type Whole: Value;
     type Item: Value;
@@ -141,7 +140,7 @@ pub(crate) unsafe trait Part {
     const STRIDE: usize;
     /// Number of bytes from the start of an entry to the item.
     const OFFSET: usize;
-    /// `true` for keys. Keys must not be overwritten in place.
+    /// `true` for keys, which must not be overwritten in place.
     const IS_KEY: bool;
 
     /// Returns the buffer of the container `raw`.
@@ -202,7 +201,7 @@ unsafe impl<M: Mapped> Part for Values<M> {
     }
 }
 
-/// Address and length of a container's buffer with values of type `T`. Valid until the next host call.
+/// Address and length of a container's buffer, with items of type `T`. Valid until the next host call.
 pub(crate) struct Row<'a, T> {
     data: *mut u8,
     pub(crate) len: usize,
@@ -227,7 +226,7 @@ impl<'a, T: Value> Row<'a, T> {
 
     pub(crate) fn load(self) -> Vec<T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
-        // `self` remains valid, because a copy of a value does not change the buffer.
+        // `self` remains valid, because copying a value does not change the buffer.
         (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
     }
 }

@@ -144,7 +144,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         let before = self.ptr()?.keys().len;
         let insert = |value: &Temp<T>| verbs::map_insert(&set, value.ptr()).map(drop);
         values.iter().try_for_each(insert).or_else(|error| {
-            // New values follow the old values. The rollback removes all values from index `before` on.
+            // New values follow the old values, so removing all values from index `before` on undoes the insertions.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&set, count(last)?)?;
             }
@@ -152,8 +152,8 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         })
     }
 
-    /// Iterates over the values. Values of a set cannot be changed in place. To change a value, remove the value, and insert a changed
-    /// clone. If a value is moved or removed during iteration, the running call fails.
+    /// Iterates over the values. A value of a set cannot be changed in place: remove the value, and insert a changed clone. If a value is
+    /// moved or removed during iteration, the running call fails.
     ///
     /// # Examples
     /// ```

@@ -1,5 +1,5 @@
-//! Slices of array elements in host memory, valid during a closure. Elements must own no memory, and must have equal layouts in host and
-//! plugin. Code outside the closure cannot change the elements while the closure runs.
+//! Slices of array elements in host memory, valid during a closure. The elements must own no memory, and their type must have the same
+//! layout in host and plugin. Code outside the closure cannot change the elements while the closure runs.
 
 use alcedo_rt::{CallError, fail};
 
@@ -66,7 +66,7 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     ///
     /// # Errors
     /// Fails with `EXPIRED` if the array no longer exists, with `DURING_REBUILD` while the host refuses writes to its owner, or with
-    /// `BORROWED` inside a surrounding closure that holds a slice.
+    /// `BORROWED` inside another closure that holds a slice.
     pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError>
     where
         T: Plain,

@@ -1,6 +1,6 @@
-//! Standard library types as types of properties and parameters. Each read or write copies the whole container from or to host memory. The
-//! standard library types suit small containers, and containers that are read once. For large containers, use `UArray`, `USet`, `UMap` or
-//! `UOptional`. Plugin code accesses the values of these types in place.
+//! Standard library types as types of properties and parameters. Each read or write copies the whole container from or to host memory.
+//! These types are suitable for small containers, and for containers that are read once. For large containers, use `UArray`, `USet`, `UMap`
+//! or `UOptional`, whose values plugin code accesses in place.
 
 use core::hash::Hash;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

@@ -1,5 +1,5 @@
-//! Constants for the fields of structs in host memory. The type of a constant states the struct and the field's type, and
-//! the value contains the offset. The compiler computes the offset from the layout of the struct.
+//! Constants for the fields of structs in host memory. The type of a constant specifies the struct and the field's type. Its value is the
+//! offset, which the compiler computes from the layout of the struct.
 
 use core::marker::PhantomData;
 
@@ -31,7 +31,7 @@ impl<S: Value, T: Value> Field<S, T> {
     }
 }
 
-/// Description of a field in structs of type `S`: name, type and offset.
+/// Description of a field of the struct `S`: name, type and offset.
 pub struct FieldType<S> {
     pub(crate) name: &'static str,
     pub(crate) ty: ValueType,
@@ -48,7 +48,8 @@ impl<S> FieldType<S> {
     }
 }
 
-/// Returns the value of a field. A plain value is copied; for all other types, the result is a view. An error ends the running call.
+/// Returns the value of a field. A plain value is copied; a value of any other type is returned as a view. If an error occurs, the running
+/// call fails.
 #[inline]
 pub fn field<'f, K: Kind, T: Value>(of: &Borrowed<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
     of.field(field).unwrap_or_else(|error| alcedo_rt::fail(error))

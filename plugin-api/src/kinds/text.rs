@@ -1,5 +1,5 @@
-//! Strings in host memory. Each read and write of a property of type `String` copies the string. The string types of this Rust module are
-//! accessed in place.
+//! Strings in host memory. Each read or write of a property of type `String` copies the string, whereas the string types of this Rust
+//! module are accessed in place.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{LocalTextRaw, TextRaw};
@@ -13,7 +13,7 @@ use crate::host::lending::{self, Access};
 use crate::{Borrowed, UName, Value};
 
 kind! {
-    /// UTF-8 string in host memory. For the host, a property of this type is a `String` property. The plugin accesses the string in place.
+    /// UTF-8 string in host memory. For the host, a property of this type is a `String` property, but the plugin accesses it in place.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -66,8 +66,8 @@ kind! {
 }
 
 kind! {
-    /// Localized text: a visible string, and the namespace and key of its translation. `Display` formats only the visible string. A clone
-    /// also copies the namespace and the key.
+    /// Localized text: a visible string, and the namespace and key of its translation. `Display` formats only the visible string, whereas a
+    /// clone also copies the namespace and the key.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -81,7 +81,7 @@ kind! {
     UText<>, raw: LocalTextRaw, kind: TEXT, path: "", literal: &'static str, pointer, plain: display
 }
 
-/// Type whose values can be set to a string.
+/// Type of values that can be set from a string.
 pub(super) trait PutText: Value {
     fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 }
@@ -143,7 +143,7 @@ macro_rules! texts {
         }
 
         impl From<&str> for $name {
-            /// Calls `of`. An error ends the running call.
+            /// Calls `of`. If an error occurs, the running call fails.
             #[track_caller]
             fn from(text: &str) -> Self {
                 Self::of(text).unwrap_or_else(|error| fail(error))
@@ -151,7 +151,7 @@ macro_rules! texts {
         }
 
         impl From<String> for $name {
-            /// Calls `of`. An error ends the running call.
+            /// Calls `of`. If an error occurs, the running call fails.
             #[track_caller]
             fn from(text: String) -> Self {
                 Self::from(text.as_str())

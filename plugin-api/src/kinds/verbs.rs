@@ -1,4 +1,4 @@
-//! Safe wrappers of host functions that access values through typed pointers. Each host function checks the calling thread itself.
+//! Safe wrappers for host functions that access values through typed pointers. Each host function checks the calling thread itself.
 #![expect(unsafe_code, reason = "calls functions that dereference addresses of values")]
 
 use core::marker::PhantomData;
@@ -20,8 +20,8 @@ use crate::ptr::{Ptr, PtrMut};
 use crate::zcall::Callee;
 use crate::{Signature, Value};
 
-/// Type numbers that the host assigned to types of this module. The numbers remain valid, because a module has only one host in its
-/// lifetime.
+/// Type numbers that the host assigned to types of this module. The numbers remain valid, because a module has the same host during its
+/// whole lifetime.
 static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
 
 /// Returns the number that the host assigned to a type. The first call caches the number.
@@ -195,8 +195,7 @@ calls! {
         => black_new(ty, from.map_or(core::ptr::null(), Ptr::at).cast(), &site_of(site));
     /// Lends a value until the innermost call into this module returns. Returns the number of the conjugate.
     ///
-    /// # Safety
-    /// The location is a property of its owner, or a part of the property.
+    /// The location is a property of its owner, or a part of such a property.
     [unsafe] conjugate_borrow<T: Value>(location: &ValueLocation<'_, T>) -> ConjugateHandle =
         "lending a value" => conjugate_borrow(&location.raw);
     /// Overwrites a string with one byte per character.

@@ -1,5 +1,5 @@
-//! Trampolines of protocols, resolvers, and functions returned by resolvers. A trampoline converts its arguments and calls the author's
-//! code, inside one panic guard.
+//! Trampolines for protocols, for resolvers, and for functions that resolvers return. Inside one panic guard, a trampoline converts its
+//! arguments and calls the author's code.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::marker::PhantomData;

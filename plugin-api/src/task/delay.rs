@@ -1,5 +1,5 @@
-//! Delays inside a task. A delay is a timer. The timer calls the waker of the most recent poll. Delays therefore also work inside
-//! combinators that have their own wakers.
+//! Delays inside a task. A delay is a timer that calls the waker of the most recent poll, so delays also work inside combinators that have
+//! their own wakers.
 
 use core::cell::{Cell, RefCell};
 use core::future::Future;
@@ -14,8 +14,7 @@ use alcedo_abi::task::JobKind;
 
 use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 
-/// Future that [`delay`] and [`next_tick`] return. The future is ready when its time has passed. Dropping the future earlier cancels its
-/// timer.
+/// Future that [`delay`] and [`next_tick`] return, ready when its time has passed. Dropping the future earlier cancels its timer.
 ///
 /// # Examples
 /// ```
@@ -44,8 +43,8 @@ struct Bell {
     waker: RefCell<Option<Waker>>,
 }
 
-/// Waits until `after` of game time has passed since the first poll, and at least until the next tick. For use in tasks: a poll on a thread
-/// except the game thread ends with an error.
+/// Waits until `after` of game time has passed since the first poll, and at least until the next tick. Intended for tasks: a poll on a
+/// thread except the game thread fails the running call.
 ///
 /// # Examples
 /// ```

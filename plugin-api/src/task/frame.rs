@@ -1,4 +1,4 @@
-//! Access to the object of an [`Obj`] that a task has stored. The access lasts for one step of the task.
+//! Access to an object whose [`Obj`] a task has stored. The access lasts for one step of the task.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -8,22 +8,23 @@ use crate::part_cell::Taking;
 use crate::step::Step;
 use crate::{Obj, This};
 
-/// Holder of a borrow by [`Obj::with_part`].
+/// Holder for the borrow by [`Obj::with_part`].
 const WITH_PART: &Taking = &Taking::new("with_part");
 
 impl<C: Class> Obj<C> {
-    /// Runs `code` with the object. For use in tasks, timers and posted closures. A method with a `this` calls `this.get(obj)` instead.
+    /// Runs `code` with the object. For use in tasks, timers and posted closures. A method that receives `this` uses `this.get(obj)`
+    /// instead.
     ///
     /// # Errors
-    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is unrelated
-    /// to `C`. Fails with `WRONG_STACK` on a coroutine's stack, because a coroutine could suspend `code` beyond the current step of the
-    /// task. Also fails if no task, timer or posted closure of this module is running on this thread.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object whose class is neither
+    /// `C` nor a subclass. Fails with `WRONG_STACK` on a coroutine's stack, because a coroutine could suspend `code` beyond the current
+    /// step of the task. Also fails if no task, timer or posted closure of this module is running on this thread.
     ///
     /// # Examples
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// // Code outside a task, a timer and a posted closure uses `this.get(obj)`.
+    /// // Outside of tasks, timers and posted closures, code uses `this.get(obj)`.
     /// let error = Obj::<Object>::none().with(|this| this.name()).expect_err("no task is running");
     /// assert_eq!(error.kind(), FailureKind::OTHER);
     ///
@@ -49,7 +50,8 @@ impl<C: Class> Obj<C> {
 }
 
 impl<C: Part> Obj<C> {
-    /// Runs `code` with the object and its plugin part, which this module has created. The part is borrowed as in a `&mut self` method.
+    /// Runs `code` with the object and the plugin part that this module has created for it. The part is borrowed as in a `&mut self`
+    /// method.
     ///
     /// # Errors
     /// See [`Obj::with`]. Also fails with `UNAVAILABLE` if this module created no plugin part of `C` for the object, or with

@@ -1,5 +1,5 @@
 //! Host interface of tasks, timers and posted closures. A job consists of the address of its data, a function that runs the job, and a
-//! function that drops the data. All jobs share these two functions. This file also implements the waker that the host passes to tasks.
+//! function that drops the data. All jobs use the same two functions. This file also implements the waker that the host passes to tasks.
 #![expect(unsafe_code, reason = "converts jobs to addresses for the host, and back")]
 
 use core::future::Future;
@@ -61,7 +61,7 @@ impl Work {
 /// Passes a job's future or closure to the host.
 ///
 /// # Errors
-/// Returns the reason if the host refuses the job. Refused `work` is dropped.
+/// Returns the reason if the host refuses the job; `work` is then dropped.
 pub(crate) fn hand_over(
     work: Work,
     kind: JobKind,
@@ -107,7 +107,7 @@ unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure)
         let (work, waker) = unsafe { (&mut *data.cast::<Work>(), borrowed(waker)) };
         match step::running(|| work.step(&mut Context::from_waker(&waker))) {
             Poll::Pending => Ok(()),
-            // The object was destroyed before the closure entered it. The job is therefore complete.
+            // The object was destroyed before the closure could enter it, so the job is complete.
             Poll::Ready(Err(error)) if error.kind() == FailureKind::STALE && !matches!(work, Work::Task(_)) => {
                 step = JobStep::DONE;
                 Ok(())
@@ -134,8 +134,8 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
 
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-// Waker of a task. The data of a waker belongs to the host. A waker may therefore be cloned on any thread, and may outlive its task. A
-// waker calls the four functions below. The four functions are code of the module. The host therefore counts the holders of wakers.
+// Waker of a task. The data of a waker belongs to the host, so a waker may be cloned on any thread, and may outlive its task. The four
+// functions of a waker below are code of the module. Therefore the host counts the holders of wakers.
 
 /// Wraps the host's waker for one step. A null pointer becomes a waker without effect.
 ///
@@ -149,9 +149,9 @@ unsafe fn borrowed(waker: *const ()) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(waker, &TABLE)) })
 }
 
-// After detachment, no host exists. Clones and drops are then not counted.
+// After the module is detached, no host exists, and clones and drops are not counted.
 
-/// Defines functions for the waker table. Each defined function calls functions of the host.
+/// Defines functions for the waker table. Each of them calls functions of the host.
 macro_rules! counted {
     ($($name:ident: $($call:ident)*;)*) => {$(
         unsafe fn $name(waker: *const ()) {

@@ -13,9 +13,9 @@ use crate::kinds::{Kind, ValidityToken};
 /// Elements of a container's buffer during the running call `'f`.
 struct Inside<'a, 'f, P: Part> {
     whole: Ptr<'a, P::Whole>,
-    /// Token of the container. The creator of this struct has just checked the token.
+    /// Token of the container, just checked by the creator of this struct.
     token: ValidityToken<'f>,
-    /// Token of the buffer from an earlier step of an iteration; must be valid.
+    /// Token of the buffer from an earlier step of an iteration. If present, the token must be valid.
     in_row: Option<ValidityToken<'f>>,
 }
 
