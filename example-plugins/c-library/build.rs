@@ -26,7 +26,7 @@ fn of_dependency(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
 }
 
-/// Compiles a shared library under a temporary name. Renames the file when the library is complete.
+/// Compiles a shared library under a temporary name, and renames the file when it is complete.
 fn compile(folder: &Path, name: &str, others: &[&str]) {
     let compiler = cc::Build::new().get_compiler();
     let made = folder.join(format!("lib{name}.so.{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! Tests that a plugin's unit tests run without a host. Functions that need a host return an error.
+//! Tests that the unit tests of a plugin run without a host: functions that need a host return an error.
 
 use alcedo_plugin_api::prelude::*;
 use alcedo_plugin_api::{FailureKind, Value};

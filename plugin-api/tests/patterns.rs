@@ -1,5 +1,5 @@
-//! Checks the macros that generated code calls, because plugin authors can also call these macros directly. Unsafe blocks in a macro must
-//! not contain tokens of the caller. Items with an unsafe block must not have attributes of the caller, because such an attribute could
+//! Checks the macros that generated code calls, because plugin authors can also call these macros directly. An unsafe block in a macro must
+//! not contain tokens of the caller. An item with an unsafe block must not have attributes of the caller, because such an attribute could
 //! rewrite the block.
 
 use std::path::Path;
@@ -47,7 +47,7 @@ fn no_token_of_the_caller_is_in_an_unsafe_block() {
 fn no_attribute_of_the_caller_is_on_an_unsafe_item() {
     let mut items = 0;
     for (path, text) in sources() {
-        // Finds only outputs of macros, because an input pattern contains a fragment specifier.
+        // Finds only outputs of macros, because in an input pattern a fragment specifier follows the variable.
         for item in ["$(#[$attr])*", "$(#[$field_attr])*"].into_iter().flat_map(|word| after(&text, word)) {
             items += 1;
             // A tuple or unit struct ends at a semicolon. A function or an enum has braces.

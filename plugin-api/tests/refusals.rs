@@ -1,12 +1,12 @@
-//! Compiles code that authors may not write. Separate tests compile the programs in `accepted`, which follow the rules. If a single program
-//! has to compile, `trybuild` links each dependency; otherwise, `trybuild` only checks the dependencies.
+//! Compiles code that authors may not write. Separate tests compile the programs in `accepted`, because `trybuild` would link each
+//! dependency if a single program had to compile. Otherwise, it only checks the dependencies.
 //!
-//! Groups the rules by attribute, because a run of the compiler takes a second: a file contains one module for each rule. Errors that the
-//! compiler reports only if all types are correct (borrows, lints, unsafe calls) are in separate files.
+//! A file contains one module for each rule of an attribute, because each run of the compiler takes a second. Errors that the compiler
+//! reports only if all types are correct (borrows, lints, unsafe calls) are in separate files.
 
 #[test]
 fn each_broken_rule_is_refused_where_it_is_broken() {
     let cases = trybuild::TestCases::new();
-    // The messages are those of the workspace's compiler. Other compiler versions use other wordings.
+    // The expected messages are those of the workspace's compiler; other compiler versions use different wording.
     cases.compile_fail("tests/ui/*.rs");
 }

@@ -1,5 +1,5 @@
-//! Checks the rules of the attributes. Each id in the sources of the macros has a line in `docs/mistakes.md`. A module in `ui` breaks the
-//! rule and reports the id. A module in `accepted` follows the rule. Each of these modules belongs to a rule.
+//! Checks that each rule id in the sources of the macros has a line in `docs/mistakes.md`, that a module in `ui` breaks the rule and
+//! reports the id, and that a module in `accepted` follows the rule. Conversely, each of these modules must belong to a rule.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,7 +38,7 @@ fn ids(text: &str) -> BTreeSet<String> {
     found.filter(|id| id.len() == 7 && id[3..].chars().all(|digit| digit.is_ascii_digit())).collect()
 }
 
-/// Returns the rule ids of the modules in a file of cases, each with its module's range of lines.
+/// Returns the rule ids in the module names of a test file, each with the range of lines of its module.
 fn modules(file: &str) -> Vec<(String, RangeInclusive<usize>)> {
     let source = read(file);
     let lines: Vec<_> = source.lines().collect();
@@ -50,7 +50,7 @@ fn modules(file: &str) -> Vec<(String, RangeInclusive<usize>)> {
     lines.iter().enumerate().filter_map(module).collect()
 }
 
-/// Returns the paths of the files in a folder of cases, relative to this package.
+/// Returns the paths of the test files in a folder, relative to this package.
 fn cases(folder: &str) -> impl Iterator<Item = String> {
     files(folder, ".rs").into_iter().map(move |name| format!("{folder}/{name}.rs"))
 }
@@ -67,7 +67,7 @@ fn message(id: &str, lines: &RangeInclusive<usize>, output: &str) -> String {
     message.strip_prefix("evaluation panicked: ").unwrap_or(message).replace('|', "\\|")
 }
 
-/// Folders of cases that break rules. Rules for native classes only are tested by the host crate, on which no plugin depends.
+/// Folders of test files that break rules. Rules for native classes are tested in the host crate, on which no plugin depends.
 const BROKEN: [&str; 2] = ["tests/ui", "../runtime/alcedo/tests/ui"];
 
 #[test]
@@ -110,7 +110,7 @@ fn every_error_of_the_attributes_has_an_id() {
     for path in sources_of_macros().into_iter().filter(|path| !path.ends_with("/rules.rs")) {
         let source = read(&path);
         let without: Vec<_> = source.lines().filter(|line| line.contains("syn::Error::new")).collect();
-        // Skips errors that a test with a single file cannot cause.
+        // Skips errors that cannot be caused by a test that consists of a single file.
         let without_file = ["the build id of the module cannot be computed", "is a plugin itself, and one library"];
         let known = without_file.map(|words| source.matches(words).count()).iter().sum::<usize>();
         assert_eq!(without.len(), known, "in {path}, write `rules::spanned(\"ALC…\", …)`: {without:?}");

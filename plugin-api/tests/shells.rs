@@ -1,4 +1,4 @@
-//! Tests a module with a fake host. Like the runtime, the fake host calls the code that the attributes generate.
+//! Tests a module with a fake host, which calls the code that the attributes generate in the same way as the runtime.
 #![expect(unsafe_code, reason = "plays the host, on the raw side of the border")]
 
 mod fake_host;
@@ -81,12 +81,12 @@ pub struct Toy {
     #[uproperty(transient, default = "hi")]
     motto: String,
 
-    /// Plugin state, kept.
+    /// Plugin state that reloads keep.
     #[keep]
     greetings: u32,
-    /// Plugin state, rebuilt.
+    /// Plugin state that reloads rebuild.
     log: Vec<String>,
-    /// Panics on drop.
+    /// True if dropping the plugin part panics.
     bomb: bool,
 }
 
@@ -239,12 +239,12 @@ impl Toy {
         of / 2
     }
 
-    /// Excluded from this build, including all generated code.
+    /// Excluded from this build, together with all code generated for it.
     #[cfg(not(test))]
     #[ufunction]
     fn conditional(&self) {}
 
-    /// The second condition excludes the item.
+    /// Excluded from every build, because its conditions contradict each other.
     #[cfg(test)]
     #[cfg(not(test))]
     #[ufunction]

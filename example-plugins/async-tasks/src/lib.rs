@@ -1,5 +1,5 @@
-//! A courier that fetches parcels with the plugin's own tokio runtime. The tokio runtime runs from `main` to `exit`. The threads of the
-//! tokio runtime never access the engine. These threads post closures to the game thread.
+//! A courier that fetches parcels with the plugin's own tokio runtime, which runs from `main` to `exit`. The threads of this runtime never
+//! access the engine; they post closures to the game thread instead.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 module! { name: "async_tasks", main: started, exit: ended }
 
-/// Time for which the exit hook waits for code that reaches no `await`. If a thread runs longer, the host's report lists the thread.
+/// Time for which the exit hook waits for tasks that reach no `await`. The host's report lists threads that run even longer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 static WORKER: Mutex<Option<Runtime>> = Mutex::new(None);
@@ -24,7 +24,7 @@ fn started() {
 }
 
 fn ended() {
-    // The exit hook takes the tokio runtime out of the static, because a static is never dropped. The shutdown joins its threads.
+    // Takes the tokio runtime out of the static, because a static is never dropped. The shutdown then joins the threads of the runtime.
     let worker = worker_slot().take();
     if let Some(worker) = worker {
         worker.shutdown_timeout(PATIENCE);
@@ -61,7 +61,7 @@ impl Courier {
             worker.spawn(async move {
                 tokio::time::sleep(Duration::from_millis(milliseconds.into())).await;
                 let posted = task::post_to(me, |this| this.set_parcels(this.parcels() + 1));
-                // The post fails only while the module unloads. At that time the parcel is no longer needed.
+                // The post fails only while the module is being unloaded, when the parcel is no longer needed.
                 if let Err(error) = posted {
                     tracing::debug!(%error, "a parcel came too late");
                 }
@@ -76,7 +76,7 @@ impl Courier {
         let (sender, receiver) = oneshot::channel();
         worker().spawn(async move {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            // If the object was destroyed, the receiver is dropped and the send fails. Ignores this error.
+            // If the object was destroyed, the task and its receiver were dropped, and the send fails. This error is ignored.
             let _unheard =
                 sender.send(format!("{question}? on {}", std::thread::current().name().unwrap_or("a thread")));
         });

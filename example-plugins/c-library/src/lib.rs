@@ -1,5 +1,5 @@
-//! Classes whose functions are functions of C libraries. `build.rs` compiles these libraries into the folder `user-code` next to the
-//! module. A host names this folder, and vouches for the content of the folder.
+//! Classes whose functions have their bodies in C libraries. `build.rs` compiles these libraries into the folder `user-code` next to the
+//! module. A host must name this folder, and thereby vouches for its content.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Named delegates as properties, elements and parameters. The delegates are bound, called, and bound again during a call.
+//! Named delegates as properties, elements and parameters. Bindings are added and removed, even while a delegate is being called.
 
 #![forbid(unsafe_code)]
 

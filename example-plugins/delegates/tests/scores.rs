@@ -1,4 +1,4 @@
-//! Tests players and listeners. The events of a player are calls between objects of the plugin.
+//! Tests players and listeners. The delegates of a player call functions of other objects of the plugin.
 
 use alcedo::test_world;
 

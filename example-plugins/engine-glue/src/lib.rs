@@ -1,5 +1,5 @@
-//! Declares the classes and structs of the sample engine for plugins. `alcedo glue` writes `engine.rs`, which only imports declarations.
-//! While a plugin is loaded, the host compares each name, type and signature with its own. This file adds helper functions.
+//! Declares the classes and structs of the sample engine for plugins. `alcedo glue` writes `engine.rs`, which contains only imported
+//! declarations. When a plugin is loaded, the host compares each name, type and signature with its own. This file adds helper functions.
 
 #![forbid(unsafe_code)]
 

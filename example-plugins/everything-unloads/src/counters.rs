@@ -1,10 +1,10 @@
 //! Counts destructors and handlers in a file that the plugin shares with the host. The file lists the destructors and handlers that must
-//! run at the end of this generation, and those that have run. There is one row per generation, and one slot per thread and kind. The host
-//! unmaps the image, reads the file, and detects a destructor that never ran, ran twice or ran on another thread.
+//! run at the end of this generation, and those that have run. There is one row per generation, and one slot per thread and kind. After the
+//! host has unmapped the image, it reads the file, and detects a destructor that never ran, ran twice or ran on the wrong thread.
 //!
-//! The file consists of 64-bit words. The first word is the number of generations so far. Then follow [`ROWS`] rows, which the generations
-//! use in turn. A row contains the number of its generation, the number of missing slots, and [`SLOTS`] slots. A slot has four words: kind
-//! and thread, number of registrations, of runs, and of runs on another thread.
+//! The file consists of 64-bit words. The first word is the number of generations so far. [`ROWS`] rows follow, which successive
+//! generations use in turn. A row contains the number of its generation, the number of events for which no slot was free, and [`SLOTS`]
+//! slots. A slot has four words: kind and thread, number of registrations, number of runs, and number of runs on another thread.
 #![expect(unsafe_code, reason = "maps a file that the host reads")]
 
 use std::fs::File;
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
     Nothing = 7,
 }
 
-/// Opens the host's file. Selects the next row for this generation.
+/// Opens the host's file, and selects the next row for this generation.
 pub(crate) fn open(path: &str) {
     let file = match File::options().read(true).write(true).open(path) {
         Ok(file) => file,

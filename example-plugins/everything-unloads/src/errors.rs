@@ -1,4 +1,4 @@
-//! Stores the errors that this module has found until the host reads them.
+//! Collects the errors that this module finds, until the host reads them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ pub(crate) fn add(error: impl Into<String>) {
     errors().push(error.into());
 }
 
-/// Returns and removes all errors. Without errors, returns an empty string.
+/// Returns and removes all errors, joined into one string. The string is empty if no errors were found.
 pub(crate) fn take() -> String {
     std::mem::take(&mut *errors()).join("; ")
 }

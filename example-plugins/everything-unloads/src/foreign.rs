@@ -1,4 +1,4 @@
-//! State that the C library keeps for the process: thread-specific keys, exit handlers, signal handlers.
+//! State that the C library stores for the whole process: thread-specific keys, exit handlers, signal handlers.
 #![expect(unsafe_code, reason = "registers C functions with the C library")]
 
 use std::ffi::{c_int, c_void};
@@ -12,7 +12,7 @@ use crate::errors;
 
 static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
 static AT_EXIT: OnceLock<Counted> = OnceLock::new();
-/// Numbers of runs of the two handlers. Each number must equal the number of raised signals.
+/// Numbers of runs of the two signal handlers. Each number must equal the number of raised signals.
 static PLAIN_SIGNALS: AtomicU64 = AtomicU64::new(0);
 static HOOKED_SIGNALS: AtomicU64 = AtomicU64::new(0);
 
@@ -96,7 +96,7 @@ extern "C" fn count_signal(_signal: c_int) {
     PLAIN_SIGNALS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Raises both signals. The handlers of this module must receive each signal once.
+/// Raises both signals. The handlers of this module must receive each signal exactly once.
 pub(crate) fn raise_signals() {
     for (signal, name, counter) in
         [(libc::SIGUSR1, "SIGUSR1", &PLAIN_SIGNALS), (libc::SIGUSR2, "SIGUSR2", &HOOKED_SIGNALS)]

@@ -1,9 +1,9 @@
-//! A plugin that leaves state behind in every generation. Such state prevents other plugin systems from unloading: thread-locals with
-//! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. If the host guarantees a
-//! cleanup, the plugin omits this cleanup.
+//! A plugin that leaves state behind in every generation: thread-locals with destructors, threads of all kinds, standard output, megabytes
+//! in statics, handlers, keys, pages, leaks. Such state prevents other plugin systems from unloading a library. The plugin omits each
+//! cleanup that the host guarantees.
 //!
-//! Some destructors and handlers must run at the end of a generation. A file that outlives the generation counts their runs
-//! (`counters=PATH` in the module arguments). The host checks that each destructor and handler ran, and ran on the right thread.
+//! Some destructors and handlers must run at the end of a generation. Their runs are counted in a file that outlives the generation
+//! (`counters=PATH` in the module arguments). The host checks that each destructor and handler ran, on the right thread.
 
 #![deny(unsafe_code)]
 
@@ -25,7 +25,7 @@ use engine_glue::Actor;
 
 module! { name: "everything_unloads", main: started, exit: ended }
 
-/// Last output of each generation. The output has no line feed.
+/// Last output of each generation, without a line feed.
 const LAST_OUTPUT: &str = "everything-unloads: last words";
 
 fn started(args: &[&str]) {
@@ -139,7 +139,7 @@ impl Sink {
 }
 
 impl Drop for Sink {
-    // Creates thread-locals of this module on the finalizer thread. The end of that thread must destroy these thread-locals.
+    // Creates thread-locals of this module on the finalizer thread, which must be destroyed when that thread ends.
     fn drop(&mut self) {
         locals::touch();
         let _out = std::io::stdout().flush();

@@ -1,4 +1,4 @@
-//! Thread-locals with destructors. glibc pins an image for such thread-locals.
+//! Thread-locals with destructors, for which glibc would keep the image in memory.
 
 use std::cell::{Cell, RefCell};
 use std::thread;
@@ -13,7 +13,7 @@ thread_local! {
     static TOUCHES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Value whose destructor is the first use of another thread-local. This use registers a destructor while destructors run.
+/// Value whose destructor is the first code to use a second thread-local, so that a destructor is registered while destructors run.
 struct Chained(Counted);
 
 impl Drop for Chained {

@@ -15,7 +15,7 @@ const PAGE: usize = 4096;
 static IN_THE_IMAGE: [AtomicU8; MEGABYTE] = [const { AtomicU8::new(0) }; MEGABYTE];
 static ON_THE_HEAP: OnceLock<Vec<u8>> = OnceLock::new();
 
-/// Allocates memory of each kind, and writes to this memory so that it becomes resident.
+/// Allocates memory of each kind, and writes to it so that it becomes resident.
 pub(crate) fn fill() {
     for byte in IN_THE_IMAGE.iter().step_by(PAGE) {
         if byte.swap(1, Ordering::Relaxed) != 0 {

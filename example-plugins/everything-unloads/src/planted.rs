@@ -1,4 +1,4 @@
-//! Contains an intentional use after free. This fault proves that the sanitizers detect such faults.
+//! Contains an intentional use after free, by which tests prove that the sanitizers detect such faults.
 #![expect(unsafe_code, reason = "commits the fault that safe code cannot")]
 
 use std::hint::black_box;

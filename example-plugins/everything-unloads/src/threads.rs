@@ -45,7 +45,7 @@ pub(crate) fn start_endless() {
     }));
 }
 
-/// Ends the threads that need an explicit end. The host ends all other threads.
+/// Ends the threads that the plugin must end itself. The host ends all other threads.
 pub(crate) fn end() {
     let Some((sender, worker)) = lock(&WORKER).take() else { return };
     drop(sender);

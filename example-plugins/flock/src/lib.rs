@@ -1,5 +1,5 @@
-//! Birds of the Bevy app in `runtime/examples/bevy`. Each entity of the app has an object of `Bird`. Functions with the metadata `system`
-//! run for all birds in each frame.
+//! Birds of the Bevy app in `runtime/examples/bevy`. Each entity of the app has an object of `Bird`. In each frame, the app runs the
+//! functions with the metadata `system` for all birds.
 
 #![forbid(unsafe_code)]
 

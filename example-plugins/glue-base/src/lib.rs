@@ -36,7 +36,7 @@ impl AttributeSet {
     /// Changes `health` by `amount`, and returns the new value.
     #[ufunction(blueprint_callable)]
     fn change_health(&mut self, this: This<Self>, amount: f64) -> f64 {
-        // The event may call a method of this object. The plugin part must therefore not be borrowed during the call.
+        // The plugin part must not be borrowed during the call of the event, because the event may call a method of this object.
         let health = this.lend(self, |this| this.pre_attribute_change("health".to_owned(), this.health() + amount));
         this.set_health(health);
         health

@@ -1,4 +1,4 @@
-//! A shield that absorbs damage. Its class extends a class of another module, and overrides an event of that class.
+//! A shield that absorbs damage. The class of the shield extends a class of another module, and overrides an event of that class.
 
 #![forbid(unsafe_code)]
 

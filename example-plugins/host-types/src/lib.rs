@@ -1,5 +1,5 @@
-//! A class that extends a host class, overrides its event and calls the body of the base. Also a class that either a host or a plugin can
-//! declare.
+//! A class that extends a host class, overrides its event and calls the body of the base class. Also includes a class that can be declared
+//! by a host or by a plugin.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ mod lamp;
 #[cfg(feature = "meter")]
 mod meter;
 
-/// Names of the plugin API, for source files that hosts and plugins both include.
+/// Names from the plugin API for source files that hosts and plugins both include.
 #[cfg(feature = "meter")]
 mod words {
     pub(crate) use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! A class that a host or a plugin can declare. The host or the plugin includes this file to declare the class.
+//! A class that a host or a plugin can declare. The crate that declares the class includes this file.
 
 use std::collections::HashMap;
 

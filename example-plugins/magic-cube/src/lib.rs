@@ -33,7 +33,7 @@ pub struct MagicCube {
 
     /// Seconds since this generation first moved the cube.
     elapsed: f64,
-    /// Current height of the bob, subtracted before the next step.
+    /// Current height of the bob, which the next step subtracts before it adds the new height.
     #[keep]
     bob: f64,
     /// Number of calls of `say_hello`.
@@ -55,7 +55,7 @@ impl MagicCube {
         this.set_can_tick(true);
     }
 
-    /// Runs after the class defaults were copied in. Each cube receives its own speed.
+    /// Runs after the defaults of the class were copied into the object. Gives each cube its own speed.
     #[post_init_properties]
     fn differ(&mut self, this: This<Self>) {
         this.set_rotation_speed(this.rotation_speed() + f64::from(this.seed() % 10));
@@ -94,7 +94,7 @@ impl MagicCube {
 }
 
 impl Drop for MagicCube {
-    // Runs on the finalizer thread. There is no `This`, so code that uses the engine does not compile here.
+    // Runs on the finalizer thread, where no `This` exists, so code that uses the engine does not compile here.
     fn drop(&mut self) {
         tracing::trace!(greetings = self.greetings, "a cube's plugin part ends");
     }

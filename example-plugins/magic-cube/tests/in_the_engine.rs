@@ -1,4 +1,4 @@
-//! Tests the plugin in the sample engine. A test cannot link a `cdylib`. The library is therefore built and loaded, as in production.
+//! Tests the plugin in the sample engine. A test cannot link a `cdylib`, so the library is built and loaded, as in production.
 
 use alcedo::engine::Rotator;
 use alcedo::test_world;

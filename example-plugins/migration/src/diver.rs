@@ -19,7 +19,7 @@ pub struct Diver {
     /// A kept field.
     #[keep]
     dives: u32,
-    /// A field that is not kept. Each reload therefore resets it.
+    /// A field that is not kept, so each reload resets it.
     breath: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Classes that some builds lack. Their objects are dormant until their class returns.
+//! Classes that some builds lack. While a class is missing, its objects are dormant.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};
@@ -22,7 +22,7 @@ pub struct Ghost {
     /// A kept field.
     #[keep]
     moans: u32,
-    /// A field that is not kept. Each reload therefore resets it.
+    /// A field that is not kept, so each reload resets it.
     steps: u32,
 }
 
@@ -38,7 +38,7 @@ impl Ghost {
         this.set_can_tick(true);
     }
 
-    /// Changes all fields of the plugin, and returns them.
+    /// Increments both fields of the plugin part, and returns them.
     #[ufunction(blueprint_callable)]
     fn moan(&mut self) -> String {
         self.moans += 1;

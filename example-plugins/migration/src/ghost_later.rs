@@ -1,4 +1,4 @@
-//! The ghost in a later build, without its phantoms.
+//! The class `Ghost` of a later build, which lacks the class `Phantom`.
 
 use alcedo_plugin_api::prelude::*;
 use engine_glue::{Actor, SceneComponent};

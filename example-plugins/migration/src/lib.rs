@@ -1,5 +1,5 @@
-//! A class in two declarations. A reload migrates the values of living objects if the change permits it. The report of the reload lists all
-//! other values.
+//! A class in two declarations. A reload migrates each value of a living object if the change of the declaration permits it. The report of
+//! the reload lists the values that were not migrated.
 
 #![forbid(unsafe_code)]
 

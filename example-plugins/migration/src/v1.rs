@@ -72,7 +72,7 @@ pub struct Shapeshifter {
     /// A kept struct that later has one more field.
     #[keep]
     record: Record,
-    /// A field that is not kept. Each reload therefore resets it.
+    /// A field that is not kept, so each reload resets it.
     breath: u32,
 }
 
@@ -83,7 +83,7 @@ impl Shapeshifter {
         Self { shifts: 0, mood: "calm".to_owned(), regrets: 0, record: Record::default(), breath: 0 }
     }
 
-    /// Changes all fields of the plugin, and returns them.
+    /// Changes all fields of the plugin part, and returns them.
     #[ufunction(blueprint_callable)]
     fn shift(&mut self) -> String {
         self.shifts += 1;

@@ -73,7 +73,7 @@ pub struct Shapeshifter {
     /// A kept struct that had one field less before.
     #[keep]
     record: Record,
-    /// A field that is not kept. Each reload therefore resets it.
+    /// A field that is not kept, so each reload resets it.
     breath: u32,
 }
 

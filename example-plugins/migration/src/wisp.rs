@@ -3,7 +3,7 @@
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
-/// A light that exists while ghosts do not.
+/// A light that exists only in the build without ghosts.
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Wisp {
     /// Brightness.

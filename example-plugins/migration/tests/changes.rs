@@ -1,4 +1,4 @@
-//! Edits a declaration while objects exist, and checks the values of these objects after the reload.
+//! Changes the declaration of a class while objects exist, and checks the values of these objects after the reload.
 
 use alcedo::test_world;
 

@@ -1,4 +1,4 @@
-//! A guest book that handlers of a web server sign. The book is an object of the host. Its entries therefore survive reloads of this code.
+//! A guest book that handlers of a web server sign. The guest book is an object of the host, so its entries survive reloads of this code.
 //! `runtime/examples/web-server` is the server.
 
 #![forbid(unsafe_code)]

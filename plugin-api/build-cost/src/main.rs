@@ -1,6 +1,6 @@
 //! Measures the time that the attributes add to the build after each save. Edits one line in twenty classes of ten properties and ten
-//! functions. Builds the classes alternately with and without the attributes. Prints time and processor time of both variants, and their
-//! ratio.
+//! functions, and builds the classes alternately with and without the attributes. Prints the time and the processor time of both variants,
+//! and their ratio.
 //!
 //! `cargo run --release` writes the two plugins into the target folder and measures seven builds of each. A test measures a few builds and
 //! fails if the ratio of processor times is too high. Unlike elapsed time, processor time depends little on concurrent programs.
@@ -44,8 +44,8 @@ struct Cost {
     cpu: Option<Duration>,
 }
 
-/// Builds both variants `rounds` times. Returns the median time and the mean processor time. The mean reduces rounding errors, because the
-/// unit of processor time is coarse.
+/// Builds both variants `rounds` times. Returns the median of the times, but the mean of the processor times, because the coarse unit of
+/// processor time causes rounding errors that the mean reduces.
 fn measure(rounds: usize) -> io::Result<[Cost; 2]> {
     let written = crate_dir().join("target/measured");
     let folders = Sort::BOTH.map(|sort| written.join(sort.package()));
@@ -101,7 +101,7 @@ fn build(folder: &Path) -> io::Result<Cost> {
     }
 }
 
-/// Returns the processor time of all ended child processes, including their own children.
+/// Returns the processor time of all child processes that have ended, including their own children.
 fn cpu_of_children() -> Option<Duration> {
     cpu_in(&fs::read_to_string("/proc/self/stat").ok()?)
 }

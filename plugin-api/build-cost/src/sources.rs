@@ -7,7 +7,7 @@ use std::path::Path;
 const CLASSES: usize = 20;
 const MEMBERS: usize = 10;
 
-/// Variant of the measured plugin.
+/// Variant of a measured plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// Classes with the attributes of the plugin interface.
@@ -20,7 +20,7 @@ impl Sort {
     /// Both variants, in the order of the builds.
     pub(crate) const BOTH: [Self; 2] = [Self::Attributed, Self::Plain];
 
-    /// Returns the name of the package. The package's folder has this name, too.
+    /// Returns the name of the package, which is also the name of its folder.
     pub(crate) fn package(self) -> &'static str {
         match self {
             Self::Attributed => "with-attributes",
@@ -50,7 +50,7 @@ pub(crate) fn sources(sort: Sort) -> Vec<(String, String)> {
     files
 }
 
-/// Returns the name and the content of the file that each round edits. The content contains `number`. Each round passes a different number.
+/// Returns the name and the content of the file that each round edits. The content contains `number`, which differs in each round.
 pub(crate) fn edited(sort: Sort, number: usize) -> (String, String) {
     (format!("class_{:02}.rs", CLASSES / 2), class(sort, CLASSES / 2, number))
 }
@@ -65,7 +65,7 @@ fn root(sort: Sort) -> String {
     }
     match sort {
         Sort::Attributed => text.push_str("\nmodule! { name: \"with_attributes\" }\n"),
-        // Exports the functions, because the compiler omits functions that a library of this type does not export.
+        // Exports the functions, because the compiler omits functions that a `cdylib` does not export.
         Sort::Plain => {
             for at in 0..CLASSES {
                 let name = format!("class_{at:02}::Class{at:02}");

@@ -1,5 +1,5 @@
 //! Expands `async fn` under `#[ufunction]` to a task of the object. For the host, the function is a plain function with the additional
-//! parameter `done`. The task calls the delegate `done` with the result.
+//! parameter `done`, a delegate that the task calls with the result.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -17,7 +17,7 @@ const DONE: &str = "done";
 /// Metadata that marks an async function for tools. The value is the name of the delegate parameter.
 pub(crate) const LATENT: (&str, &str) = ("latent", DONE);
 
-/// An `async fn`, declared to the host as a plain function.
+/// An `async fn`, which is declared to the host as a plain function.
 pub(crate) struct AsyncFunction {
     /// The plain function that starts the task.
     pub(crate) method: Method,
@@ -25,7 +25,7 @@ pub(crate) struct AsyncFunction {
 }
 
 impl AsyncFunction {
-    /// Parses the signature of an `async fn` in a class on `side`.
+    /// Parses the signature of an `async fn` in a class of a plugin or a host, depending on `side`.
     pub(crate) fn of(signature: &Signature, side: Side) -> Result<Self> {
         if side == Side::Host {
             return Err(rules::at(
@@ -67,7 +67,7 @@ impl AsyncFunction {
         }))
     }
 
-    /// Expands to the body of the function's trampoline. The trampoline starts the task of `class`.
+    /// Expands to the body of the function's trampoline, which starts the task on an object of `class`.
     pub(crate) fn start(&self, class: &Ident) -> TokenStream {
         let (name, location) = (&self.method.name, location_of(&self.method.name));
         let mut arguments: Vec<_> = self.method.parameters.iter().map(|parameter| &parameter.ident).collect();
@@ -90,7 +90,7 @@ impl AsyncFunction {
     }
 }
 
-/// Returns the signature for the host: without `async` and result, with `this`, and with the delegate as the last parameter.
+/// Returns the signature that the host receives: without `async` and result, with `this`, and with the delegate as the last parameter.
 fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
     let (value, error) = (result.value_type(), result.may_fail.then(|| quote! { ::std::string::String }));
     let value = if result.has_value() {
@@ -111,7 +111,7 @@ fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
     plain
 }
 
-/// Returns true for `Obj<Self>`, or `Obj` of an explicit class.
+/// Returns true for `Obj<Self>`, or `Obj` with the name of a class.
 fn is_obj_of_self(ty: &Type) -> bool {
     is_named(ty, "Obj") && has_parameters(ty)
 }

@@ -11,7 +11,7 @@ use syn::{Attribute, Error, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Resul
 
 pub(crate) struct AttrArg {
     pub(crate) name: Ident,
-    /// `name` as a string. The string is stored, because each comparison of an identifier would convert the identifier.
+    /// `name` as a string, stored because each comparison of an identifier would first convert the identifier to a string.
     text: String,
     pub(crate) value: Option<Expr>,
     /// Entries in the parentheses after the name.
@@ -127,7 +127,7 @@ impl AttrArgs {
         }
     }
 
-    /// Returns the paths in the parentheses of `name(…)`, and rejects duplicates. Returns an empty list without the specifier.
+    /// Returns the paths in the parentheses of `name(…)`, and rejects duplicates. Without this specifier, the list is empty.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
         let refused =
             |at: &dyn ToTokens| rules::spanned("ALC0092", at, format!("`{name}` lists types: `{name}(Type, Other)`"));
@@ -148,7 +148,8 @@ impl AttrArgs {
         }
     }
 
-    /// Returns the names and values in the parentheses of `name(…)`, and rejects duplicate names. Empty without the specifier.
+    /// Returns the names and values in the parentheses of `name(…)`, and rejects duplicate names. Without this specifier, the list is
+    /// empty.
     pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(Ident, Expr)>> {
         let mut pairs = Vec::new();
         for (names, value) in self.dotted_pairs(name)? {
@@ -222,12 +223,12 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Removes the attribute `name` from a list. Rejects a second attribute `name`.
+/// Removes the attribute `name` from a list and returns it. Rejects a second attribute `name`.
 pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option<Attribute>> {
     take_attrs(attrs, [name]).map(|[found]| found)
 }
 
-/// Removes the attributes `names` from a list. Rejects duplicate attributes.
+/// Removes the attributes `names` from a list and returns them. Rejects duplicate attributes.
 pub(crate) fn take_attrs<const N: usize>(
     attrs: &mut Vec<Attribute>,
     names: [&str; N],
@@ -247,8 +248,8 @@ pub(crate) fn take_attrs<const N: usize>(
     Ok(found)
 }
 
-/// Returns the name of an attribute, or an empty string if its path has several segments. Callers compare this string with all their names,
-/// because each comparison of an identifier would convert the identifier.
+/// Returns the name of an attribute, or an empty string if its path has several segments. A caller compares this string with all names that
+/// it handles, because each comparison of an identifier would first convert the identifier to a string.
 pub(crate) fn name_of(attr: &Attribute) -> String {
     attr.path().get_ident().map(ToString::to_string).unwrap_or_default()
 }
@@ -257,7 +258,7 @@ pub(crate) fn name_of(attr: &Attribute) -> String {
 pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
     let mut derived = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
-        // The compiler reports errors in the attribute.
+        // Errors in the attribute are ignored here, because the compiler reports them.
         let _checked = attr.parse_nested_meta(|meta| {
             derived.extend(meta.path.segments.last().map(|segment| segment.ident.to_string()));
             Ok(())
@@ -272,7 +273,7 @@ pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
     }
 }
 
-/// Returns a name as the host stores it: without `r#`.
+/// Returns a name in the form that the host stores, without `r#`.
 pub(crate) fn text_of(name: &Ident) -> String {
     let text = name.to_string();
     match text.strip_prefix("r#") {

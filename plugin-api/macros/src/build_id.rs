@@ -1,5 +1,5 @@
-//! Reads the inputs of a compiler run, and computes the build id. Two builds have different ids if and only if the sources of the crate,
-//! the arguments of the compiler or the linked libraries differ. Also finds linked libraries that are plugins.
+//! Reads the inputs of a compiler run, and computes the build id. The ids of two builds differ if and only if the sources of the crate,
+//! the arguments of the compiler or the linked libraries differ. Also finds linked libraries that are themselves plugins.
 
 use std::ffi::CStr;
 use std::io;
@@ -19,7 +19,7 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     collect(&root.join("src"), &mut files)?;
     files.sort();
     for file in files {
-        // The hash contains only the path of a file inside the checkout, because the folder of the checkout does not affect the build.
+        // The hash contains the path of a file relative to the checkout, because the folder of the checkout does not affect the build.
         let name = file.strip_prefix(&root).unwrap_or(&file);
         hash.add(name.as_os_str().as_encoded_bytes());
         hash.add(&std::fs::read(&file)?);
@@ -38,7 +38,7 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
             plugins.push(name.to_owned());
         }
     }
-    // Environment variables of this framework may affect the build, because sources can read them with `option_env!`.
+    // Variables with the prefix of this framework are inputs, because sources can read them with `option_env!`.
     let mut words: Vec<_> = std::env::vars().filter(|(name, _)| name.starts_with("ALCEDO_")).collect();
     words.sort();
     for (name, value) in words {
@@ -71,8 +71,8 @@ fn libraries(args: &[String]) -> Vec<(&str, &str)> {
     pairs.chain(joined).filter_map(|word| word.split_once('=')).collect()
 }
 
-/// Returns true if a library defines the root module of a plugin: the symbol table in the first member of the archive contains the root's
-/// symbol. A library with metadata only, as produced by `cargo check`, has no symbol table.
+/// Returns true if a library defines the root module of a plugin, that is, if the symbol table in the first member of the archive contains
+/// the symbol of the root module. A library that contains only metadata, as from `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module";
     let Some((_, mut names, _)) = library.strip_prefix(ARCHIVE).and_then(first_member) else { return false };
@@ -136,7 +136,7 @@ impl Hash {
     fn add(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<16>();
         let (mut state, mut at) = (self.0, 0);
-        // The loop uses no iterator: in an unoptimized build, the iterator's calls would take longer than the hash.
+        // Uses no iterator, because in an unoptimized build the calls of the iterator would take longer than the hash.
         while at < words.len() {
             state = Self::step(state, u128::from_le_bytes(words[at]));
             at += 1;
@@ -149,7 +149,7 @@ impl Hash {
     #[inline(always)]
     fn step(state: u128, word: u128) -> u128 {
         let product = (state ^ word).wrapping_mul(0x9fb2_1c65_1e98_df25_ff51_afd7_ed55_8ccd);
-        // This code uses operators: in an unoptimized build, a call of `rotate_left` would take as long as the rest of the step.
+        // Uses operators, because in an unoptimized build a call of `rotate_left` would take as long as the rest of the step.
         product ^ (product >> 61)
     }
 

@@ -40,10 +40,10 @@ const ROLES: [&str; 9] = [
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
     view: Ident,
-    /// Functions of the view that perform calls, and the names of the called functions.
+    /// View methods that perform calls, and the names of the called functions.
     callers: Vec<Callers>,
     called: Vec<String>,
-    /// Types of the cells of functions without conditions. All these cells share one static, because the compiler tracks each static
+    /// Types of the cells for functions without conditions. All these cells share one static, because the compiler tracks each static
     /// separately.
     cells: Vec<TokenStream>,
     /// Items next to the block: trampolines, cells of functions with conditions, checks.
@@ -53,22 +53,22 @@ pub(crate) struct Body<'a> {
     class_constructor: Option<Hook>,
     post_init_properties: Option<Hook>,
     side: Side,
-    /// For a native class, the trampoline that runs when an object is destroyed, and the function that reports references to the
-    /// collection.
+    /// For a native class: the trampoline that runs when an object is destroyed, and the function that reports the object's references to
+    /// the collection.
     begin_destroy: Option<Ident>,
     add_references: Option<TokenStream>,
-    /// Number of trampolines that have received a name.
+    /// Number of trampolines named so far, from which the next name is made.
     trampolines: usize,
     /// Names of functions and parameters. Descriptions refer to an entry by its position.
     names: Vec<TokenStream>,
     /// Events whose body has not been found yet.
     events: Vec<Event>,
-    /// Names for which the checks for likely mistakes have been generated.
+    /// Names for which the checks of [`mistakes`] have already been generated.
     pub(crate) checked: Checked,
     event_names: Vec<TokenStream>,
 }
 
-/// Trampoline of a hook, called once in the lifetime of an object.
+/// Trampoline of a hook that is called once in the lifetime of an object.
 struct Hook {
     trampoline: Ident,
     conditions: Conditions,
@@ -187,7 +187,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Applies `conditions` to all items that were added after [`Self::mark`] returned `mark`.
+    /// Applies `conditions` to all items that were added after the call of [`Self::mark`] that returned `mark`.
     pub(crate) fn condition(&mut self, conditions: &Conditions, mark: [usize; 3]) -> Result<()> {
         if conditions.is_none() {
             return Ok(());
@@ -292,7 +292,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Expands to the additional hooks of a native class, and to `true` if the class has a red constructor.
+    /// Expands to the hooks that only a native class has, and to `true` if the class has a red constructor.
     fn ends(&self) -> Option<TokenStream> {
         if self.side == Side::Plugin {
             return None;
@@ -478,7 +478,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Adds a reflected function with `target` as its body. Returns the expression for the function's cell.
+    /// Adds a reflected function whose body is `target`. Returns the expression for the function's cell.
     pub(crate) fn reflect(
         &mut self,
         method: &Method,
@@ -533,7 +533,7 @@ impl<'a> Body<'a> {
         Ok(CellOf::Own(cell))
     }
 
-    /// Adds an entry to the table of names, and returns the entry's position. The table ignores conditions; positions are therefore fixed.
+    /// Adds an entry to the table of names, and returns the entry's position. Conditions do not apply to the table, so positions are fixed.
     fn add_names(&mut self, method: &Method, defaults: &Defaults) -> Literal {
         let at = Literal::usize_unsuffixed(self.names.len());
         self.names.push(method.names(&defaults.values, method.result.may_fail));

@@ -1,4 +1,4 @@
-//! Expands `#[uclass]` on a struct: moves the reflected fields into the host object, and leaves the remaining fields in the plugin part.
+//! Expands `#[uclass]` on a struct: moves the reflected fields into the host's object, and leaves the remaining fields in the plugin part.
 
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -136,7 +136,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     })
 }
 
-/// Rejects migrations of imported and native classes, because no reload of this module changes these classes.
+/// Rejects migrations on imported and native classes, because no reload of this module changes such a class.
 fn refuse_migrations(attr_args: &AttrArgs, item: &ItemStruct, side: Side) -> Result<()> {
     let reason = match (side, attr_args.flag("imported")?) {
         (Side::Host, _) => "no reload changes a class of the host: only a class of a plugin has migrations",
@@ -157,7 +157,7 @@ pub(crate) fn formatted(path: &syn::Path) -> String {
     path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
 }
 
-/// Expands to a check for a missing block of bodies. The check reports the error at the interface in the list.
+/// Expands to a check that the block with the bodies for an interface exists. The error appears at the interface in the class's list.
 fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
     let bodies = bodies_of(interface);
     let name = formatted(interface);
@@ -214,7 +214,7 @@ fn expand_imported(
     })
 }
 
-/// Expands the classes for subobjects of base classes: `subobjects(mesh = FancyMesh)`.
+/// Expands the specifier that replaces the classes of inherited subobjects: `subobjects(mesh = FancyMesh)`.
 fn subobjects_of(attr_args: &AttrArgs) -> Result<TokenStream> {
     let mut entries = Vec::new();
     for (name, class) in attr_args.pairs("subobjects")? {
@@ -284,10 +284,10 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
     Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
 }
 
-/// Kept field, and the specifiers of its attribute.
+/// Kept field, and the specifiers of its `#[keep]`.
 type Kept = (Ident, AttrArgs);
 
-/// Removes and returns the reflected fields. Also returns the kept fields. The kept fields remain in the struct.
+/// Removes and returns the reflected fields. Also returns the kept fields, which remain in the struct.
 fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
     let (mut properties, mut kept) = (Vec::new(), Vec::new());
     let named = match fields {
@@ -390,7 +390,7 @@ impl Property {
                 );
             }
         });
-        // Number types are recognized by name. The check applies to all other types, because they may be enums.
+        // Number types are recognized by name, and need no check. Any other type may be an enum.
         let may_be_enum = || {
             !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
                 let name = name.to_string();
@@ -460,9 +460,9 @@ impl Property {
 /// that convert into a string. A parameter for a value in host memory accepts all types that can be assigned to the value. All other
 /// parameters accept only their own type. The name of the type determines the case, which affects only convenience.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
-    /// Types without parameters in host memory.
+    /// Names of types without parameters whose values are in host memory.
     const TEXTS: &[&str] = &["UString", "UUtf8String", "UAnsiString", "UText", "FieldPath"];
-    /// Types with parameters that are passed by value.
+    /// Names of types with parameters whose values are copied.
     const COPIED: &[&str] = &["Obj", "Vec", "Option", "HashSet", "BTreeSet", "HashMap", "BTreeMap"];
     let is_one_of = |names: &[&str]| names.iter().any(|name| is_named(ty, name));
     if is_named(ty, "String") {

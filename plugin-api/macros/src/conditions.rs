@@ -1,5 +1,5 @@
-//! Conditions of members: code generated for a member with `#[cfg(…)]` exists if and only if the member exists. The compiler passes an
-//! `impl` block to the attribute before it evaluates the conditions inside the block.
+//! Conditions of members: code generated for a member with `#[cfg(…)]` must exist if and only if the member exists. This file handles
+//! `cfg` itself, because the compiler passes an `impl` block to the attribute before it evaluates the conditions inside the block.
 
 use crate::attr_args::name_of;
 use crate::rules;
@@ -11,7 +11,7 @@ use syn::{Attribute, File, Result};
 pub(crate) struct Conditions(Vec<Attribute>);
 
 impl Conditions {
-    /// Returns the `cfg` conditions among `attrs`. Rejects `cfg_attr`, because the attribute cannot evaluate the condition of a `cfg_attr`.
+    /// Returns the `cfg` conditions in `attrs`. Rejects `cfg_attr`, because the macro cannot evaluate its condition.
     pub(crate) fn of(attrs: &[Attribute]) -> Result<Self> {
         let mut conditions = Vec::new();
         for attr in attrs {
@@ -66,8 +66,7 @@ impl Conditions {
         }
     }
 
-    /// Expands to a constant `name: ty`. The constant has the value `value` if the conditions hold, and the value `otherwise` if a
-    /// condition fails.
+    /// Expands to a constant `name: ty`, whose value is `value` if the conditions hold, and otherwise `otherwise`.
     pub(crate) fn either(
         &self,
         name: &syn::Ident,

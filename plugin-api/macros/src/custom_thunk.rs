@@ -1,5 +1,5 @@
 //! Expands `#[ufunction(custom_thunk = Self::exec_name)]`: a function declared without a body, with a custom thunk. The thunk reads the
-//! parameters of the call one by one. Parameters in the three wildcard specifiers may therefore be of any type.
+//! parameters of a call one by one, so parameters that a wildcard specifier lists may be of any type.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -12,10 +12,10 @@ use crate::rules;
 
 pub(crate) const SPECIFIER: &str = "custom_thunk";
 
-/// Specifiers that list wildcard parameters. The caller determines the type of such a parameter.
+/// Specifiers that list wildcard parameters, whose types are determined by the caller.
 pub(crate) const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
-/// Name of the result in a list of wildcard parameters.
+/// Name that represents the result in a list of wildcard parameters.
 const RESULT: &str = "return_value";
 
 pub(crate) fn named(attr_args: &AttrArgs) -> Result<Option<Path>> {

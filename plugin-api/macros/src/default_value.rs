@@ -34,7 +34,7 @@ impl DefaultValue {
     }
 }
 
-/// Returns true for a literal that is certainly a value of the type. A literal of the type needs no check.
+/// Returns true if the literal is certainly a value of the type, and therefore needs no check.
 fn is_literal_of(value: &Expr, ty: &Type) -> bool {
     let (Expr::Lit(ExprLit { lit, .. }), Type::Path(path)) = (value, ty) else { return false };
     let Some(name) = path.path.get_ident().map(ToString::to_string) else { return false };
@@ -62,7 +62,7 @@ fn assign(value: &Expr) -> Option<&ExprAssign> {
     if let Expr::Assign(assign) = value { Some(assign) } else { None }
 }
 
-/// Converts a default to a string for the host. Only the host knows the type of an inherited property.
+/// Converts a default to a string for the host, without a check of its type. Only the host knows the type of an inherited property.
 pub(crate) fn untyped(value: &Expr) -> Result<String> {
     let Some(assigns) = assigns(value) else { return text(value) };
     let mut fields = Vec::new();

@@ -28,7 +28,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: AnyItem) -> Result<TokenStream>
     let owner = errors.take(owner(attr_args, &item.ident));
     let params = errors.take(parameters(function));
     let result = result(function);
-    // Errors of the kind have already been reported.
+    // Skips this check for an invalid kind, because that error has already been reported.
     if let (Some(kind), Some(result)) = (&kind, result.filter(|_| kind.as_ref().is_some_and(|kind| kind != "Delegate")))
     {
         errors.take::<()>(Err(rules::spanned(

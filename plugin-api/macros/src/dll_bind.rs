@@ -1,4 +1,4 @@
-//! Expands `dll_bind = "Name"` of a class: the C library of the class's functions, and a check that the class is final.
+//! Expands `dll_bind = "Name"` on a class: the name of the C library, and a check that no class extends a class with a C library.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -32,7 +32,7 @@ pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
     Ok(Some(text.clone()))
 }
 
-/// Expands to a check that rejects a base class with a C library, because no class may extend such a class.
+/// Expands to a check that rejects a base class with a C library.
 pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
     let text =
         "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";

@@ -1,5 +1,5 @@
-//! Expands `#[dll_import]` on a function of a class with `dll_bind`. The function's body is a function of a C library. Parameters have Rust
-//! types: `&mut T` for out parameters of C, `[T; N]` for an array of a fixed length.
+//! Expands `#[dll_import]` on a function of a class with `dll_bind`. The body of the function is in a C library. Parameters have Rust
+//! types: `&mut T` for an out parameter of the C function, `[T; N]` for an array of a fixed length.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -201,7 +201,7 @@ impl CParam {
         Ok((Self { written: written.clone(), is_out, len }, ty))
     }
 
-    /// Expands to the argument that the host receives.
+    /// Expands to the argument that is passed to the host.
     fn argument(&self, ident: &Ident) -> TokenStream {
         let value = if self.is_out {
             quote! { ::core::clone::Clone::clone(&*#ident) }

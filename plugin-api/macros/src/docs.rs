@@ -1,4 +1,4 @@
-//! Doc comments of types and members. The host stores doc comments as documentation, and the generated items retain the comments.
+//! Doc comments of types and members. The host stores them as documentation, and the generated items have them as well.
 
 use crate::attr_args::name_of;
 use proc_macro2::Literal;

@@ -1,5 +1,5 @@
-//! Expands `#[uenum]`: named numbers. A plain enum remains the author's Rust enum. With `flags`, the enum becomes a bit set with a constant
-//! for each entry.
+//! Expands `#[uenum]`: named numbers. A plain enum remains the author's Rust enum. With `flags`, the enum becomes a bit set, and each entry
+//! becomes a constant.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +79,7 @@ fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     }
 }
 
-/// Expands to a struct that stores the bits and replaces the author's enum.
+/// Expands to a struct that contains the bits and replaces the author's enum.
 fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     let ItemEnum { attrs, vis, ident: name, .. } = item;
     let constants = entries.iter().map(|Entry { ident, attrs, number, .. }| {
@@ -106,7 +106,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
                 self.0
             }
 
-            /// Creates a set from a number. Retains bits without an entry.
+            /// Creates a set from a number. Bits that belong to no entry are retained.
             #[must_use]
             #vis const fn from_bits(bits: #repr) -> Self {
                 Self(bits)

@@ -1,5 +1,5 @@
-//! Parses `impl` blocks, but stores the bodies of functions as tokens. The attributes read only signatures, and the compiler parses each
-//! body later. A parser that creates syntax trees of all bodies would need most of an attribute's time.
+//! Parses `impl` blocks, but leaves the bodies of functions as tokens. The attributes read only signatures, and the compiler parses each
+//! body later. Creating syntax trees of all bodies would take most of an attribute's time.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -64,7 +64,7 @@ impl AnyItem {
         }
     }
 
-    /// Returns the item as a syntax tree, without the bodies of functions.
+    /// Returns the item as a syntax tree in which functions have no bodies.
     pub(crate) fn into_item(self) -> Item {
         match self {
             Self::Impl(block) => Item::Impl(block.into_item()),
@@ -82,7 +82,7 @@ impl ImplBlock {
         }
     }
 
-    /// Returns the block as a syntax tree, without the syntax trees of its members.
+    /// Returns the block as a syntax tree whose members are raw tokens.
     pub(crate) fn into_item(self) -> ItemImpl {
         let Self { head, members } = self;
         let items = members.into_iter().map(|member| ImplItem::Verbatim(member.into_token_stream())).collect();

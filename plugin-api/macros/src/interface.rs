@@ -1,5 +1,5 @@
 //! Expands `#[uinterface]`: replaces the author's trait by a type and a view. The type represents the interface in references and lists.
-//! The view has a call for each function.
+//! The view has a method that calls each function.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -87,8 +87,8 @@ impl<'a> Function<'a> {
         quote! { #name (#(#names: #types),*) -> #result, may_fail: #fallible, text: #text, doc: #doc }
     }
 
-    /// Expands to the calls on the view, and to the import of the function. The declaring module also needs the import,
-    /// because the import receives the function's handle.
+    /// Expands to the calls on the view, and to the import of the function. The module that declares the interface also needs the import,
+    /// because the import receives the handle by which the function is called.
     fn callers(&self, item: &ItemTrait) -> TokenStream {
         let (interface, method) = (&item.ident, &self.method);
         let (view, text, cell) = (view_of(interface), method.text(), format_ident!("ALCEDO_OF_INTERFACE"));

@@ -1,5 +1,5 @@
-//! Expands `#[uclass] impl Heeds for Cat`: the bodies of a class for an interface. Each body becomes an event of the class. Subclasses can
-//! override this event. The compiler compares the block with the interface.
+//! Expands `#[uclass] impl Heeds for Cat`: method bodies with which a class implements an interface. Each body becomes an event of the
+//! class, so that subclasses can override it. The compiler compares the block with the interface.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -1,5 +1,5 @@
-//! The attributes of an Alcedo plugin. Each attribute parses the author's code, and rejects rule violations at the offending token. The
-//! attribute expands to calls of macros in `::alcedo_plugin_api::__private`. The macros in `__private` implement the semantics. The
+//! The attributes of an Alcedo plugin. Each attribute parses the author's code, rejects rule violations at the offending token, and
+//! expands to calls of macros in `::alcedo_plugin_api::__private`, which implement the semantics. The
 //! expansion depends on no layout, and contains only paths of `__private`.
 
 mod async_function;
@@ -54,19 +54,19 @@ use crate::native::Side;
 /// On the `impl` block, of which a class has at most one: `#[uclass]`, with methods marked `#[red_constructor]`, `#[class_constructor]`,
 /// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`. Methods without such an attribute are not reflected.
 ///
-/// A function may return `Result<T, E>` with any `E` that implements `Display`: callers receive the error message in a `CallError` of the
-/// kind `RETURNED`.
+/// A function may return `Result<T, E>` with any `E` that implements `Display`. Callers then receive the error message in a `CallError` of
+/// the kind `RETURNED`.
 ///
 /// With `dll_bind = "Name"`, the class may declare functions whose bodies are in a C library: `#[dll_import] fn turn(&self, text: &mut
 /// String);`. No class may extend such a class.
 ///
 /// With `abstract`, only subclasses can have objects; the class itself has only its class default object.
 ///
-/// With `#[migrate(from = "f64", with = Self::of_number)]` on a property, a reload converts values of an earlier declaration by the
-/// function `of_number`. `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` on the class converts several properties together.
+/// With `#[migrate(from = "f64", with = Self::of_number)]` on a property, a reload uses the function `of_number` to convert values of an
+/// earlier declaration. `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` on the class converts several properties together.
 ///
 /// With `implements(Heeds, Sings)`, references to these interfaces accept objects of the class; see [`macro@uinterface`]. With
-/// `imported`, on a struct and on an `impl` of declarations, the host or another module declares the class.
+/// `imported`, the class is declared by the host or another module; the `impl` block then has only declarations.
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, |attr_args, item| class(attr_args, item, Side::Plugin))
@@ -93,13 +93,14 @@ fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_ma
 }
 
 /// A reflected struct: `#[ustruct(package = "Game")]`. The struct's fields may have any type of the host, and are stored in host memory.
-/// The struct's name is the type of an owned value. For properties and parameters, and from `this.open(&value)`, code receives a view with
-/// the accessors of the fields.
+/// The struct's name becomes the type of an owned value. For properties and parameters, and from `this.open(&value)`, code receives a view
+/// with accessors for the fields.
 ///
 /// With `#[uproperty(default = …)]` on a field, every new value starts with this default: in an object, a container, a parameter, and
 /// in Rust code.
 ///
-/// With `base = Spot`, the struct extends `Spot`: the base's fields come first, and the view returns the base as `base()`.
+/// With `base = Spot`, the struct extends `Spot`: the fields of the base come first, and the view has a method `base()`, which returns a
+/// view of the base.
 ///
 /// With `pod`, the struct contains plain values and is passed by value: it becomes `#[repr(C)]` and `Copy`. If a field specifies a default,
 /// the struct also implements `Default` with these defaults. With `imported`, the host or another module declares the struct. The host
@@ -113,8 +114,8 @@ pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, |attr_args, item| struct_impl::expand(attr_args, item, Side::Plugin))
 }
 
-/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies entries by name. The
-/// numbers of entries may therefore change between builds. The attribute makes the enum `Copy`. One entry must have the number 0. An entry
+/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies entries by name, so the
+/// numbers of entries may change between builds. The attribute makes the enum `Copy`. One entry must have the number 0. An entry
 /// may have `#[umeta(display_name = "Very angry", hidden)]`.
 ///
 /// With `flags`, a value is a set of entries, one bit each. The type becomes a struct with a constant for each entry, and with the
@@ -147,13 +148,13 @@ pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, delegate::expand)
 }
 
-/// An interface: `#[uinterface(package = "Game")] pub trait Heeds { fn hear(&self, what: String) -> u32; }`. The name becomes a type
-/// that represents the interface, in `ScriptInterface<Heeds>` and in `#[uclass(package = "Game", implements(Heeds))]`. A class that
-/// lists the interface contains the bodies in `#[uclass] impl Heeds for Cat { … }`. With `imported`, the host or another module
+/// An interface: `#[uinterface(package = "Game")] pub trait Heeds { fn hear(&self, what: String) -> u32; }`. The trait's name becomes a
+/// type that represents the interface, in `ScriptInterface<Heeds>` and in `#[uclass(package = "Game", implements(Heeds))]`. A class that
+/// lists the interface implements its functions in `#[uclass] impl Heeds for Cat { … }`. With `imported`, the host or another module
 /// declares the interface.
 ///
-/// A reference returns a view of the object, with the functions of the interface: `this.listener().get(&this)`. An object without such a
-/// reference can also be viewed as the interface: `object.as_interface::<Heeds>()`.
+/// A reference to the interface returns a view of its object, with the functions of the interface: `this.listener().get(&this)`. Without
+/// such a reference, any object can be viewed as the interface: `object.as_interface::<Heeds>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, interface)
@@ -175,7 +176,7 @@ macro_rules! read_by_uclass {
         }
     )*};
 }
-// `#[uclass]` removes these attributes. The compiler expands such an attribute only in an `impl` without `#[uclass]`.
+// `#[uclass]` removes these attributes, so the compiler expands such an attribute only in an `impl` without `#[uclass]`.
 read_by_uclass! {
     ufunction overrides red_constructor class_constructor post_init_properties begin_destroy add_references dll_import
 }
@@ -188,9 +189,9 @@ pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(export::expand(&attr_args, &item))
 }
 
-/// Exports methods of a plain type by name: methods marked `#[zmethod]` in `impl Report` of the module `reports` are exported as
-/// `nm:/reports:Report:render`. Modules of a Slim load context have no classes, and export functions with this attribute. These methods
-/// take neither `self` nor `this`; exported methods of a Slim may be called on any thread.
+/// Exports methods of a plain type by name: the method `render`, marked `#[zmethod]` in `impl Report` of the module `reports`, is exported
+/// as `nm:/reports:Report:render`. Modules of a Slim load context, which cannot have classes, export functions with this attribute. These
+/// methods take neither `self` nor `this`; in a Slim, they may be called on any thread.
 #[proc_macro_attribute]
 pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
@@ -201,8 +202,8 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `main` is `fn(&[&str])` or `fn()`, and `exit` is `fn()`. `main`, `exit` and `dependencies` are optional.
 ///
-/// `entry: exchange` is the entry method. The entry method exchanges tables of functions with the host immediately before `main`. The type
-/// of the entry method is `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`. `H` is a `host struct` of `entry_table!`, and `M` is a
+/// `entry: exchange` is the entry method, which exchanges tables of functions with the host immediately before `main`. Its type is
+/// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`. `H` is a `host struct` of `entry_table!`, and `M` is a
 /// `module struct`. A host with a different definition of `H` or `M` refuses the module before its code runs.
 ///
 /// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the main of the
@@ -217,43 +218,43 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `resume` panics or returns an error | no others: the report of the reload lists the error, and the module continues |
 /// | an unload, a shutdown, a reload that does not replace the module | neither `suspend` nor `resume` |
 ///
-/// `exit` and `resume` run after `suspend`. If `suspend` failed, the resources may be partially released. If a reload replaces several
-/// modules, `suspend` runs in dependents before their dependencies, and `resume` in dependencies before their dependents. In both
+/// `exit` and `resume` run after `suspend`. If `suspend` failed, it may have released only some of the resources. If a reload replaces
+/// several modules, `suspend` runs in dependents before their dependencies, and `resume` in dependencies before their dependents. In both
 /// functions, the module may make and receive calls, and create permanent objects. In `suspend`, the host refuses jobs (`task::post`,
 /// timers). Kept fields are read after `suspend`. Between `suspend` and the next function in the table, no calls, tasks, timers or posted
-/// closures of the module run, but the module's threads continue. A `replace` of a Slim runs the functions in the order of the table, on
-/// the thread that calls `replace`. Calls of the Slim on further threads continue, and the Slim accepts new calls.
+/// closures of the module run, but the module's threads continue. When `replace` is called on a Slim, the functions run in the order of the
+/// table, on the calling thread. Calls of the Slim on further threads continue, and the Slim accepts new calls.
 ///
-/// The module allocates from a separate heap. The host frees this heap with the module's code. With `allocator: own`, the crate defines its
-/// own `#[global_allocator]`.
+/// The module allocates from a separate heap, which the host frees together with the module's code. With `allocator: own`, the crate
+/// defines its own `#[global_allocator]`.
 ///
 /// Use the macro at the top level of the crate. The macro also defines hidden versions of C functions with lasting side effects
-/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others). Through these versions, the host tracks the effects.
+/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), with which the host tracks these effects.
 ///
-/// `unhooked: ["pthread_create"]` omits hooks of functions that C code in the library itself defines, for example in crash handlers and
-/// allocators. Without this key, the linker reports a duplicate symbol. Code inside the library calls the library's function instead of an
-/// omitted hook. If this function looks up the platform's function by `dlsym`, it receives the hook. The host does not record effects that
-/// bypass a hook. When the host loads the module, it reports the names of omitted hooks. For the C heap, omit all functions that the code
-/// defines, including `free`. Blocks that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to the
-/// library's own heap.
+/// `unhooked: ["pthread_create"]` omits the hooks of C functions that code in the library itself defines, for example crash handlers and
+/// allocators. Without this key, the linker reports a duplicate symbol. Code inside the library then calls the library's own function
+/// instead of the hook. If that function looks up the platform's function by `dlsym`, it receives the hook. The host does not record
+/// effects that bypass a hook. When the host loads the module, it reports the names of omitted hooks. For the C heap, omit all functions
+/// that the code defines, including `free`. Blocks that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then
+/// moved to the library's own heap.
 ///
 /// `permissions: [files, threads]` declares the kinds of process resources that the module uses: `network`, `files`, `threads`, `signals`,
 /// `c_libraries`. `[]` declares that the module uses none of these kinds. A host compares the declaration with the imports of the file and
-/// with the calls that the hooks record. The host reports or refuses a module that uses undeclared kinds. The host does not check a module
-/// without the key. The check finds mistakes, and restricts no code; `runtime/docs/trusting-files.md` lists the detected cases.
+/// with the calls that the hooks record, and reports or refuses a module that uses undeclared kinds. Without this key, nothing is checked.
+/// The check finds mistakes, but does not restrict code; `runtime/docs/trusting-files.md` lists the cases that it detects.
 ///
 /// The host installs the logger of `log` and the subscriber of `tracing` in the library, and receives all records. A main may set its own
-/// logger and subscriber by `env_logger`, `fern`, `tracing_subscriber` or manually. For such a main, the host installs its logger and its
-/// subscriber after main, unless main has set its own. Records of `log` are dropped until main has set its logger. The host detects such a
-/// main from function names in the file. `logger: own` declares such a main for a file without names, or for a main that calls
-/// `log::set_logger` directly.
+/// logger and subscriber by `env_logger`, `fern`, `tracing_subscriber` or manually. For such a main, the host waits until main has run, and
+/// then installs only the logger or subscriber that main has not set. Records of `log` are dropped until main has set its logger. The host
+/// detects such a main from function names in the file. Specify `logger: own` for such a main if the file has no names, or if the main
+/// calls `log::set_logger` directly.
 #[proc_macro]
 pub fn module(input: TokenStream) -> TokenStream {
     let module = parse_macro_input!(input as module::Module);
     finish(module::expand(&module))
 }
 
-/// Defines two attributes of a host for each kind of type: one expands to paths of the runtime, the second to paths of the crate `alcedo`.
+/// Defines two attributes for hosts for each kind of type: one expands to paths of the runtime, the other to paths of the crate `alcedo`.
 macro_rules! of_hosts {
     ($($name:literal $native:ident $facade:ident: $expand:expr;)*) => {$(
         #[doc = concat!("`#[", $name, "]` for types of a host, with the same specifiers; exported as `alcedo_runtime::native::", $name, "`.")]
@@ -277,7 +278,7 @@ of_hosts! {
     "uinterface" native_uinterface facade_uinterface: interface;
 }
 
-/// Parses and expands an attribute of a type: for a plugin, or for a host with paths of `krate`.
+/// Parses and expands an attribute on a type: for a plugin, or for a host with paths of `krate`.
 fn of_type(
     attr: TokenStream,
     item: TokenStream,
@@ -290,7 +291,7 @@ fn of_type(
         Err(error) => return error.into_compile_error().into(),
     };
     let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
-    // A host may use `imported` on an `impl` block to call functions of another host's class.
+    // A host may use `imported` on an `impl` block to call functions of a class of another host.
     let imported = attr_args.get("imported").filter(|_| !matches!(item, AnyItem::Impl(_)));
     let expanded = match imported {
         Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),

@@ -22,7 +22,7 @@ pub(crate) enum SelfKind {
     Shared,
     /// `&mut self`.
     Exclusive,
-    /// No `self` parameter, although the function is called on an object. Further methods may borrow the plugin part during the call.
+    /// No `self` parameter, although the function is called on an object. Other methods may borrow the plugin part during the call.
     Untouched,
 }
 
@@ -56,7 +56,7 @@ impl Parameter {
     }
 }
 
-/// Type of a parameter. This type avoids a token stream, because each nested stream costs calls of the compiler.
+/// Type of a parameter. Writes its tokens directly, because each nested token stream costs calls of the compiler.
 pub(crate) enum ParameterType<'a> {
     Plain(&'a Type),
     Out(&'a Type),
@@ -73,7 +73,7 @@ impl ToTokens for ParameterType<'_> {
     }
 }
 
-/// Pattern or argument for a parameter: the name. For an out parameter, tokens precede the name.
+/// Pattern or argument for a parameter: its name, which other tokens precede for an out parameter.
 struct Named<'a>(&'a Parameter, fn() -> TokenStream);
 
 impl ToTokens for Named<'_> {
@@ -147,7 +147,7 @@ impl ToTokens for CellOf {
 /// Calls of a function on a view, in the syntax of the `calls!` macro.
 pub(crate) struct Callers {
     pub(crate) conditions: Conditions,
-    /// Variant that ends the running call if the called function fails. `None` for a function without this variant.
+    /// Variant of the method that ends the running call if the called function fails. `None` for a function without this variant.
     ending: Option<TokenStream>,
     call: TokenStream,
 }
@@ -246,7 +246,7 @@ impl Method {
         Ok(())
     }
 
-    /// Expands to a call of this method of `class` by the name `target`, with `part`, `this` and the parameters as arguments.
+    /// Expands to a call of this method under the name `target` of `class`, with `part`, `this` and the parameters as arguments.
     pub(crate) fn call_of(&self, class: &Ident, target: &Ident) -> TokenStream {
         let first = if self.has_this { &["part", "this"][..] } else { &["part"] };
         self.call(class, target, first)
@@ -321,7 +321,7 @@ impl Method {
         quote! { (#text, &[#(#names),*], &[#(#defaults),*], &[#location]) }
     }
 
-    /// Expands to the description of a method with the body `body`. The method's names are at position `at` in the table of names.
+    /// Expands to the description of a method whose body is `body`. The method's names are at position `at` in the table of names.
     pub(crate) fn description(
         &self,
         at: &Literal,
@@ -344,7 +344,7 @@ impl Method {
         }
     }
 
-    /// Expands to the description of a method of a native class. Each such method has its own trampoline type.
+    /// Expands to the description of a method of a native class. Such a method has its own trampoline type.
     pub(crate) fn native_description(
         &self,
         (class, defaults): (&Ident, Option<TokenStream>),
@@ -414,7 +414,7 @@ impl Method {
         }
     }
 
-    /// Returns the name of the constant on a view that represents the event for overrides.
+    /// Returns the name of the constant in a view that represents the event when overrides are checked.
     pub(crate) fn event_constant(&self) -> Ident {
         format_ident!("{}_EVENT", self.text().to_uppercase(), span = self.name.span())
     }

@@ -1,6 +1,6 @@
 //! Expands `#[migrate(from = "f64", with = Self::of_number)]` on a property, and with `to` on a class: an author's function converts values
-//! of an earlier declaration. Each migration becomes a static function of the class. The function's metadata names the property. Tools do
-//! not list these functions. Only the host calls these functions, during a reload.
+//! of an earlier declaration. Each migration becomes a static function of the class, whose metadata names the property. Tools do not list
+//! these functions, and only the host calls them, during a reload.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -19,12 +19,12 @@ pub(crate) struct Migration {
     /// Type of the function's parameter.
     from: Type,
     from_text: LitStr,
-    /// Type of the function's result. `None` for a migration of a property: the result has the type of the property.
+    /// Type of the function's result. `None` for a migration of a property, whose result has the type of the property.
     to: Option<Type>,
     with: Path,
 }
 
-/// Item that a migration converts.
+/// Values that a migration converts.
 pub(crate) enum Of<'a> {
     /// A property, with its name and type.
     Property(&'a str, &'a Type),
@@ -32,7 +32,7 @@ pub(crate) enum Of<'a> {
     Objects(&'a str),
 }
 
-/// Removes the `migrate` attributes of a property or class from `attrs`, and parses these attributes. `is_class` is true for a class.
+/// Removes the `migrate` attributes of a property or class from `attrs`, and parses them. `is_class` is true for a class.
 pub(crate) fn take(attrs: &mut Vec<Attribute>, is_class: bool) -> Result<Vec<Migration>> {
     let (found, rest): (Vec<_>, Vec<_>) =
         std::mem::take(attrs).into_iter().partition(|attr| attr.path().is_ident(NAME));
@@ -103,7 +103,7 @@ impl Conversions {
     fn add_one(&mut self, class: &Ident, Migration { from, from_text, to, with }: &Migration, of: &Of<'_>) {
         let at = self.functions.len();
         let (trampoline, cell) = (format_ident!("AlcedoConversion{at}"), format_ident!("ALCEDO_CONVERSION_{at}"));
-        // The generated names differ from the names of all functions in the class, its bases and its subclasses.
+        // The generated names must differ from the names of all functions in the class, its bases and its subclasses.
         let (name, property) = match of {
             Of::Property(property, _) => (format!("alcedo_convert_{at}_{property}"), *property),
             Of::Objects(package) => (format!("alcedo_convert_{at}_{package}_{class}"), ""),
@@ -118,7 +118,7 @@ impl Conversions {
             Some(value) => (quote! { ::alcedo_plugin_api::__private::Red<#value> }, quote! { #value }),
             None => (quote! { #from }, quote! { #from }),
         };
-        // For a wrong argument or result type, the compiler's error is at the location of the function.
+        // If the argument or result type is wrong, the compiler reports the error at the location of the function.
         let last = with.segments.last().map(|segment| &segment.ident);
         let location = last.map(location_of);
         let earlier = last.map(|last| Ident::new("earlier", last.span()));

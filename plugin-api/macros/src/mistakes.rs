@@ -1,8 +1,8 @@
 //! Detects common mistakes with properties: `self.temperature`, `this.temperature = 1.0`. The compiler's message about an unknown field
-//! does not mention the property. At compile time, the generated code therefore compares each field name in a method with the properties of
-//! the class, and reports a match with a hint.
+//! does not mention the property. Therefore the generated code compares, at compile time, each field name in a method with the properties
+//! of the class, and reports a match with a hint.
 //!
-//! The comparison uses only tokens. Names that are not properties are ignored. Methods that contain an `impl` block are also ignored,
+//! The comparison uses only tokens, and ignores names that are not properties. It also ignores a method that contains an `impl` block,
 //! because `self` in this block has a different type.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
@@ -12,7 +12,7 @@ use crate::attr_args::text_of;
 use crate::impl_block::Function;
 use crate::rules;
 
-/// Reports an attribute on a method whose `impl` block has no `#[uclass]`. The expansion retains a method with a body.
+/// Reports an attribute on a method whose `impl` block has no `#[uclass]`. If the method has a body, the expansion retains the method.
 pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
     let message =
         format!("`#[{name}]` is read by `#[uclass]`, which this `impl` does not have: write `#[uclass]` above `impl`");
@@ -37,7 +37,7 @@ pub(crate) enum Mistake {
 /// Names for which the checks have already been generated.
 pub(crate) type Checked = Vec<(Mistake, Ident)>;
 
-/// Expands to the checks of a function, except for names in `checked`. Adds the function's names to `checked`.
+/// Expands to the checks for the names in a function that `checked` does not contain. Adds these names to `checked`.
 pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) -> TokenStream {
     let mut found = Checked::new();
     if find_mistakes(function.body.stream(), &mut found) == Receiver::OfAnother {
@@ -79,7 +79,7 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
                 return Receiver::OfAnother;
             }
             TokenTree::Ident(ident) => {
-                // The identifier is converted once, because each comparison would convert it again.
+                // The identifier is converted to a string once, because each comparison would convert it again.
                 let keyword = match ident.to_string().as_str() {
                     "impl" | "trait" => return Receiver::OfAnother,
                     "self" => Mistake::OfSelf,

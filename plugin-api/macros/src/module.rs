@@ -14,11 +14,11 @@ pub(crate) struct Module {
     entry: Option<Path>,
     main: Option<Path>,
     exit: Option<Path>,
-    /// Functions `suspend` and `resume`.
+    /// The functions `suspend` and `resume`, which are specified together.
     pair: Option<(Path, Path)>,
     /// True if the author defines an allocator.
     has_allocator: bool,
-    /// True if main sets the loggers of the module.
+    /// True if main sets its own loggers.
     has_logger: bool,
     /// C functions defined by the author's code.
     unhooked: Vec<LitStr>,
@@ -159,7 +159,7 @@ const OWN_ALLOCATOR: &str = "`allocator: own` states that this library has a `#[
 const OWN_LOGGER: &str =
     "`logger: own` states that main sets the logger of `log` or the subscriber of `tracing` in this library";
 
-/// Parses `own`, the only allowed value of the key. Without the key, the module uses the heap or the loggers of this crate.
+/// Parses `own`, the only allowed value of the key. Without the key, the module uses this crate's heap or loggers.
 fn parse_own(input: ParseStream<'_>, meaning: &str) -> Result<()> {
     let key: Ident = input.parse()?;
     if key == "own" { Ok(()) } else { Err(rules::at("ALC0075", key.span(), meaning)) }
@@ -227,8 +227,8 @@ fn is_module_name(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// Returns true for a valid dependency name: the name of a module or of a package of scripts. Checks the syntax of packages, which permits
-/// every name of a module.
+/// Returns true for a valid dependency name: the name of a module or of a package of scripts. Checks only the syntax of package names,
+/// which permits every name of a module.
 fn is_name_of_other(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

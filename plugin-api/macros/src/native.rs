@@ -1,4 +1,4 @@
-//! Expands attributes of a host's own classes. The expansion equals the expansion for plugins, but contains paths of
+//! Expands attributes on a host's own classes. The expansion equals that for plugins, except that paths begin with
 //! `::alcedo_runtime::native` or `::alcedo::native` instead of `::alcedo_plugin_api`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
@@ -16,8 +16,8 @@ pub(crate) enum Side {
 
 /// Name of the runtime's crate.
 pub(crate) const RUNTIME: &str = "alcedo_runtime";
-/// Name of the crate for hosts. This crate re-exports the runtime: in a host that depends only on this crate, the path `::alcedo_runtime`
-/// does not exist.
+/// Name of the crate on which hosts depend, and which re-exports the runtime. In a host that depends only on this crate, the path
+/// `::alcedo_runtime` does not exist.
 pub(crate) const FACADE: &str = "alcedo";
 
 /// Replaces paths of `alcedo_plugin_api` by paths of `krate`, for a host.

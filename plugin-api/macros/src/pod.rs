@@ -1,4 +1,4 @@
-//! Expands `#[ustruct(pod)]`, a struct of plain values that is passed by value. Also expands `#[ustruct]` in a host, a struct that is
+//! Expands `#[ustruct(pod)]`, a struct of plain values that is passed by value, and `#[ustruct]` in a host, a struct that is
 //! copied field by field.
 
 use proc_macro2::TokenStream;

@@ -51,7 +51,7 @@ impl ResultOf {
         self.returned.as_ref().map_or_else(Span::call_site, Spanned::span)
     }
 
-    /// Expands to a check that reports an unsupported error type at its location.
+    /// Expands to a check that reports an unsupported error type, at the location of the type.
     pub(crate) fn check(&self) -> Option<TokenStream> {
         let error = self.error.as_ref()?;
         Some(quote_spanned! {error.span()=>
@@ -60,7 +60,8 @@ impl ResultOf {
     }
 }
 
-/// Expands to a type, or to `()` without a type. This type avoids a token stream, because each nested stream costs calls of the compiler.
+/// Expands to a type, or to `()` if there is none. Writes its tokens directly, because each nested token stream costs calls of the
+/// compiler.
 #[derive(Clone, Copy)]
 pub(crate) struct OrUnit<'a>(Option<&'a Type>);
 
@@ -77,7 +78,7 @@ fn is_unit(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-/// Returns the `T` of `Result<T, E>`. Also returns the `E`, if the author has specified an `E`.
+/// Returns the `T` of `Result<T, E>`, and also the `E` if the author has written one.
 fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Result")?;

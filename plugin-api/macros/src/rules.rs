@@ -1,6 +1,6 @@
 //! Rules that the attributes check. Each message ends with the id of its rule, and `docs/mistakes.md` lists the ids. For each rule, a
-//! module in a file of `tests/ui` violates the rule, and a module in a file of `tests/accepted` complies with the rule. A new rule has the
-//! next free number. Numbers of removed rules remain unused. This file also collects the errors of one item, and reports them together.
+//! module in a file of `tests/ui` violates the rule, and a module in a file of `tests/accepted` complies with it. A new rule receives the
+//! next free number; the number of a removed rule is not used again. This file also collects all errors of one item in a single report.
 
 use std::fmt::Display;
 
@@ -8,12 +8,12 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::Error;
 
-/// Creates an error of rule `id` at `tokens`.
+/// Creates an error that reports a violation of rule `id` at `tokens`.
 pub(crate) fn spanned(id: &str, tokens: impl ToTokens, message: impl Display) -> Error {
     Error::new_spanned(tokens, format!("{message} [{id}]"))
 }
 
-/// Creates an error of rule `id` at `span`.
+/// Creates an error that reports a violation of rule `id` at `span`.
 pub(crate) fn at(id: &str, span: Span, message: impl Display) -> Error {
     Error::new(span, format!("{message} [{id}]"))
 }
@@ -22,7 +22,7 @@ pub(crate) fn at(id: &str, span: Span, message: impl Display) -> Error {
 pub(crate) struct Errors(Option<Error>);
 
 impl Errors {
-    /// Returns the value of `Ok`. Records an error and returns `None`.
+    /// Returns the value of an `Ok`. For an `Err`, records the error and returns `None`.
     pub(crate) fn take<T>(&mut self, result: Result<T, Error>) -> Option<T> {
         match result {
             Ok(value) => Some(value),

@@ -1,5 +1,5 @@
-//! Specifiers of `#[uproperty]` and `#[ufunction]` with their effects, as tables. The attributes read the tables. The page
-//! `docs/specifiers.md` also contains the tables, and a test compares each table with the page.
+//! Specifiers of `#[uproperty]` and `#[ufunction]` with their effects, as tables. The page `docs/specifiers.md` also contains these tables,
+//! and a test compares them with the page.
 
 use proc_macro2::TokenStream;
 use syn::{Expr, ExprLit, Lit, Result};
@@ -11,9 +11,9 @@ use crate::rules;
 /// Specifier and its representation in the host.
 pub(crate) struct Specifier {
     pub(crate) name: &'static str,
-    /// Names of the specifier's flags; empty if the specifier has effects besides flags.
+    /// Names of the flags that the specifier sets; empty if the effect of the specifier is not a flag.
     pub(crate) flags: &'static [&'static str],
-    /// Key of the specifier's metadata, if the specifier has a string value.
+    /// Metadata key for the value of the specifier, if this value is a string.
     pub(crate) key: Option<&'static str>,
     #[cfg_attr(not(test), expect(dead_code, reason = "used by the test that compares docs/specifiers.md"))]
     pub(crate) effect: &'static str,
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_table_that_the_attributes_read() {
-        // The test reads the page at run time, because packages of this crate do not contain the page.
+        // The page is read at run time, because a published package of this crate does not contain it.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/specifiers.md");
         let page = fs::read_to_string(path).expect("the repository contains the page");
         for (title, specifiers) in [("`#[uproperty(…)]`", PROPERTY), ("`#[ufunction(…)]`", FUNCTION)] {

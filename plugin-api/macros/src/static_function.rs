@@ -1,5 +1,5 @@
-//! Functions without a plugin part: static functions, and events that only scripts implement. Also expands defaults of the last parameters.
-//! Any function may have such defaults.
+//! Functions without a plugin part: static functions, and events that only scripts implement. Also expands the defaults of last parameters,
+//! which any function may have.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
@@ -61,7 +61,7 @@ impl Defaults {
     }
 }
 
-/// Expands to the description of a function without a plugin part. `builder` creates the description.
+/// Expands to the description of a function without a plugin part, by a call of `builder`.
 pub(crate) fn description(
     method: &Method,
     (builder, of): (&TokenStream, &TokenStream),

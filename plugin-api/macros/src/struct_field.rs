@@ -1,4 +1,4 @@
-//! Attribute of a struct's field, `#[uproperty(default = …)]`. The default becomes a string for the host, and a value in Rust.
+//! Attribute on a field of a struct, `#[uproperty(default = …)]`. The default becomes a string for the host, and a value in Rust.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -19,7 +19,7 @@ pub(crate) struct FieldDefault {
     pub(crate) value: TokenStream,
 }
 
-/// Removes the attributes of the field at `path`. Adds code that lists the field's earlier names to `earlier`.
+/// Removes the attributes from the field at `path`, and returns the default. Adds code that lists the field's earlier names to `earlier`.
 pub(crate) fn take(
     attrs: &mut Vec<Attribute>,
     ty: &Type,

@@ -1,4 +1,4 @@
-//! Expands `#[ustruct]` on the `impl` block of a struct: constructors and network serialization. A constructor starts with the default
+//! Expands `#[ustruct]` on the `impl` block of a struct: constructors and network serialization. A constructor starts from the default
 //! value of the struct.
 
 use proc_macro2::TokenStream;
@@ -71,7 +71,7 @@ fn expect_no_arguments(attr: &Attribute) -> Result<()> {
     AttrArgs::of(attr)?.expect(&[])
 }
 
-/// Form in which the first parameter of a function accepts the struct.
+/// Form in which the first parameter of a constructor or of `net_serialize` receives the struct.
 enum SelfForm {
     /// `&mut self`, for a struct that is passed by value.
     Value,
@@ -91,7 +91,7 @@ fn self_form(function: &Function) -> Result<SelfForm> {
     }
 }
 
-/// Returns two functions: the generated function creates a value, and the author's function modifies the default value.
+/// Returns two functions: a generated function, which creates a value, and the author's function, which modifies the default value.
 fn constructor(mut function: Function) -> Result<Vec<Member>> {
     Conditions::refuse(&function.attrs)?;
     let self_form = self_form(&function)?;

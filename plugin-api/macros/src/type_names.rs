@@ -1,4 +1,4 @@
-//! Recognizes types by their names, because the attributes see no definitions. The results only improve messages and convenience.
+//! Recognizes types by their names, because the attributes see no definitions. Wrong results affect only messages and convenience.
 
 use syn::Type;
 

@@ -1,6 +1,6 @@
-//! Implements a minimal host. The host fills the cells of this module, stores objects as plain memory, and calls the module's trampolines
-//! as the ABI specifies. Tests can also pass slots that a runtime never creates. Functions for values, jobs and constructions are rejected,
-//! because tests of the runtime cover these functions.
+//! Implements a minimal host, which fills the cells of this module, stores objects as plain memory, and calls the module's trampolines
+//! as the ABI specifies. Unlike a runtime, it can also pass slots that violate the ABI. Functions for values, jobs and constructions are
+//! rejected, because tests of the runtime cover these functions.
 
 mod tables;
 
@@ -67,7 +67,7 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Attaches the module and fills its cells on the first call. Returns the host for the class.
+    /// Returns a host for the class. The first call attaches the module and fills its cells.
     pub(crate) fn with(class: &str) -> Self {
         static ATTACHED: OnceLock<()> = OnceLock::new();
         let turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ impl Host {
         self.class
     }
 
-    /// Sets the mode.
+    /// Sets the host's mode word.
     pub(crate) fn mode(&self, mode: u32) {
         MODE.store(mode, Ordering::Relaxed);
     }
@@ -273,7 +273,7 @@ fn target(name: &str, target: Target) -> i64 {
     handle
 }
 
-/// Calls a function as a host does: copies the slots to a parameter block, calls the function, and copies the result back.
+/// Calls a function as a runtime does: copies the slots to a parameter block, calls the function, and copies the result back.
 fn invoke(function: &FunctionDesc, object: ObjectHandle, slots: &mut [Slot], failure: &mut Failure) -> Status {
     let mut block = [0_u128; 16];
     assert!(function.params_size as usize <= 256 && function.params_align <= 16);
@@ -390,7 +390,7 @@ fn native(path: &str, slots: &mut [Slot], failure: &mut Failure) -> ZCallStatus 
 }
 
 /// # Safety
-/// The creator of the sink states the requirements.
+/// `context` is the string that the creator of the sink passed, and the data is live during the call.
 unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
     // SAFETY: the module lends the data for the call, as the ABI specifies.
     let bytes = if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(data, len) } };
@@ -399,7 +399,7 @@ unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
 }
 
 /// # Safety
-/// The creator of the sink states the requirements.
+/// `context` is the list that the creator of the sink passed, and name and data are live during the call.
 unsafe extern "C" fn keep(context: *mut (), name: TextView, data: *const u8, len: usize) {
     // SAFETY: the module lends the name for the call, as the ABI specifies.
     let name = unsafe { std::slice::from_raw_parts(name.data, name.len) };

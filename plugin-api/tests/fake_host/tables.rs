@@ -1,5 +1,5 @@
-//! Generates the function tables of the fake host from the lists of the ABI. A function without an implementation returns an error with the
-//! function's name. A new function in a list therefore needs no change in this file.
+//! Generates the function tables of the fake host from the lists of the ABI. A function that the fake host does not implement returns an
+//! error with the function's name, so a new function in a list needs no change in this file.
 
 use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;
 use alcedo_abi::call::FailureKind;

@@ -1,4 +1,4 @@
-//! Bodies and layouts that are compared by constants. Each module breaks one rule.
+//! Function bodies and layouts that constants compare at compile time. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
@@ -41,7 +41,7 @@ mod interface_with_bodies_that_differ {
 }
 
 mod state_that_another_attribute_changes {
-    //! An attribute below `#[uclass]` changes fields of the plugin part. The rule applies to the final type of a field.
+    //! An attribute below `#[uclass]` may change fields of the plugin part. The rule applies to the final type of a field.
 
     use alcedo_plugin_api::prelude::*;
     use alcedo_test_attributes::counters_are_shared;

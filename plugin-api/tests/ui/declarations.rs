@@ -58,7 +58,7 @@ mod every_error_of_an_item {
 }
 
 mod function_forms_that_cannot_be {
-    //! Functions with contradictory attributes or signatures.
+    //! Functions whose attributes contradict each other or the signature.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -84,7 +84,7 @@ mod function_forms_that_cannot_be {
 }
 
 mod implements_something_else {
-    //! A class lists the interfaces that it implements, by their types.
+    //! A class must list its interfaces by their types.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -119,7 +119,7 @@ mod interface_that_is_a_class {
 }
 
 mod interface_with_more_than_functions {
-    //! An interface has functions that are declared, and nothing else.
+    //! An interface contains only functions without bodies.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -135,7 +135,7 @@ mod interface_with_more_than_functions {
 }
 
 mod two_impl_blocks {
-    //! A class has one `#[uclass] impl` block.
+    //! A class has only one `#[uclass] impl` block.
 
     use alcedo_plugin_api::prelude::*;
 

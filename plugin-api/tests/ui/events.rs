@@ -1,4 +1,4 @@
-//! Rules of `#[uevent]` and of overrides. Each module breaks one rule.
+//! Rules of events and of overrides. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 

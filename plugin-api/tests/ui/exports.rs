@@ -1,4 +1,4 @@
-//! Rules of `#[export]`. Each module breaks one rule.
+//! Rules of exported functions. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Borrows that outlive their call. The borrow checker reports them after type checking. Each module breaks one rule.
+//! Borrows that outlive the call in which they were made. The borrow checker reports them after type checking. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
@@ -94,7 +94,7 @@ mod this_in_a_thread_local {
 }
 
 mod this_out_of_a_timer {
-    //! Arguments of the closures of a timer or `with` must not leave the call.
+    //! The arguments that `with` or a timer passes to a closure must not leave the closure.
 
     use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Literals out of range. A lint reports them in code without other errors. Each module breaks one rule.
+//! Literals out of range. A lint reports them only in code without other errors. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Values of the game thread in other threads and in plugin parts. Each module breaks one rule.
+//! Values of the game thread that code moves to other threads or stores in plugin parts. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
@@ -26,7 +26,7 @@ mod borrowed_in_a_thread {
 }
 
 mod state_that_is_not_send {
-    //! The finalizer thread drops the plugin part.
+    //! The finalizer thread drops the plugin part, so each of its fields must be `Send`.
 
     use alcedo_plugin_api::prelude::*;
 

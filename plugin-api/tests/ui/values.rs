@@ -151,7 +151,7 @@ mod override_with_another_signature {
 }
 
 mod result_of_an_unknown_type {
-    //! A `Result` of a type that the host does not know.
+    //! The value type of a `Result` must be a type that the host knows.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -171,7 +171,7 @@ mod result_of_an_unknown_type {
 }
 
 mod slice_of_what_is_not_plain {
-    //! Slices need elements with the same layout in Rust and in the host; `cargo check` reports it at the call.
+    //! Slices need elements with the same layout in Rust and in the host; `cargo check` reports a violation at the call.
 
     use alcedo_plugin_api::prelude::*;
 

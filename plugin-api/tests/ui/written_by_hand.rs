@@ -1,9 +1,9 @@
-//! Generated items that are written by hand. Each module breaks one rule.
+//! Items that the macros usually generate, written by hand. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
 mod body_of_another_class {
-    //! A description of one class cannot be used for another, whose plugin part has another type.
+    //! A description of one class cannot be used for another class, because that class has another plugin part.
 
     use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
@@ -97,7 +97,7 @@ mod engine_call_in_drop {
 }
 
 mod field_by_hand {
-    //! Handwritten field descriptions: of another struct, and with a type that differs from the field.
+    //! Handwritten field descriptions: for a field of another struct, and with a type that differs from the field's type.
 
     use alcedo_plugin_api::__private::{Field, FieldPlace, Stored, Value, blank};
     use alcedo_plugin_api::prelude::*;
@@ -140,7 +140,7 @@ mod field_by_hand {
 }
 
 mod function_of_another_class {
-    //! A handwritten import must be of the class of the object.
+    //! A handwritten import must belong to the class of the object.
 
     use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
@@ -159,7 +159,7 @@ mod function_of_another_class {
 }
 
 mod hidden_patterns_by_hand {
-    //! Handwritten calls of internal macros: with an own cell for a property, and with an expression that needs `unsafe`.
+    //! Handwritten calls of internal macros: with a handwritten cell for a property, and with an expression that needs `unsafe`.
 
     use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
@@ -193,7 +193,7 @@ mod pod_with_a_layout_of_its_own {
 }
 
 mod traits_implemented_by_hand {
-    //! Generated code trusts implementations of these traits, so each needs `unsafe`, which `forbid(unsafe_code)` rejects.
+    //! Generated code relies on implementations of these traits, so each needs `unsafe`, which `forbid(unsafe_code)` rejects.
 
     use alcedo_plugin_api::__private::{PtrMut, Slot};
     use alcedo_plugin_api::prelude::*;

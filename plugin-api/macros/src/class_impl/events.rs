@@ -1,4 +1,4 @@
-//! Events in the `impl` block of a class: declared events, with or without a default body, and overrides of a base class's events.
+//! Events in the `impl` block of a class: declared events, with or without a default body, and overrides of events of base classes.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -16,7 +16,7 @@ use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 
-/// Specifiers of events. The body of an event is a separate function, or is in scripts.
+/// Specifiers of events. The body of an event is a separate function, or is written in scripts.
 pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
 /// Error for a function with both event specifiers.
@@ -89,7 +89,7 @@ impl Body<'_> {
         let defaults = Defaults::of(attr_args, method)?;
         let (types, result) = (method.types(), method.result_type());
         let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
-        // The builder identifies the kind of the function. With the specifiers, scripts may also call the function.
+        // The builder marks the function as an event; only the specifiers that let scripts call the function become flags here.
         let flags = specifiers::flags(attr_args, &FUNCTION[..2], "function_flags")?;
         self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &metadata));
         self.expanded.push(defaults.checks.clone());
@@ -97,7 +97,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Finds the default body of an event, and checks that the event and the body have equal signatures.
+    /// Finds the default body of an event, and checks that it has the same signature as the event.
     pub(super) fn finish_event(&mut self, event: Event, members: &[Member]) -> Result<()> {
         let Event { conditions, method, attr_args, attrs } = event;
         let mark = self.mark();
@@ -142,7 +142,7 @@ impl Body<'_> {
         let (text, problem) = (method.text(), format!("`{}` declares no event `{}`", formatted(&base), method.text()));
         self.expanded.push(quote_spanned! {name.span()=>
             const _: () = {
-                // If the class declares the event, the inherent constant of the event takes precedence over this constant.
+                // If the class declares the event, the class's inherent constant takes precedence over this constant.
                 #[allow(dead_code, reason = "the class should declare the event")]
                 trait AlcedoEvent {
                     const #constant: ::alcedo_plugin_api::__private::NoEvent = ::alcedo_plugin_api::__private::NoEvent;
@@ -185,7 +185,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Adds the constant that checks overrides of an event.
+    /// Adds the constant with which overrides of an event are checked.
     pub(crate) fn event_constant(&mut self, method: &Method) {
         let (view, constant, fn_type) = (&self.view, method.event_constant(), method.as_fn_type());
         self.expanded.push(event_constant(view, &constant, &fn_type));
@@ -204,7 +204,7 @@ pub(crate) fn event_names(view: &Ident, names: &[TokenStream]) -> Option<TokenSt
     })
 }
 
-/// Expands to the constant that checks overrides of an event.
+/// Expands to the constant with which overrides of an event are checked.
 pub(crate) fn event_constant(view: &Ident, constant: &Ident, fn_type: &TokenStream) -> TokenStream {
     quote! {
         impl #view<'_> {

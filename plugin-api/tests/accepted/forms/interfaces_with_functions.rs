@@ -1,4 +1,4 @@
-//! Interfaces with functions: bodies of any receiver, with and without `this`, calls through a reference and on an object.
+//! Interfaces with functions: bodies with each kind of `self`, with and without `this`, calls through a reference and on an object.
 use alcedo_plugin_api::prelude::*;
 
 /// Receiver of messages.

@@ -1,4 +1,4 @@
-//! Every kind is accepted as the type of a property, parameter, result, field and element, under each of the kind's names.
+//! Every kind is accepted as the type of a property, parameter, result, field and element, under each name of the kind.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -10,12 +10,12 @@ type Row = UArray<UOptional<UMap<UName, Vec<Option<f64>>>>>;
 /// A struct in a struct.
 #[ustruct(package = "Game")]
 pub struct Inner {
-    /// A raw name.
+    /// A field with a raw identifier as its name.
     r#type: UText,
     rows: Row,
 }
 
-/// And one around it.
+/// A struct that contains the previous struct.
 #[ustruct(package = "Game")]
 pub struct Outer {
     inner: Inner,
@@ -33,20 +33,20 @@ pub struct Mark {
     name: UName,
 }
 
-/// And one around it.
+/// A struct that contains the previous struct.
 #[ustruct(pod, package = "Game")]
 pub struct Marks {
     first: Mark,
     count: u8,
 }
 
-/// Counts without a copy.
+/// Counts the marks without copying them.
 pub fn count(marks: &Borrowed<'_, UArray<Marks>>, whose: &Borrowed<'_, UArray<Obj<Object>>>) -> u32 {
     marks.with_slice(|marks| marks.iter().map(|marks| u32::from(marks.count)).sum::<u32>())
         + whose.with_slice_mut(|whose| whose.len() as u32)
 }
 
-/// An interface that is declared here.
+/// An interface of this module.
 #[uinterface(package = "Game")]
 pub trait Faces {}
 

@@ -1,4 +1,4 @@
-//! Fields, locals, and fields of another type's `self` may have the name of a property.
+//! Fields, locals, and fields of a `self` of another type may have the name of a property.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;
@@ -13,7 +13,7 @@ pub struct Device {
 pub struct Oven {
     #[uproperty]
     temperature: f64,
-    /// The base has a property of that name.
+    /// Field of the plugin part whose name is also the name of a base class's property.
     power: u32,
 }
 

@@ -45,7 +45,7 @@ impl Singer {
     }
 }
 
-/// An override may return a different error type, or no errors.
+/// Class whose overrides return a different error type, or no error.
 #[uclass(package = "Game", base = Singer)]
 #[derive(Default)]
 pub struct Tenor {}

@@ -1,4 +1,4 @@
-//! Rules of `#[uclass]` on a struct and of its fields. Each Rust `mod` contains code that obeys the rule in its name.
+//! Rules of `#[uclass]` on a struct and of its fields. Each module follows one rule.
 
 mod alc0024 {
     use alcedo_plugin_api::prelude::*;
