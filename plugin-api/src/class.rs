@@ -163,7 +163,7 @@ pub unsafe trait Interface: Sized + 'static {
     fn view(this: InterfaceThis<'_, Self>) -> Self::View<'_>;
 }
 
-/// Names of the members of a class and its bases.
+/// Names of the members of a class and its base classes.
 #[derive(Clone, Copy, Debug)]
 pub struct Members {
     properties: &'static [&'static str],

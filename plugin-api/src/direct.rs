@@ -173,7 +173,7 @@ fn leaf_failure(status: DirectStatus) -> CallError {
 /// Returns the host's code for direct calls of a handle.
 fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee> {
     let host = host::host("finding a function for direct calls").ok()?;
-    // This code ignores a failure, because the following call with slots reports the reason.
+    // A failure is ignored here, because the following call with slots reports the reason.
     let callee = host.zcall_direct(handle, fingerprint::<A, R>()).ok()?;
     (!callee.code.is_null() && callee.version != CLOSED).then_some(callee)
 }

@@ -72,7 +72,7 @@ pub unsafe trait Param: Sized {
     /// Type that function cells use for this parameter.
     #[doc(hidden)]
     type Declared: Param;
-    /// True for an out parameter. An out parameter has a second slot after the slots of all parameters.
+    /// True for an out parameter, which has a second slot after the slots of all parameters.
     #[doc(hidden)]
     const IS_OUT: bool = false;
     #[doc(hidden)]

@@ -17,7 +17,7 @@ impl Step {
     }
 }
 
-/// Runs one step of a job. During the step, code may enter objects.
+/// Runs one step of a job, during which code may enter objects.
 pub(crate) fn running<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(STEPS.get() + 1));
     code()

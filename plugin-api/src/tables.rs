@@ -338,7 +338,7 @@ pub const fn table(name: &'static str, prints: &[(&str, u64)], entries: &'static
     TableDesc { name: RStr::from_str(name), fingerprint, entries: RSlice::from_slice(entries) }
 }
 
-/// Function in a table of the module: a `fn` with up to eight parameters.
+/// Function that can be an entry of a module's table: a `fn` with up to eight parameters.
 pub trait EntryFn<A> {
     /// Type of the result.
     type Result;

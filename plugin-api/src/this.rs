@@ -181,8 +181,8 @@ impl<'f, C: Part> This<'f, C> {
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 
-    /// Runs `code` while functions that `code` calls may borrow the plugin part, although the running method borrows it exclusively. `part` is
-    /// the `&mut self` of the running method. Use `lend` if a call in `code` may call a method of this object.
+    /// Runs `code` while functions that `code` calls may borrow the plugin part, although the running method borrows it exclusively. `part`
+    /// is the `&mut self` of the running method. Use `lend` if a call in `code` may call a method of this object.
     ///
     /// Ends the running call with an error if `part` is not the plugin part of this object. A `&self` method does not need `lend`, because
     /// any number of shared borrows may be active together.
@@ -234,7 +234,7 @@ impl<'f, C: Class> Deref for This<'f, C> {
 }
 
 /// View of an object as an interface, for the rest of the running call. The creator of the view has checked that the object's class
-/// implements the interface. The host checks the class again in each call.
+/// implements the interface, and the host repeats this check in each call.
 #[derive(Debug)]
 pub struct InterfaceThis<'f, I> {
     object: This<'f, Object>,

@@ -11,7 +11,7 @@ use alcedo_rt::CallError;
 
 use crate::host;
 
-/// Maximum nesting depth of containers around a value.
+/// Maximum number of nested containers around a value.
 const DEPTH: usize = 4;
 
 /// Container around a value. A link has only two words, because each token contains four links and must be small.
@@ -39,7 +39,7 @@ pub(crate) enum Owner {
     Object(ObjectHandle, u64),
     /// Owned value, which has its own block of memory.
     Black(BlackHandle, u32),
-    /// Owned value that was destroyed before the lookup.
+    /// Owned value that was destroyed before it was looked up.
     Ended(BlackHandle),
 }
 

@@ -72,7 +72,7 @@ pub unsafe trait Value: Sized + 'static {
     /// True if a value may refer to an object. Before such a value is written, a running collection must be notified.
     #[doc(hidden)]
     const NAMES_OBJECTS: bool = true;
-    /// True if a value in host form may own memory.
+    /// True if a value in host form may own memory, which must then be freed.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
     /// For an enum: the underlying type, and true if all numbers of the enum fit in a byte. `None` for all other types.

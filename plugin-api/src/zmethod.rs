@@ -193,7 +193,7 @@ impl<A, R> core::fmt::Debug for ZMethod<A, R> {
     }
 }
 
-/// Object of a failed call, the object's index in the batch, and the error.
+/// Failed call of a batch: the object, the object's index in the batch, and the error.
 type Failed<C> = (Obj<C>, usize, CallError);
 
 /// Results of calls on several objects; see [`ZMethod::call_each`].

@@ -144,7 +144,7 @@ impl<T: Value> ZProperty<T> {
         if version == CLOSED {
             return None;
         }
-        // This code ignores a failure, because the following call reports the reason.
+        // A failure is ignored here, because the following call reports the reason.
         let host = host::host(&self.name).ok()?;
         let (class, offset) =
             host.property_location(self.handle.number(), PropertyHandle::<T>::FINGERPRINT, object).ok()?;

@@ -50,7 +50,7 @@ fn no_attribute_of_the_caller_is_on_an_unsafe_item() {
         // Finds only outputs of macros, because in an input pattern a fragment specifier follows the variable.
         for item in ["$(#[$attr])*", "$(#[$field_attr])*"].into_iter().flat_map(|word| after(&text, word)) {
             items += 1;
-            // A tuple or unit struct ends at a semicolon. A function or an enum has braces.
+            // The item ends at a semicolon if it is a tuple or unit struct, and at a closing brace if it is a function or an enum.
             let end = item.find(['{', ';']).expect("an item has a body or an end");
             let whole = if item[end..].starts_with('{') { braced(&item[end..]) } else { &item[..end] };
             assert!(!whole.contains("unsafe"), "{path}: {whole}");

@@ -19,7 +19,7 @@ pub struct Vector {
     pub z: f32,
 }
 
-/// The three calls on the page that documents UnrealScript's DLLBind.
+/// The three example functions from the page that documents DLLBind of UnrealScript.
 #[uclass(package = "Game", dll_bind = "TestDLL")]
 #[derive(Default)]
 pub struct TestDll {}
@@ -42,7 +42,7 @@ impl TestDll {
     #[dll_import(no_cwd)]
     fn calls(&self) -> i32;
 
-    /// Makes the three calls and returns a description of the results.
+    /// Calls these three functions, and returns a description of their results.
     #[ufunction(blueprint_callable)]
     fn tour(&self, this: This<Self>, text: String) -> String {
         let mut turned = text.clone();
@@ -133,7 +133,7 @@ impl Zlib {
     }
 }
 
-/// SQLite, behind a few lines of C.
+/// SQLite, called through a few lines of C.
 #[uclass(package = "Game", dll_bind = "Database")]
 #[derive(Default)]
 pub struct Database {}

@@ -39,7 +39,7 @@ pub(crate) enum Kind {
     Key = 5,
     /// An exit handler.
     Exit = 6,
-    /// A value whose destructor never runs. This is an intentional fault.
+    /// A value whose destructor never runs, an intentional fault that the host must report.
     Nothing = 7,
 }
 

@@ -94,7 +94,7 @@ impl Lantern {
         (0..times).map(|_| black_box(&self.plain)).sum()
     }
 
-    /// Calls back into the host. The host borrows its field during this call.
+    /// Calls a host function, which borrows the Rust fields of the host's lamp and calls back while the borrow is active.
     #[ufunction]
     fn count(&self, this: This<Self>) -> u32 {
         this.count_inside()

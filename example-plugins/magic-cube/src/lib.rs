@@ -31,7 +31,7 @@ pub struct MagicCube {
     #[uproperty(default_subobject, root_component)]
     mesh: Obj<SceneComponent>,
 
-    /// Seconds since this generation first moved the cube.
+    /// Seconds since the code of this generation first moved the cube.
     elapsed: f64,
     /// Current height of the bob, which the next step subtracts before it adds the new height.
     #[keep]
@@ -43,13 +43,13 @@ pub struct MagicCube {
 
 #[uclass]
 impl MagicCube {
-    /// Runs in construction, and again in every reload.
+    /// Runs when the object is constructed, and again in every reload.
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         Self { elapsed: 0.0, bob: 0.0, greetings: 0 }
     }
 
-    /// Runs once in the life of an object.
+    /// Runs only once, when the object is constructed.
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
         this.set_can_tick(true);

@@ -15,7 +15,7 @@ pub struct Form {
     pub height: f64,
 }
 
-/// A value that is kept as a whole.
+/// Type of a kept field, which reloads keep as a whole.
 #[derive(Default, serde::Serialize, serde::Deserialize)]
 pub struct Record {
     /// Number of shifts.

@@ -24,7 +24,7 @@ pub struct Borrows {
     top: Top,
 }
 
-/// Event that begins or ends a borrow or a loan.
+/// Event that begins or ends a borrow, or the loan of an exclusive borrow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A `&self` method starts, and begins a shared borrow.
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn no_walk_ever_has_an_exclusive_borrow_next_to_another() {
-        // Tests all sequences of eight events, starting without borrows.
+        // Tests all sequences of eight events, starting from a free plugin part.
         let mut states = vec![(Borrows::FREE, Vec::new())];
         for _step in 0..8 {
             let mut next = Vec::new();

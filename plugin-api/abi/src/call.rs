@@ -1,4 +1,4 @@
-//! Data of one call across the ABI boundary: the arguments, and the failure as plain data.
+//! Data of one call across the ABI boundary: the arguments, and, if the call fails, the failure as plain data.
 
 use core::fmt;
 

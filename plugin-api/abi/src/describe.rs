@@ -73,7 +73,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Value for a member without documentation and metadata.
+    /// Value for a member with neither documentation nor metadata.
     pub const NONE: Self = Self { doc: "", meta: &[] };
 }
 

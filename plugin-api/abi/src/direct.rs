@@ -75,7 +75,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Value of [`Batch::condition`] for a batch without a condition.
+    /// Value of [`Batch::condition`] for a batch that calls the method on each live object.
     pub const UNCONDITIONAL: usize = usize::MAX;
 }
 

@@ -112,10 +112,10 @@ numbers! {
     /// Handle of a resolved ZCall name. A positive handle is black: the host implements the function. A negative handle is red: a
     /// module implements the function. Zero refers to no call. Numbers are never reused.
     ZCallHandle(i64), "No call.";
-    /// Owned value in host memory; zero refers to no value. A handle is never reused. The handle becomes invalid when the
+    /// Handle of an owned value in host memory; zero refers to no value. A handle is never reused. It becomes invalid when the
     /// generation of its module ends.
     BlackHandle(u64), "No value.";
-    /// Red or black conjugate that is not an object, for dynamic calls. The handle of a black conjugate equals its [`BlackHandle`].
+    /// Handle, for dynamic calls, of a conjugate that is not an object. The handle of a black conjugate equals its [`BlackHandle`].
     /// The handle of a red conjugate becomes invalid when the frame that created the conjugate closes. Zero refers to no conjugate,
     /// and handles are never reused.
     ConjugateHandle(u64), "No conjugate.";

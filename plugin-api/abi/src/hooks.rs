@@ -53,7 +53,7 @@ pub const SETS_TRACING: u32 = 2;
 pub struct HookContext {
     /// Functions of the host.
     pub table: &'static HookTable,
-    /// Host pointer of this image, passed in every call.
+    /// Pointer by which the host identifies this image, passed in every call.
     pub image: *const c_void,
     /// Points to a word that is nonzero while the host requests the module's threads to stop.
     pub stop: *const AtomicU32,
@@ -166,7 +166,7 @@ pub struct HookTable {
     pub block_made: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
     /// Reports that the C library is about to move or free this block. Returns zero if the host has no record of the block.
     pub block_borrowed: unsafe extern "C" fn(image: *const c_void, block: *mut c_void) -> c_int,
-    /// `shmat`. The unload of the image detaches all attached segments.
+    /// `shmat`. Unloading the image detaches all segments that the module has attached.
     pub segment_attach:
         unsafe extern "C" fn(image: *const c_void, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void,
     /// `shmdt`.

@@ -51,7 +51,7 @@ pub mod mode {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Directory {
-    /// Entries of the object slots. The host reallocates the array to add entries.
+    /// Array with an entry for each object slot. The host reallocates the array to add entries.
     pub entries: *const DirectoryEntry,
     /// Number of entries.
     pub len: u32,
@@ -100,7 +100,7 @@ pub struct DirectoryEntry {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackDirectory {
-    /// Entries of the slots of owned values. The host reallocates the array to add entries.
+    /// Array with an entry for each slot of an owned value. The host reallocates the array to add entries.
     pub entries: *const BlackEntry,
     /// Number of entries.
     pub len: u32,
@@ -123,7 +123,7 @@ pub struct BlackEntry {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct ModuleContext {
-    /// Host pointer to pass back in each host call.
+    /// Pointer that the module passes back in each host call.
     pub host: HostRef,
     /// Host functions.
     pub table: HostTableRef,
@@ -137,7 +137,7 @@ pub struct ModuleContext {
     pub mode: *const AtomicU32,
     /// Directory of objects; null for a module without objects.
     pub directory: *const Directory,
-    /// Counter of held slices; null for a module without objects.
+    /// Counter of the slices that plugin code holds; null for a module without objects.
     pub slices: *const Slices,
     /// Directory of owned values; null for a module that may not own values.
     pub owned_values: *const BlackDirectory,

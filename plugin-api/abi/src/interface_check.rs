@@ -3,7 +3,7 @@
 
 use crate::type_text::{contains, is_same};
 
-/// Function of an interface or of a class, as input of the comparison.
+/// Function of an interface or of a class, in the form that the comparison uses.
 #[derive(Clone, Copy, Debug)]
 pub struct InterfaceFunction {
     name: &'static str,

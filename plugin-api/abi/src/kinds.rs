@@ -38,7 +38,7 @@ pub struct PropertyKind(pub u8);
 pub enum KindForm {
     /// The name of the kind alone.
     Plain,
-    /// A path instead of the name of the kind.
+    /// The path of the struct, instead of the name of the kind.
     Struct,
     /// The name, and the path of a class, interface or enum in parentheses.
     Path,
@@ -120,7 +120,7 @@ macro_rules! kinds {
                 match self.0 { $($number => kinds!(@plugin $text $($plugin)?),)* _ => None }
             }
 
-            /// Returns the script keywords that declare a reference of this kind to a class. Messages use the first keyword.
+            /// Returns the keywords with which scripts declare a reference of this kind. Messages use the first keyword.
             ///
             /// # Examples
             /// ```

@@ -447,7 +447,7 @@ mod tests {
         assert_eq!(joined(&objects, bytes), buffer);
     }
 
-    /// A buffer that a remote machine has sent may have any content.
+    /// Tests buffers with arbitrary content, because a remote machine may send any bytes.
     #[test]
     fn damaged_input_fails_or_yields_values_but_never_reads_past_the_end() {
         let buffer = buffer();
@@ -472,7 +472,7 @@ mod tests {
         let outcome = load(&joined(&[], &[1, 2]), |archive, _| {
             archive.number(&mut first);
             archive.text(&mut second);
-            // Bytes remain, but the archive has already failed.
+            // Although bytes remain, this read fails, because the archive has already failed.
             archive.number(&mut third);
             (true, true)
         });

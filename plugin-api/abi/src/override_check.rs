@@ -37,7 +37,7 @@ impl<E> EventOf<E> {
         true
     }
 
-    /// Compiles if the override has the signature of the event.
+    /// Compiles only if the override has the signature of the event.
     pub const fn check<F>(self)
     where
         E: OverriddenBy<F>,
@@ -52,7 +52,7 @@ impl NoEvent {
         false
     }
 
-    /// Accepts every signature. A separate message reports the missing event.
+    /// Accepts every signature, because a separate message reports the missing event.
     pub const fn check<F>(self) {}
 }
 

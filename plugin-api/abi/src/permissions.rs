@@ -20,7 +20,7 @@ pub enum Permission {
 }
 
 impl Permission {
-    /// All permissions, in the order of the documentation.
+    /// All permissions, in the order in which the documentation lists them.
     pub const ALL: [Self; 5] = [Self::Network, Self::Files, Self::Threads, Self::Signals, Self::CLibraries];
 
     /// Returns the name of the permission in `module!`.
@@ -78,7 +78,7 @@ impl Permissions {
         self.0 & permission.flag() != 0
     }
 
-    /// Returns the declared permissions. Omits permissions that only later versions define.
+    /// Returns the declared permissions, without permissions that only later versions define.
     pub fn iter(self) -> impl Iterator<Item = Permission> {
         Permission::ALL.into_iter().filter(move |permission| self.contains(*permission))
     }

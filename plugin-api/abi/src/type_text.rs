@@ -6,7 +6,7 @@ use crate::kinds::{KindForm, PropertyKind};
 /// Maximum length of a type's string form, in bytes.
 const ROOM: usize = 512;
 
-/// Suffix of a truncated string, in place of the omitted part.
+/// Suffix that replaces the omitted part of a truncated string.
 pub const CUT: &str = " …";
 
 /// String computed at compile time.

@@ -50,7 +50,7 @@ pub mod color {
     pub const BLACK: u8 = 2;
 }
 
-/// State of a conjugate that is not an object. The conjugate may be expired.
+/// State of a conjugate that is not an object, even if the conjugate has expired.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConjugateState {

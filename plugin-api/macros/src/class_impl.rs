@@ -61,7 +61,7 @@ pub(crate) struct Body<'a> {
     trampolines: usize,
     /// Names of functions and parameters. Descriptions refer to an entry by its position.
     names: Vec<TokenStream>,
-    /// Events whose body has not been found yet.
+    /// Declared events whose default body has not been found yet.
     events: Vec<Event>,
     /// Names for which the checks of [`mistakes`] have already been generated.
     pub(crate) checked: Checked,

@@ -41,7 +41,7 @@ fn is_literal_of(value: &Expr, ty: &Type) -> bool {
     match lit {
         Lit::Float(number) => matches!(name.as_str(), "f32" | "f64") && number.suffix().is_empty(),
         Lit::Bool(_) => name == "bool",
-        // Every integer type includes the values up to 100.
+        // A literal up to 100 is in the range of every integer type.
         Lit::Int(number) => {
             let is_small = number.base10_parse::<u8>().is_ok_and(|number| number <= 100);
             is_small && number.suffix().is_empty() && INTEGERS.contains(&name.as_str())

@@ -215,7 +215,7 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | a reload replaces the module | `suspend` of the old generation, then main of the new one, and finally `exit` of the old one |
 /// | the reload is rolled back | `exit` of the new generation, if its main has returned, then `resume` of the old one |
 /// | `suspend` panics or returns an error | `resume`; the module is not replaced |
-/// | `resume` panics or returns an error | no others: the report of the reload lists the error, and the module continues |
+/// | `resume` panics or returns an error | no further function: the report of the reload lists the error, and the module continues |
 /// | an unload, a shutdown, a reload that does not replace the module | neither `suspend` nor `resume` |
 ///
 /// `exit` and `resume` run after `suspend`. If `suspend` failed, it may have released only some of the resources. If a reload replaces

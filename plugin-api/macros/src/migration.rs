@@ -26,9 +26,9 @@ pub(crate) struct Migration {
 
 /// Values that a migration converts.
 pub(crate) enum Of<'a> {
-    /// A property, with its name and type.
+    /// A property. The variant contains its name and type.
     Property(&'a str, &'a Type),
-    /// All objects of the class, with the package of the class.
+    /// All objects of the class. The variant contains the package of the class.
     Objects(&'a str),
 }
 

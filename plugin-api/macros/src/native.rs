@@ -46,7 +46,7 @@ pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
     rules::spanned("ALC0107", attr, format!("`#[{name}]` is for native classes of a host: {instead}"))
 }
 
-/// Expands to the function that reports references of a class to the collection. `signature` is the signature of the class's method.
+/// Expands to the function that reports the references in an object to the collection. `signature` is that of the author's method.
 pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenStream> {
     const EXPECTED: &str =
         "the collection calls `fn references(&self, this: This<Self>, visit: &mut dyn FnMut(ObjectHandle))`";

@@ -316,7 +316,7 @@ pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
     described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_custom::<T>), &cell.0, metadata)
 }
 
-/// Describes a function whose body is in a script or a C library. If this body is missing, a call returns the zero value.
+/// Describes a function whose body is in a script or a C library. If that body is missing, a call returns the zero value.
 pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
     (name, flags): (&'static str, u64),
     block: &'static SignatureBlock<A, R>,

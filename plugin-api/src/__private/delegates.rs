@@ -14,7 +14,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Named delegate, used as the type of a property.
+/// Type of a property, parameter or element that is a named delegate.
 pub trait NamedDelegate: sealed::Sealed + Value {
     /// Signature of the delegate.
     type Of: NamedSignature;

@@ -7,7 +7,7 @@ use crate::direct::CalledAs;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, IntoHost, This, Value, host, zcall};
 
-/// Reads a property. Reads are allowed in every mode.
+/// Reads a property. Reads are allowed in every mode of the host.
 #[inline]
 pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCell<C, T>) -> T::Seen<'f> {
     T::see(this.property(cell))

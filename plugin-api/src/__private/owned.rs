@@ -43,7 +43,7 @@ pub fn owned_slot<K: Kind>(of: &Owned<K>) -> Slot {
     address_slot(of.at().unwrap_or_else(|error| alcedo_rt::fail(error)))
 }
 
-/// Copies a value.
+/// Creates an owned copy of a value.
 pub fn clone_owned<K: Kind>(of: &K, site: &Location<'_>) -> Result<K, CallError> {
     Owned::clone_of(of.owned(), site).map(K::from_owned)
 }

@@ -37,7 +37,7 @@ pub(super) const fn hooks<C: Part>(
 }
 
 /// # Safety
-/// See [`Invoke`]; the part does not exist yet.
+/// See [`Invoke`], except that the plugin part does not exist yet.
 unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
     // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_construction(call, out, construct::<C>) }
@@ -67,10 +67,10 @@ unsafe fn guarded_construction(
     })
 }
 
-/// Holder of the borrow while a plugin part is saved.
+/// Holder of the borrow during which a plugin part is saved.
 const SAVING: &Sharing = &Sharing::new("keep");
 
-/// Holder of the borrow while a plugin part is restored.
+/// Holder of the borrow during which a plugin part is restored.
 const FILLING: &Taking = &Taking::new("keep");
 
 /// Defines hooks for the kept fields of a part. A hook passes the code of its class to a panic guard that all classes share. This code

@@ -21,7 +21,7 @@ use crate::{CallError, Class, This};
 pub trait Receiver {
     /// Reference to the plugin part: `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
-    /// True if the plugin part is borrowed shared.
+    /// True if the method begins a shared borrow of the plugin part.
     const IS_SHARED: bool;
     /// Borrow of the plugin part. Dropping the value ends the borrow.
     #[doc(hidden)]
@@ -262,7 +262,7 @@ pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'
     unsafe { guarded(call, perform_static::<M>) }
 }
 
-/// Calls a static function. The arguments for the object, its memory and its plugin part are unused.
+/// Calls a static function. The parameters for the object, its memory and its plugin part are unused.
 ///
 /// # Safety
 /// `params` is a parameter block of the function, live for the call.

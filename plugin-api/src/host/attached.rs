@@ -81,7 +81,7 @@ pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateSta
     harmless()?.conjugate_state(conjugate).ok()
 }
 
-/// Converts a source location into the type of the ABI. Borrows the file name of `site`.
+/// Converts a source location into the type that the ABI uses. The result borrows the file name of `site`.
 pub(crate) fn site_of(site: &Location<'_>) -> Site {
     Site { file: TextView::of(site.file()), line: site.line() }
 }

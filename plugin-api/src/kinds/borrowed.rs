@@ -62,7 +62,7 @@ pub struct Borrowed<'f, K: Kind> {
 #[track_caller]
 pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Borrowed<'v, K>) -> R) -> R {
     let value = value.owned();
-    // Fails for destroyed values, and on all threads except the game thread.
+    // Fails if the value was destroyed, and on all threads except the game thread.
     value.at().unwrap_or_else(|error| alcedo_rt::fail(error));
     let (at, token) = seen::<K>(value.handle());
     // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and each access checks the

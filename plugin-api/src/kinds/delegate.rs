@@ -1,4 +1,4 @@
-//! Delegates: functions of objects, bound by name and called later.
+//! Delegates, to which functions of objects are bound by name. Calling the delegate calls the bound functions.
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::{ArrayRaw, DelegateRaw, SparseRaw};

@@ -204,7 +204,7 @@ where
     verbs::copy(&map, fresh.ptr())
 }
 
-/// Inserts one entry into a map. Returns `true` if its key is new.
+/// Inserts or overwrites one entry of a map. Returns `true` if its key is new.
 pub(crate) fn put_entry<M, G, H>(
     owner: ObjectHandle,
     target: &PtrMut<'_, M>,
@@ -222,7 +222,7 @@ where
     let map = target.location(owner)?;
     with_ptr(key, |key| {
         insert(&map, key, value, |_at, there, value| {
-            // The insertion of the key has already checked that the map may be written.
+            // No check is needed here, because inserting the key has already checked that the map may be written.
             verbs::copy(&there.into_location(ObjectHandle::NONE)?, value.ptr())
         })
     })

@@ -217,7 +217,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
                 let mut old = Temp::<V>::zeroed();
                 verbs::copy(&old.ptr_mut().into_location(ObjectHandle::NONE)?, there.as_ptr())?;
                 overwritten.push((at, old));
-                // The insertion of the key has already checked that the map may be written.
+                // No check is needed here, because inserting the key has already checked that the map may be written.
                 verbs::copy(&there.into_location(ObjectHandle::NONE)?, value.ptr())
             })
             .map(drop)

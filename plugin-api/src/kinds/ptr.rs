@@ -277,7 +277,7 @@ impl<T: Value> Temp<T> {
         unsafe { PtrMut::new(self.raw.as_mut_ptr()) }
     }
 
-    /// Moves the value to host memory, and does not free the overwritten value. Memory that the overwritten value owns leaks.
+    /// Moves the value to host memory without freeing the overwritten value. Memory that the overwritten value owns leaks.
     #[inline]
     pub(crate) fn move_to(self, target: &PtrMut<'_, T>) {
         let this = ManuallyDrop::new(self);
@@ -305,7 +305,7 @@ impl<T: Value> Drop for Temp<T> {
         if !T::OWNS_MEMORY {
             return;
         }
-        // Errors are ignored: without a host, and outside the game thread, the value has never owned memory.
+        // Errors are ignored, because a value that was used without a host, or outside the game thread, has never owned memory.
         if let Ok(location) = self.ptr_mut().location(ObjectHandle::NONE) {
             let _nothing_to_free = clear(&location);
         }

@@ -77,7 +77,7 @@ kind! {
 kind! {
     /// Strong reference to an object of any class that implements the interface `I`.
     ///
-    /// Resolves to none while the object's class does not implement `I`; a reload can change the implemented interfaces.
+    /// Resolves to none while the object's class does not implement `I`, since a reload can change the interfaces of a class.
     ///
     /// # Examples
     /// ```

@@ -28,7 +28,7 @@ kind! {
 }
 
 kind! {
-    /// UTF-8 string that the host's reflection distinguishes from `UString`.
+    /// UTF-8 string whose type is distinct from the type of `UString` in the host's reflection.
     ///
     /// # Examples
     /// ```

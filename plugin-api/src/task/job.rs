@@ -137,7 +137,7 @@ static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, dro
 // Waker of a task. The data of a waker belongs to the host, so a waker may be cloned on any thread, and may outlive its task. The four
 // functions of a waker below are code of the module. Therefore the host counts the holders of wakers.
 
-/// Wraps the host's waker for one step. A null pointer becomes a waker without effect.
+/// Wraps the host's waker for one step of a task. A null pointer becomes a waker that has no effect.
 ///
 /// # Safety
 /// `waker` is null, or one of the host's wakers, valid as long as the returned value is used.

@@ -1,4 +1,4 @@
-//! An attribute macro of another crate, independent of this framework.
+//! An attribute macro as another crate could define it, independent of this framework.
 
 use proc_macro::TokenStream;
 

@@ -252,7 +252,7 @@ fn attach() {
         module: 7,
         generation: 1,
         mode: &raw const MODE,
-        // With a null directory, the module calls the host for each object, like a module in a Slim.
+        // Because the directory is null, the module calls the host to look up each object, like a module in a Slim.
         directory: std::ptr::null(),
         slices: std::ptr::null(),
         owned_values: std::ptr::null(),
@@ -440,7 +440,7 @@ unsafe fn assign(target: *mut TextRaw, bytes: &[u8]) {
     unsafe { target.write(TextRaw { data, len, capacity: len }) };
 }
 
-/// Implements the functions that these tests need. All other functions are rejected.
+/// Implements the host functions that these tests need. Calls of all other host functions are rejected.
 struct Toys;
 
 impl tables::values::Functions for Toys {}

@@ -190,10 +190,10 @@ macro_rules! value_functions {
         /// array, `.name` to a field of a struct, and the empty path to the whole parameter. Fails with `NOT_FOUND` for an unknown path.
         game_thread("asking for the type of a parameter")
         fn frame_type(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
-        /// Returns the number of values in an array, a set or a map. Fails with `SIGNATURE` for other types.
+        /// Returns the number of values in an array, a set or a map. Fails with `SIGNATURE` for any other type.
         game_thread("counting the values of a parameter")
         fn frame_count(host; frame: u64, param: u32, path: TextView; returns out: u32 = 0; or failure) -> Status;
-        /// Returns the value of a parameter that is a number or an enum. Fails with `SIGNATURE` for all further types.
+        /// Returns the value of a parameter that is a number or an enum. Fails with `SIGNATURE` for any other type.
         game_thread("reading a number of a parameter")
         fn frame_number(host; frame: u64, param: u32, path: TextView; returns out: f64 = 0.0; or failure) -> Status;
         /// Returns the value of a string or a name unchanged, and the value of any other kind formatted as a string.

@@ -55,7 +55,7 @@ macro_rules! __alcedo_delegate {
         $crate::__private::type_record!(DELEGATE $package, $name);
     };
     (@recorded { class $class:ty } $name:literal) => {
-        // The module that declares a class must also declare the delegates of the class.
+        // Checks that this module declares the class, because the delegates of a class must be declared in the module of the class.
         const fn alcedo_is_declared_here<C: $crate::__private::Part>() {}
         const _: () = alcedo_is_declared_here::<$class>();
 

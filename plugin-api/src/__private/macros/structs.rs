@@ -89,7 +89,7 @@ macro_rules! __alcedo_pod {
             "a `#[ustruct(pod)]` struct has the C layout: remove its own `repr`",
         );
 
-        /// Implemented by `AlcedoParts` if each field can be borrowed.
+        /// Implemented by `AlcedoParts` if each field type is `Plain`.
         pub trait AlcedoPlain {}
         #[allow(non_camel_case_types, reason = "the type of a field has the name of the field")]
         impl<$($field: $crate::__private::Plain),*> AlcedoPlain for AlcedoParts<$($field),*> {}

@@ -10,7 +10,7 @@ use crate::kinds::ptr::{Ptr, Viewable};
 use crate::kinds::row::{Items, Keyed, Keys, List, Mapped, Part, Row, Values};
 use crate::kinds::{Kind, ValidityToken};
 
-/// Elements of a container's buffer during the running call `'f`.
+/// Access to the elements in a container's buffer during the running call `'f`.
 struct Inside<'a, 'f, P: Part> {
     whole: Ptr<'a, P::Whole>,
     /// Token of the container, just checked by the creator of this struct.
