@@ -172,8 +172,8 @@ impl Plugins<'_> {
             share.equal.insert(of, Rc::clone(&equal));
             equal
         });
-        // Packs no fields of an object with fields that an earlier reload has put aside. Fields that were put aside are compared with the
-        // saved fields by name.
+        // Packs no fields if an earlier reload has put fields of the object aside, because those fields are compared with saved fields by
+        // name.
         let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
         let has_aside =
             equal.iter().any(Option::is_some) && self.world.objects.with_body(object, has_aside) == Ok(true);

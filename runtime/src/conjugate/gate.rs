@@ -1,5 +1,5 @@
 //! Gate of a module's code. Every call enters the gate. The gate of an ended generation rejects calls. The gate also counts the active
-//! calls. An image is unmapped only when no call is active.
+//! calls, because an image is unmapped only when no call is active.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -58,7 +58,7 @@ pub(crate) enum GateState {
     Shut,
 }
 
-/// Error of an event that is invalid for the color and state of a conjugate.
+/// Error for an event that is invalid for the color and state of a conjugate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("a {color} conjugate that is {life} cannot be {event}: {}", life.help(*color, *gate))]
 pub(crate) struct LifeError {

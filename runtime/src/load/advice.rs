@@ -1,7 +1,7 @@
 //! Advice for plugins that link shared system libraries. The advice states how to link each library statically. Each entry was checked
 //! against the features of the crate on crates.io (November 2026).
 
-/// Advice for plugins with a crate that links a shared library.
+/// Advice on one shared library that a crate of a plugin may link.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Advice {
     pub package: &'static str,
@@ -66,7 +66,7 @@ pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
     TABLE.iter().filter(move |advice| advice.library == name)
 }
 
-/// C library functions without a hook in `module!`. Each function has an alternative for the plugin author.
+/// C library functions without a hook in `module!`, each with help on an alternative.
 const WITHOUT_HOOK: [(&str, &str); 19] = [
     ("__register_frame_info", FRAME),
     ("__register_frame_info_bases", FRAME),

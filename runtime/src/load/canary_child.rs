@@ -1,5 +1,5 @@
 //! Code that runs in the canary process. Maps each module as a host does, attaches the module, and reads its declarations. Runs no main and
-//! creates no object. Never exits with success. After the last message, the host kills the process.
+//! creates no object. Never exits after a success, because the host kills the process after the last message.
 #![expect(unsafe_code, reason = "maps libraries")]
 
 use std::io::{self, Read};
@@ -154,7 +154,7 @@ fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usi
     // Rejects an unknown property kind in the canary, before the host maps the copy.
     let unknown = |source| EmitError::Declare { modules: name.to_owned(), source }.to_string();
     Types::check_kinds(&batch).map_err(unknown)?;
-    // Formatting these lists reads every string and number in the lists. In a host, the linking of modules reads the lists.
+    // Formats these lists to read every string and number in them. In a host, the linking of modules reads them.
     let Described { imports, exports, tables, .. } = described;
     Ok(format!("{imports:?}{exports:?}{tables:?}").len())
 }

@@ -27,8 +27,8 @@ impl HostFacts {
     };
 }
 
-/// Checks that a module with this manifest fits the host. Returns the first difference as an error, with the values of the host and of the
-/// module.
+/// Checks that a module with this manifest is compatible with the host. Returns the first difference as an error, with the values of the
+/// host and of the module.
 pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
     let module = || manifest.name.to_owned();
     if manifest.abi_number != host.abi_number {

@@ -23,7 +23,8 @@ pub(crate) use file::{of_file, of_loaded};
 pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives, of_types};
 
-/// Declarations of a module or a host. Declarations are types, functions by name, and imports. Plain data, usable on any thread.
+/// Declarations of a module or a host. Declarations are types, functions that are callable by name, and imports. Plain data, usable on any
+/// thread.
 ///
 /// # Examples
 /// ```rust
@@ -264,7 +265,7 @@ forms! {
     DeclaredEntry of found: EnumEntry {
         /// Name of the entry.
         name: String = found.name.to_string(),
-        /// Number of the entry.
+        /// Discriminant of the entry.
         number: i128 = found.number,
         /// Display name. Empty if the display name is derived from the name of the entry.
         display: String = found.display.to_string(),

@@ -59,7 +59,7 @@ pub enum LoadError {
         /// Defect of the manifest section.
         source: ManifestError,
     },
-    /// The ABI numbers differ.
+    /// The ABI numbers of module and host differ.
     #[error("{module} speaks ABI {found}, this host speaks {expected}: rebuild it with this host's alcedo-plugin-api")]
     Abi {
         /// Name of the module.
@@ -197,8 +197,8 @@ pub enum LoadError {
     /// The names, versions or dependencies of the modules are inconsistent.
     #[error(transparent)]
     Order(#[from] OrderError),
-    /// A dependency of a Master module could not be resolved. The dependency is missing, the Default has a different version, or the
-    /// Default's resolver failed.
+    /// A dependency of a Master module could not be resolved. Either the dependency is missing, or the Default has a different version, or
+    /// its resolver failed.
     #[error("{}{}", .0, help(.0))]
     Dependency(Box<ContextError>),
     /// A version or version range is invalid.
@@ -443,7 +443,7 @@ impl LoadError {
         }
     }
 
-    /// Checks if the error is a missing package, class, struct or member. A module depends on the missing item.
+    /// Checks if the error reports a missing package, class, struct or member on which a module depends.
     pub(crate) fn lacks_type(&self) -> bool {
         use crate::object::refusal::DeclareError::{UnknownBase, UnknownPackage, UnknownType};
         match self {

@@ -43,8 +43,8 @@ pub(crate) struct Attachment {
     context: usize,
 }
 
-/// Pairs of a ledger and its hook context. A hook context is kept while its ledger exists. A mapped image owns its ledger. A parked image
-/// therefore keeps its hook context permanently.
+/// Pairs of a ledger and its hook context. A mapped image owns its ledger, and the ledger keeps the hook context. A parked image therefore
+/// keeps its hook context permanently.
 static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::new());
 
 impl Attachment {
@@ -134,7 +134,7 @@ fn sets_loggers(names: &[u8]) -> u32 {
     LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
 }
 
-/// Returns the C functions with a hook that a module defines itself. The hooks do not record calls of these functions.
+/// Returns the C functions with a hook that a module defines itself. The hooks do not record calls to these functions.
 pub(crate) fn unhooked(image: &ImageFile) -> Vec<String> {
     names_of_unhooked(image.section(UNHOOKED_SECTION).unwrap_or_default())
 }
@@ -161,8 +161,8 @@ pub(crate) fn c_heap_shared(image: &ImageFile) -> Option<String> {
     shared_by(image.imports(), image.needed())
 }
 
-/// Functions of the C library that may reallocate a block of the caller. These functions use the `realloc` inside the C library. No hook
-/// records this call.
+/// Functions of the C library that may reallocate a block of the caller. These functions call `realloc` inside the C library, where no hook
+/// records the call.
 const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "getwdelim"];
 
 /// Prefixes of platform libraries and zlib. Each of these libraries frees only its own allocations.

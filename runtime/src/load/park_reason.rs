@@ -102,7 +102,7 @@ fn judge(facts: &Facts<'_>) -> Option<ParkReason> {
     (!why.is_empty()).then(|| ParkReason { why: why.join("; and "), help: hints.join("; and ") })
 }
 
-/// Returns a reason and help for each library with functions that bypass the hooks.
+/// Returns a reason and help for each library whose functions bypass the hooks.
 fn of_bypasses(facts: &Facts<'_>) -> Vec<(String, String)> {
     let mut by_library: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (name, library) in &facts.bypasses {

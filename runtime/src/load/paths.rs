@@ -1,5 +1,5 @@
-//! Rejects relative paths. A load may run later or on a different thread (watch, request, resolver). The current folder may have changed
-//! before the load.
+//! Rejects relative paths, because the current folder may change before the load. A watch, a request or a resolver may load later or on a
+//! different thread.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Checks if a module uses process resources that its manifest does not declare, and formats the results. Uses are detected from the
-//! imports of the file and from the notes of the hooks. The check finds mistakes of plugin authors, and restricts no code. A module without
-//! a list of permissions is not checked.
+//! imports of the file and from the notes of the hooks. The check finds mistakes by plugin authors, but does not restrict code. A module
+//! without a list of permissions is not checked.
 
 use alcedo_abi::permissions::{Permission, Permissions};
 use alcedo_sys::{Use, UseKind};
@@ -192,7 +192,7 @@ pub(crate) fn warnings(policy: PermissionPolicy, declaration: &Declaration, uses
     as_warnings(policy, declaration.undeclared(uses))
 }
 
-/// Returns the [`warnings`] about uses that the hooks have noted. Omits permissions with a use in the file.
+/// Returns the [`warnings`] about uses that the hooks have noted. Omits permissions whose use was already detected in the file.
 pub(crate) fn warnings_of_uses(policy: PermissionPolicy, declaration: &Declaration, uses: &[Use]) -> Vec<String> {
     as_warnings(policy, declaration.undeclared(uses).split_off(declaration.undeclared.len()))
 }

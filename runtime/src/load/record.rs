@@ -54,7 +54,7 @@ pub struct Remainder {
     pub roots_added: Vec<String>,
     /// Descriptions of objects that a listener removed from the root set. The rollback does not add these objects again.
     pub roots_removed: Vec<String>,
-    /// Names of functions that a call by name has resolved for the first time. These names keep their call handles.
+    /// Names of functions that a call by name has resolved for the first time. These names keep their call handles after the rollback.
     pub names_resolved: Vec<String>,
 }
 

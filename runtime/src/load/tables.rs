@@ -10,7 +10,7 @@ use alcedo_abi::fingerprint::table_fingerprint;
 use crate::escape::line;
 use crate::signature::Signature;
 
-/// Error of the exchange of function tables between a module and its host.
+/// Error in the exchange of function tables between a module and its host.
 ///
 /// # Examples
 /// ```rust

@@ -19,7 +19,7 @@ use crate::reload::plan::{Action, ClassPlan, OwnReference, Plain, PropertyDefaul
 use crate::reload::references;
 use crate::reload::sources::{Carried, Sources, Surroundings, has_default, held, own_value, with_sources};
 
-/// Pairs of a property name and the own value of the object. An own value differs from the default.
+/// Own values of one object, each with the name of its property. An own value differs from the default.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
 
 /// Report text for a removed property.
@@ -78,8 +78,8 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Checks if an object needs no new body. The layout and the defaults of its class must be unchanged. No value of the object may be put
-/// aside. If the object can keep its body, counts its values for the report.
+/// Checks if an object can keep its body. Layout and defaults of its class must be unchanged, and none of its values must be put aside. If
+/// the object can keep its body, counts its values for the report.
 pub(super) fn stays(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -92,8 +92,8 @@ pub(super) fn stays(
     if is_in_place { carry_plain(around, carried.into(), plan, (None, changes)) } else { Ok(false) }
 }
 
-/// Carries the values of an object by the compiled actions of its class. Without a new body, only compares the values with the defaults. If
-/// a value needs more than the compiled actions, counts no values and returns `false`.
+/// Carries the values of an object with the compiled actions of its class. If the object keeps its body, only compares the values with the
+/// defaults. If the compiled actions cannot carry a value, counts no values and returns `false`.
 fn carry_plain(
     around: Surroundings<'_>,
     carried: Carried,

@@ -151,7 +151,7 @@ fn duration(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
 
-/// Change of one property, with counts of the living objects of a class.
+/// Change to one property of a class, with counts of the living objects of this class.
 ///
 /// # Examples
 /// ```rust
@@ -169,7 +169,7 @@ pub struct PropertyChange {
     pub class: String,
     /// Name of the property.
     pub property: String,
-    /// Description of the change of the declaration.
+    /// Description of the change to the declaration of the property.
     pub change: String,
     /// Number of objects with an unchanged own value. An own value differs from the default.
     pub kept: u64,

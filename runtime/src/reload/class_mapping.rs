@@ -13,8 +13,8 @@ use crate::object::class::Class;
 use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
 use crate::reload::plan::native_ancestor;
 
-/// Returns the living objects whose class belongs to these modules, and all dormant objects, in creation order. Omits class default objects
-/// and templates of subobjects.
+/// Returns the living objects whose class belongs to one of these modules, and all dormant objects, in creation order. Omits class default
+/// objects and templates of subobjects.
 pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<ObjectHandle> {
     // Checks only the most-derived class. A reload that replaces the module of a base class also replaces the modules of its derived
     // classes.

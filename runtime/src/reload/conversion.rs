@@ -63,7 +63,7 @@ pub(crate) fn select(
         let is_for = match &live {
             Some(live) => is_same_type(world, live, from),
             None if own.ty != 0 => own.is_of(from),
-            // World files contain no types for dormant values.
+            // World files store dormant values without types, so the form of the value decides if the conversion applies.
             None => fits(from, value).is_ok() && fits(ty, value).is_err(),
         };
         let argument = if is_for { convert(value, from, &world.names, world) } else { None };
@@ -72,7 +72,7 @@ pub(crate) fn select(
 }
 
 /// Calls a conversion. The call is allowed before the commit, because the function belongs to the new build, or to a module that was staged
-/// earlier. During staging, code may write only to an object that is being rebuilt. The function therefore cannot write to objects.
+/// earlier. The function cannot write to objects, because code during staging may write only to an object that is being rebuilt.
 ///
 /// # Errors
 /// Returns the error or the panic of the function.

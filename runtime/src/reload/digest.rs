@@ -47,8 +47,8 @@ impl WorldDigest {
         self.parts.keys().copied()
     }
 
-    /// Returns one line per difference. For example, `objects - …` is a line of the part `objects` that exists only in `self`.
-    /// `objects + …` exists only in `after`.
+    /// Returns one line per difference. For example, `objects - …` is a line of the part `objects` that only `self` contains. `objects + …`
+    /// is a line that only `after` contains.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         let names: std::collections::BTreeSet<_> = self.parts().chain(after.parts()).collect();
         let only = |sign: char, name: &str, these: &[String], those: &[String]| {

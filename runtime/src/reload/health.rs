@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 const LARGEST_STATUS: u64 = 1 << 20;
 /// Maximum size of one reason in the status file, in bytes.
 const LARGEST_REASON: usize = 1 << 12;
-/// Maximum total size of all reasons of one kind in the status file. A module has two kinds of reasons, and JSON escapes a byte as at most
-/// six bytes.
+/// Maximum total size of all reasons of one kind in the status file. Both kinds fit into [`LARGEST_STATUS`], even if JSON escapes each byte
+/// as six bytes.
 const LARGEST_REASONS: usize = 1 << 16;
 
 /// Status of a host with a health watch, as stored in the status file. The names of the fields are stable. Later versions may add fields.
@@ -168,11 +168,11 @@ pub(crate) struct Health {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Wait,
-    /// The window has passed. The running code is now the last healthy code.
+    /// The health window has passed without an error. The running code is now the last healthy code.
     Keep,
     /// The caller must load the last healthy code of these modules again.
     Return(Vec<usize>),
-    /// No module has an earlier library.
+    /// The running code is unhealthy, but no module has an earlier library to load.
     Stuck,
 }
 
@@ -231,7 +231,7 @@ impl Health {
         load
     }
 
-    /// Records a commit and opens the health window.
+    /// Records a committed reload of the modules in `loaded`, and opens the health window.
     pub(crate) fn committed(&mut self, now: Duration, loaded: &[usize], digests: &[String]) {
         for &at in loaded {
             let module = &mut self.modules[at];
@@ -305,8 +305,8 @@ impl Health {
         if back.is_empty() { Verdict::Stuck } else { Verdict::Return(back) }
     }
 
-    /// Records the reload of the last healthy code of `modules`. The replaced code was unhealthy for `reason`. `outcome` is the result of
-    /// the reload.
+    /// Records an attempt to load the last healthy code of `modules` again. The replaced code was unhealthy for `reason`. `outcome` is the
+    /// result of the reload.
     pub(crate) fn returned(&mut self, modules: &[usize], reason: &str, outcome: &Result<(), String>) {
         for &at in modules {
             let module = &mut self.modules[at];

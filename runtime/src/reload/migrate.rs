@@ -173,8 +173,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Renames subobjects to the current names of their properties. Must run after the values of the owner are carried. The old defaults of
-    /// the owner refer to subobjects by their former names.
+    /// Renames subobjects to the current names of their properties. Must run after the values of the owner are carried, because the old
+    /// defaults of the owner contain the former names.
     fn rename_parts(&mut self, owner: ObjectHandle, plan: &ClassPlan) {
         let objects = &self.core.world.objects;
         for (name, former) in plan.former_names.iter().filter(|(name, _)| objects.subobject(owner, name).is_none()) {
@@ -216,7 +216,7 @@ impl Walk<'_> {
             after.push(name);
             at = objects.outer(at)?;
         }
-        // Owners are staged before their subobjects. An owner with a changed class already has its new body.
+        // Owners are staged before their subobjects, so an owner with a changed class already has its new body.
         let found = objects.class(at)?;
         let (old, new) = match self.plans.iter().find(|(key, plan)| key.1.is_none() && Rc::ptr_eq(&plan.new, &found)) {
             Some((_, plan)) => (Rc::clone(&plan.old), found),
@@ -242,13 +242,13 @@ impl Walk<'_> {
         self.have_moved |= !matches!(target.object_plan, ObjectPlan::Dormant { .. }) && has_moved(&old, &target.class);
         let plan = Rc::new(plan);
         self.plans.insert(key.clone(), Rc::clone(&plan));
-        // The templates of subobjects depend on the plans of the owners' classes.
+        // Clears the cache, because the templates of subobjects depend on the plans of the owners' classes.
         self.templates.clear();
         faults::at(ReloadStep::PlanClass)?;
         Ok(Some(plan))
     }
 
-    /// Restores the kept fields of an object whose class has returned. The new plugin part receives the fields.
+    /// Restores the kept plugin-part fields of an object whose class has returned. The new plugin part receives these fields.
     fn wake(&mut self, object: ObjectHandle) {
         let fields =
             self.core.world.objects.with_body(object, |body| {

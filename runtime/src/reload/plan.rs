@@ -163,7 +163,7 @@ impl Plain {
                     references.extend(to.ty.names_objects().then(|| (rules.len(), Rc::clone(from))));
                     (Rule::Follow { from: &**from, to: &**to }, change)
                 }
-                // The old and the new default are the object's own subobject. The handle of the subobject is carried.
+                // Carries the handle of the subobject, because the old and the new default are the object's own subobject.
                 Action::Carry { from, was: Some(Of::OwnSubobject(was)), default: Of::OwnSubobject(name), change }
                     if was == name && stays(name) =>
                 {

@@ -106,7 +106,7 @@ struct Staged {
     all: Vec<Rc<MasterModule>>,
     /// Set after a listener was called for an event of the new generation.
     is_known: bool,
-    /// Set if the shadow of the types is active.
+    /// Set while the new types are declared in a shadow of the type registry.
     has_shadow: bool,
 }
 
@@ -234,7 +234,7 @@ impl Run<'_> {
         }
     }
 
-    /// Suspends the old generation, but keeps the old generation for a rollback. The conjugates of the old generation become stale.
+    /// Suspends the old generation, which a rollback can resume. The conjugates of the old generation become stale.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
         self.notify_unloading()?;

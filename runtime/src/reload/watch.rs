@@ -1,6 +1,6 @@
 //! Watches the files of a Master for changes by a build. A build writes a library in many steps. The watch reports a change only after a
 //! time without further changes. A script package is a folder. The watch reports changed, added and removed source files in this folder. A
-//! watched library may be a link. The target of the link may change in a folder without a watch.
+//! watched library may be a link to a file in an unwatched folder. The watch therefore also compares the targets of links.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -29,7 +29,7 @@ const LINK_INTERVAL: Duration = Duration::from_secs(1);
 /// Target of a link, with its stamp. Deployments may set the time of the last write to a constant.
 type Target = (PathBuf, Stamp);
 
-/// Error of watching files.
+/// Error while watching files.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot watch {path}: {source}; is its folder there, and are there inotify watches left?")]
 pub struct WatchError {
@@ -37,7 +37,7 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Debouncer of changed files. Reads no clock. The caller passes the time.
+/// Debouncer for changes to files. Reads no clock. The caller passes the time.
 #[derive(Debug, Default)]
 struct Debounce {
     changed: BTreeSet<PathBuf>,

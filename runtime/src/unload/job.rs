@@ -13,11 +13,11 @@ use crate::unload::report::{ModuleEnd, ParkedImage};
 /// Parts of a module that an unload needs. The module accepts no further calls.
 pub(crate) struct UnloadJob {
     pub name: String,
-    /// Leases on the module's code. The leases are sealed.
+    /// Leases on the module's code. Sealed, so that no new lease is issued.
     pub leases: Arc<Leases>,
     /// Leases on dependencies of the module. Released after the module's code is unmapped.
     pub keeps: Vec<Lease>,
-    /// Number of active calls. Nonzero if the host shuts down inside a call. The code then stays mapped.
+    /// Number of active calls. Nonzero if the host shuts down inside a call into the module. The code then stays mapped.
     pub calls: u32,
     pub code: Box<dyn CodeUnload>,
     /// Callback that runs after the code is unmapped.

@@ -10,7 +10,7 @@ use crate::lease::Blocker;
 use crate::unload::blockers::hints;
 use crate::unload::state::ContextState;
 
-/// Resources that a module has left at its unload. States how the host has released these resources.
+/// Resources that a module had not released before its unload. Also states how the host has released these resources.
 ///
 /// # Examples
 /// ```rust

@@ -1,5 +1,5 @@
-//! Order of the unload steps for each cause. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs` perform the
-//! steps. Steps that run module code precede steps that destroy data of modules. Module code may access this data.
+//! Order of the unload steps for each cause of an unload. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs`
+//! perform the steps. Steps that run module code precede steps that destroy data of modules, because module code may access this data.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadCause {
@@ -60,11 +60,11 @@ impl UnloadCause {
         let has_parts = self != Self::Slim;
         let all = [
             (UnloadStep::Seal, true),
-            // For a replaced generation, the reload has already called these listeners.
+            // For a replaced generation, the reload has already called the unloading listeners.
             (UnloadStep::Notify, self == Self::Unloaded),
             (UnloadStep::ShutGates, true),
             (UnloadStep::DropJobs, has_parts),
-            // A generation that was not staged has no objects. It has declared no types, and its mains have not run.
+            // A generation that was not staged has no objects, because it has declared no types and its mains have not run.
             (UnloadStep::EndObjects, has_parts && self != Self::NotStaged),
             (UnloadStep::ReleasePluginParts, has_parts),
             (UnloadStep::Resume, self == Self::RolledBack),

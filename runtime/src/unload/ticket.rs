@@ -270,7 +270,7 @@ impl UnloadTicket {
         self.status().drained
     }
 
-    /// Adds a non-fatal problem.
+    /// Adds a non-fatal problem to the report.
     pub(crate) fn note(&self, problem: String) {
         self.status().problems.push(problem);
     }

@@ -53,7 +53,7 @@ struct Table {
     /// Borrowed modules. A borrowed module belongs to a different context and was returned by a resolver. Each entry holds a lease on its
     /// module.
     foreign: Vec<Foreign>,
-    /// Version ranges by module name. For each range in this map, a resolver has returned a version outside of the range.
+    /// Version ranges, by module name, for which a resolver has returned a version outside of the range.
     granted: HashMap<String, Vec<VersionReq>>,
     /// Set when the unload takes over the modules. A module that is added later would never be unloaded.
     is_closed: bool,
@@ -255,8 +255,8 @@ impl FreeGeneration {
         self.ticket.get().map_or(Ok(()), |_| Err(self.unloading_error(action())))
     }
 
-    /// Borrows a module of a different context. A resolver has returned the module. The generation returns the module during its unload,
-    /// after the last active call. From then on, only dependent modules keep the borrowed module. Returns an error if the context of the
+    /// Borrows a module of a different context that a resolver has returned. The unload of this generation releases the borrowed module
+    /// after the last active call. From then on, only dependent modules keep the module loaded. Returns an error if the context of the
     /// module is unloading, or if this generation was closed.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>) -> Result<(), ContextError> {
         let name = module.name();
@@ -311,8 +311,8 @@ impl FreeGeneration {
         blockers
     }
 
-    /// Returns the blockers of `held_by`, and all dependents of this generation's modules. Dependents are modules and contexts. Omits
-    /// dependents in this generation.
+    /// Returns the blockers of `held_by`, and all modules and contexts that depend on this generation's modules. Omits dependents in this
+    /// generation.
     pub(super) fn kept_by(&self) -> Vec<Blocker> {
         let mut blockers = self.held_by();
         let (modules, owner) = (self.modules(), self.full_title());

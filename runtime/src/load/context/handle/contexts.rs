@@ -31,9 +31,9 @@ impl Contexts {
     }
 
     /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle. The cycle
-    /// keeps the contexts and the folder of private copies until the callback is dropped. The end of a Slim drops the callbacks of the
-    /// Slim. The end of the runtime drops the remaining callbacks. If a dropped callback owned a handle, a warning with the location of the
-    /// registration is logged. After the end of the runtime, only the end of a Slim drops callbacks.
+    /// keeps the contexts and the folder of private copies until the callback is dropped. The callbacks of a Slim are dropped when the Slim
+    /// ends. The remaining callbacks are dropped when the runtime ends. If a dropped callback owned a handle, a warning with the location
+    /// of the registration is logged. Callbacks that are registered after the end of the runtime are dropped only when their Slim ends.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
         WeakContexts { registry: Arc::downgrade(&self.registry) }
