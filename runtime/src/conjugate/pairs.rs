@@ -73,7 +73,7 @@ pub(crate) struct Pairs {
     late: RefCell<Option<Rc<BuildLate>>>,
 }
 
-/// Guard of a rebuild. While the guard exists, a call of an object without a plugin part first builds the part.
+/// Guard of a rebuild. While the guard exists, a call on an object without a plugin part first builds the part.
 pub(crate) struct LateParts<'a>(&'a Pairs);
 
 impl Drop for LateParts<'_> {
@@ -143,7 +143,7 @@ impl Pairs {
         }
     }
 
-    /// Starts a rebuild: until the guard is dropped, a call of an object without a plugin part first calls `build`.
+    /// Starts a rebuild: until the guard is dropped, a call on an object without a plugin part first calls `build`.
     pub(crate) fn build_late(&self, build: Rc<BuildLate>) -> LateParts<'_> {
         *self.late.borrow_mut() = Some(build);
         LateParts(self)

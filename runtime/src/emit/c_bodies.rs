@@ -63,13 +63,13 @@ fn is_import(function: &FunctionDecl) -> bool {
     function.flags & function_flags::DLL_IMPORT != 0
 }
 
-/// Returns the name of the C library of a class. Returns `None` if no function of the class is imported.
+/// Returns the name of the C library of a class. Returns `None` if the class imports no function from a C library.
 fn library_of(decl: &ClassDecl) -> Option<&str> {
     decl.functions.iter().filter(|known| is_import(known)).find_map(|known| value_of(&known.meta, c_keys::LIBRARY))
 }
 
 /// Binds the class functions that a C library implements. If the library is missing, or if the host does not support C libraries, logs one
-/// warning. Calls of these functions then have no effect.
+/// warning. Calls to these functions then have no effect.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) -> Vec<CBody> {
     let Some(name) = library_of(decl) else { return Vec::new() };

@@ -1,6 +1,6 @@
-//! Conversions of plugin authors, declared by `#[migrate(from = "f64", with = Self::of_number)]`. A conversion is a static function of a
-//! class. Its metadata contains the name of the converted property. This file finds the conversions of a module. When the module is staged,
-//! this file also checks the conversions. `reload/conversion.rs` calls the conversions.
+//! Conversion functions of plugin authors, declared by `#[migrate(from = "f64", with = Self::of_number)]`. A conversion is a static
+//! function of a class. Its metadata contains the name of the converted property. This file finds the conversions of a module, and checks
+//! the conversions when the module is staged. `reload/conversion.rs` calls the conversions.
 
 use std::collections::HashSet;
 use std::rc::Rc;

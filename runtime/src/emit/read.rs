@@ -194,7 +194,7 @@ descriptions! {
     ImportDesc { path, kind } => (String, ImportKind): (path, kind);
 }
 
-/// Sign-extends the entry numbers of an enum with a signed type.
+/// Sign-extends the discriminants of an enum with a signed type.
 fn signed(underlying: PropertyKind, mut entries: Vec<EnumEntry>) -> Vec<EnumEntry> {
     if [PropertyKind::I8, PropertyKind::I16, PropertyKind::I32, PropertyKind::I64].contains(&underlying) {
         entries.iter_mut().for_each(|entry| entry.number = i128::from(entry.number as i64));

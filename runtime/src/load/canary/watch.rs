@@ -115,7 +115,7 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
 }
 
 /// Reads the remaining messages of a canary that has ended. Does not wait for further messages, because a child process of the canary may
-/// keep the socket open. An exit of the canary is a failure. A successful canary waits until the host kills the process.
+/// keep the socket open. An exit of the canary is a failure, because a successful canary waits until the host kills its process.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Received::Message(message)) = wire.receive(Some(Duration::ZERO)) {
         match course.take(message) {

@@ -1,6 +1,6 @@
 //! Socket between a host and its canary. The canary receives one end of the socket as standard input. The canary immediately moves this end
-//! to a new descriptor. Child processes do not inherit the new descriptor. Then the canary replaces standard input with `/dev/null`.
-//! Modules that print, read or start processes therefore do not affect the socket.
+//! to a new descriptor that child processes do not inherit. Then the canary replaces standard input with `/dev/null`. Modules that print,
+//! read or start processes therefore do not affect the socket.
 
 use std::io;
 

@@ -33,13 +33,12 @@ pub(crate) struct HostFunction {
     /// Slot types of the parameters and of the result. `None` if a value does not fit into a slot.
     slots: Option<(Box<[SlotType]>, Option<SlotType>)>,
     site: Site,
-    /// Body of the function. `None` once the host has ended.
+    /// Body of the function. `None` once the host has shut down.
     body: ArcSwapOption<Box<PlainBody>>,
 }
 
 impl HostFunction {
-    /// Calls the function on this thread. Returns the errors of the body, and [`CallError::Unavailable`] once the host has
-    /// ended.
+    /// Calls the function on this thread. Returns the errors of the body, and [`CallError::Unavailable`] once the host has shut down.
     pub(crate) fn call(&self, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
         // Keeps the body during the call without changing a shared reference count.
         let body = self.body.load();
@@ -143,12 +142,12 @@ impl HostFunctions {
         names
     }
 
-    /// Returns the gate word for direct calls. Its value is [`CLOSED`] once the host has ended.
+    /// Returns the gate word for direct calls. Its value is [`CLOSED`] once the host has shut down.
     pub(crate) fn word(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.word)
     }
 
-    /// Drops the bodies of all functions when the host ends.
+    /// Drops the bodies of all functions when the host shuts down.
     pub(crate) fn let_go(&self, host: HostId) {
         self.word.store(CLOSED, Ordering::SeqCst);
         let functions: Vec<_> = {

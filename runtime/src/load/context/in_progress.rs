@@ -20,7 +20,7 @@ pub(super) fn next_scope() -> u64 {
     LAST.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Guard of a step on this thread. Dropping the guard ends the step and all nested steps.
+/// Guard of a loading step on this thread. Dropping the guard ends the step and all steps that are nested in it.
 #[must_use = "the step ends when this is dropped"]
 pub(super) struct StepGuard {
     depth: usize,

@@ -157,8 +157,7 @@ pub(super) fn replace(
             drop(busy);
             Ok(line.seal(registry, &old))
         }
-        // The context is unloading. Seals the new generation while `busy` is held. The end of the context then waits for the unload of
-        // `next`.
+        // The context is unloading. Seals the new generation while `busy` is held, so that the unload of the context also waits for `next`.
         None => {
             let _ticket = line.seal(registry, &next);
             Err(line.unloading(action))

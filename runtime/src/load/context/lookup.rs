@@ -206,7 +206,7 @@ fn first<M, T>(
     Ok(found)
 }
 
-/// Returns the types of these modules that match the name. Adds a description of all types that the modules have to `known`.
+/// Returns the types of these modules that match the name. Adds to `known` a description of all types of these modules.
 fn types_in(
     step: Step,
     held: &[ModuleSummary],

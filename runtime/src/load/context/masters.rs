@@ -1,5 +1,5 @@
 //! Records of the Master's generations. A record exists until the images of the generation are unmapped. The record contains the modules,
-//! the unload ticket, and problems noted before the ticket exists. Any thread may read the modules and the tickets.
+//! the unload ticket, and problems that were noted before the ticket existed. Any thread may read the modules and the tickets.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -107,8 +107,8 @@ impl Masters {
         having.find(|(generation, _)| Some(**generation) == living).or(latest).map(|(generation, _)| *generation)
     }
 
-    /// Records a non-fatal problem of a generation. Does nothing for a dead generation. Problems of a dead generation appear only in the
-    /// log. A kept module may outlive the generation that has mapped the module.
+    /// Records a non-fatal problem of a generation. Does nothing for a dead generation, whose problems appear only in the log. A module
+    /// that a reload has kept may outlive the generation that mapped it.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
         let mut records = lock(&self.0);
         let Some(record) = records.get_mut(&generation) else { return };

@@ -118,8 +118,8 @@ impl ModuleCalls {
 
     fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
         let bound = &exported.target;
-        // Passes no source location. The location is a static in the caller's image. The image may be unmapped before a report is
-        // formatted.
+        // Passes no source location, because the location is a static in the caller's image. A report may be formatted after this image is
+        // unmapped.
         let inside = bound.enter(None)?;
         // While a call is active in the caller's generation, the generation keeps its borrowed modules.
         let own = if inside.is_none() && bound.borrowed_slot.is_some() { self.generation.upgrade() } else { None };
@@ -188,7 +188,7 @@ impl Table {
 
 impl Bound {
     /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint is zero or differs. A fingerprint
-    /// of zero would accept values of any type. Modules without objects cannot pass such values.
+    /// of zero would accept values of any type, but modules without objects cannot pass such values.
     fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {

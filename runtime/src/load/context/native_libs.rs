@@ -1,5 +1,5 @@
-//! Native libraries that modules of a context use. The context keeps these libraries open. The end of the context closes only libraries
-//! that the host has marked as unloadable. `alcedo-sys` finds and opens libraries.
+//! Native libraries that modules of a context use. The context keeps these libraries open. At the unload of the context, only libraries
+//! that the host has marked as unloadable are closed. `alcedo-sys` finds and opens libraries.
 #![expect(unsafe_code, reason = "vouches for the native libraries that the host's configuration names")]
 
 use std::collections::BTreeMap;

@@ -101,7 +101,7 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
         | ImageError::TooLarge { .. }
         | ImageError::Copy { .. }
         | ImageError::StillWritten { .. }) => LoadError::from(error).into(),
-        // Reports the missing manifest. Some intact libraries of the system fail the checks for modules.
+        // Reports the missing manifest as the cause, because some intact libraries of the system fail the checks for modules.
         ImageError::Malformed { sections, .. }
             if !sections.is_empty() && !sections.iter().any(|name| name == SECTION) =>
         {

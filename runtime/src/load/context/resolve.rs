@@ -32,7 +32,7 @@ impl Guidance {
     }
 }
 
-/// Returns the next step of a search. `step` is the last step, and has found no result.
+/// Returns the next step of a search. `step` is the previous step, which has found no result.
 pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     let handler = |at: usize| if at < guidance.handlers { Step::Handler(at) } else { Step::NotFound };
     match step {

@@ -37,7 +37,7 @@ pub struct ModuleRequest {
     pub name: String,
     /// Versions that the requester accepts.
     pub range: VersionReq,
-    /// Name of the requesting module. `None` for a request of the host.
+    /// Name of the requesting module. `None` for a request from the host.
     pub needed_by: Option<String>,
     /// Name of the context that requests the module.
     pub context: String,

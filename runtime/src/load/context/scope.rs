@@ -138,6 +138,6 @@ fn lease(generation: &Arc<FreeGeneration>) -> Result<Arc<Lease>, ContextError> {
 }
 
 fn swap(here: Here) -> Here {
-    // The thread-local `HERE` may already be destroyed. A second thread-local may own a scope guard and may be dropped after `HERE`.
+    // The thread-local `HERE` may already be destroyed, because a thread-local that owns a scope guard may be dropped after `HERE`.
     HERE.try_with(|cell| cell.replace(here)).ok().flatten()
 }

@@ -55,7 +55,7 @@ pub(super) fn search(
             }
             Step::Default => {
                 let found = match in_default(registry, request) {
-                    // Continues after a version mismatch. A handler may find a matching version for this context.
+                    // Continues after a version mismatch, because a handler may find a matching version for this context.
                     Err(ContextError::VersionMismatch { name, found, .. }) if name == request.name => {
                         outcome = format!("has {name} {found}");
                         None

@@ -2,8 +2,8 @@
 //! dependents first, and the images are unmapped. If the unload is not complete, the background unloader and the holders of the ticket
 //! continue the unload.
 //!
-//! The dependencies of a module are loaded before the module is mapped. Dependencies between modules therefore contain no cycle. Leases are
-//! counted per module. The waits between unloading modules therefore form no cycle.
+//! Dependencies between modules contain no cycle, because the dependencies of a module are loaded before the module is mapped. The waits
+//! between unloading modules contain no cycle either, because leases are counted per module.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -25,10 +25,10 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Time after which an unload counts as blocked. Independent of the grace period. The grace period limits the wait of the game thread.
+/// Time after which an unload counts as blocked. Independent of the grace period, which limits the wait of the game thread.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Contexts and images that remain after the end of the host.
+/// Contexts and images that remain after the shutdown of the host.
 #[derive(Default)]
 pub(crate) struct Unended {
     /// Descriptions of each parked image and each unfinished generation.
@@ -55,7 +55,7 @@ impl Going {
     /// Starts the unload of `modules`, listed in load order. The caller ensures that the host no longer calls the modules. `note` receives
     /// a message for each problem.
     fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy, note: impl Fn(String) + Send + 'static) -> Self {
-        // Sends stop requests before the exit hooks run. An exit hook may join a thread that waits for its stop request.
+        // Sends stop requests before the exit hooks run, because an exit hook may join a thread that waits for its stop request.
         modules.iter().for_each(|module| {
             module.seal();
             module.code().request_stop();

@@ -222,7 +222,7 @@ pub enum ContextError {
     PinnedDependsOnCollectible {
         /// Name of the permanent context.
         context: String,
-        /// Name of the dependent module. For a request of the host, the requested name.
+        /// Name of the dependent module. For a request from the host, the requested name.
         module: String,
         /// Name of the dependency in the collectible context.
         dependency: String,

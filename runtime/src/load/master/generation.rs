@@ -42,8 +42,8 @@ pub(crate) fn unload(
         step_now(core, loads, unload, step);
         own(step);
     }
-    // Frees destroyed objects, because this code runs at a safe point. A destroyed object keeps its class alive. The class may hold a C
-    // library open.
+    // Frees destroyed objects, because this code runs at a safe point. Until then, a destroyed object keeps its class alive, and the class
+    // may hold a C library open.
     core.world.objects.free_graveyard();
     in_progress::hand_over(core, loads, unload, &LATER, (begun, exits))
 }
@@ -74,7 +74,7 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
             for module in modules {
                 module.gate().end();
                 core.value_types.wind_down(module.tag().id);
-                // Sends the stop request before the exit hooks run. An exit hook may join a thread that waits for the request.
+                // Sends the stop request before the exit hooks run, because an exit hook may join a thread that waits for the request.
                 module.code().request_stop();
             }
         }
@@ -84,8 +84,8 @@ fn step_now(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, step: Unl
         }
         UnloadStep::ReleasePluginParts => release(core, &ids(modules).collect()),
         UnloadStep::AwaitFinalizers => {
-            // Excludes failed generations. No older generation uses the modules of a failed generation. Also, calls are restricted during
-            // the unload of a failed generation.
+            // Excludes failed generations, because no older generation uses their modules. Also, calls are restricted during the unload of
+            // a failed generation.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
                 in_progress::exit_up_to(core, loads, generation);
             }
@@ -153,7 +153,7 @@ fn await_finalizers(core: &Core, loads: &Loads, unload: &GenerationUnload<'_>, b
     }
     match unload.cause {
         UnloadCause::Replaced => return false,
-        // The mains of these modules have not run. No queued finalizer belongs to these modules.
+        // The mains of these modules have not run, so no queued finalizer belongs to these modules.
         UnloadCause::NotStaged => return true,
         UnloadCause::Unloaded | UnloadCause::RolledBack | UnloadCause::NotCreated | UnloadCause::Slim => {}
     }

@@ -30,7 +30,7 @@ pub(super) fn hand_over(
     (begun, exits): (Instant, Option<DelayedExits>),
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
-    // Sends deferred plugin parts to the finalizer thread. Exit hooks and objects of kept modules may have dropped plugin parts.
+    // Sends deferred plugin parts to the finalizer thread, because exit hooks and objects of kept modules may have dropped plugin parts.
     core.finalizer.release();
     let policy = loads.policy();
     let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));

@@ -88,7 +88,7 @@ fn go_live(
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unload {
-    /// Number of the generation that has ended.
+    /// Number of the generation whose unload has begun.
     pub generation: u64,
     /// Number of destroyed objects. Only objects of dynamic classes are destroyed.
     pub objects_ended: u64,

@@ -47,7 +47,7 @@ pub(crate) struct GenerationUnload<'a> {
     pub is_known: bool,
 }
 
-/// Listener of events of the Master.
+/// Listener for events of the Master.
 pub(crate) type Observer = Rc<dyn Fn(&ContextEvent)>;
 
 /// Living Master and unloads of one runtime, with the registry of its contexts. Game thread only.
@@ -211,7 +211,7 @@ impl Loads {
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {
         let module = self.registry.next_module();
         let before = self.last_of_master.replace(module);
-        // The skipped ids belong to modules outside of the Master. These tables contain only modules of the Master.
+        // The skipped ids belong to modules outside of the Master, but these tables contain only modules of the Master.
         core.zcalls.pass_over(before, module);
         core.explicit.pass_over(before, module);
         core.chain.pass_over(before, module);

@@ -30,7 +30,7 @@ pub(crate) struct ModuleInfo {
     pub classes: Vec<String>,
     /// Reason why the image must stay mapped, if any.
     pub park_reason: Option<ParkReason>,
-    /// C functions with a hook that the module defines itself. The hooks do not record calls of these functions.
+    /// C functions with a hook that the module defines itself. The hooks do not record calls to these functions.
     pub unhooked: Vec<String>,
     /// Reason why the host must not free the module's C heap blocks. In this case, a library may free the blocks.
     pub c_heap_shared: Option<String>,

@@ -192,7 +192,7 @@ fn depends_on(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     false
 }
 
-/// Returns the range of all versions from `version` on. The range `*` would exclude pre-releases.
+/// Returns the range of all versions from `version` on, because the range `*` would exclude pre-releases.
 fn this(version: &Version) -> VersionReq {
     let Version { major, minor, patch, pre, .. } = version.clone();
     VersionReq {
