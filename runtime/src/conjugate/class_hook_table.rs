@@ -26,7 +26,7 @@ pub(crate) struct ClassHooks {
 
 #[derive(Clone, Debug)]
 pub(crate) struct HookNames {
-    /// Short path of the class, for reports of waits for its finalizers.
+    /// Short path of the class, for reports about waits for its finalizers.
     pub short: Arc<str>,
     pub(super) red: Rc<str>,
     pub(super) class: Rc<str>,

@@ -28,7 +28,7 @@ pub(super) fn queue() -> (Drops, Receiver<BlackHandle>) {
     (Drops(sender), receiver)
 }
 
-/// Checks if a flush may stop after `done` of `queued` drops. Each flush processes a minimum share of the queue. This limits the growth of
+/// Checks if a flush may stop after `done` of `queued` drops. Each flush processes a minimum share of the queue, which limits the growth of
 /// the queue. The flush also continues until its minimum duration has passed.
 pub(super) fn may_stop(done: usize, queued: usize, elapsed: Duration) -> bool {
     done.saturating_mul(SHARE) >= queued && elapsed >= SPAN

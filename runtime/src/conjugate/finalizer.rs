@@ -1,5 +1,5 @@
 //! Finalizer thread, the only thread that drops plugin parts of objects. Plugin code on this thread cannot access the engine, because host
-//! functions reject calls of this thread.
+//! functions reject calls from this thread.
 //!
 //! A finalizer that never returns blocks the thread permanently. Waits for the thread are bounded, and report the running finalizer and its
 //! age. When the module of this finalizer is abandoned, a new thread continues with the remaining modules.
@@ -28,11 +28,11 @@ mod worker;
 
 const THREAD: &str = "alcedo-finalizer";
 
-/// Stack size of the thread in bytes. Main threads usually have a stack of this size. If a recursive drop succeeds on a main thread, it
-/// therefore also succeeds on the finalizer thread.
+/// Stack size of the thread in bytes. Main threads usually have a stack of this size, so a recursive drop that succeeds on a main thread
+/// also succeeds on the finalizer thread.
 const STACK: usize = 8 << 20;
 
-/// Maximum wait for a running finalizer when a host ends. Hanging finalizers were abandoned before this wait.
+/// Maximum wait for a running finalizer when a host shuts down. Hanging finalizers were abandoned before this wait.
 const LAST_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Failure of a finalizer. The plugin part counts as dropped, and the host continues.
@@ -130,7 +130,7 @@ type Shared = Arc<Mutex<Desk>>;
 
 /// Finalizer thread and its queue. Drops parts in the order in which they are sent.
 pub(crate) struct Finalizer {
-    /// Parts whose conjugates ended while plugin code was on the stack. Methods of these parts may be running.
+    /// Parts whose conjugates ended while plugin code was on the stack. Methods of these parts may still be running.
     waiting: RefCell<Vec<Part>>,
     /// Set while many objects are destroyed one after another; see [`Finalizer::batches`].
     fills_batches: Cell<bool>,
@@ -359,7 +359,7 @@ impl Barrier {
     }
 }
 
-/// Mark in the queue of the finalizer thread. Only the code that waits for the mark checks it.
+/// Mark in the queue of the finalizer thread. Only the waiting code checks if the thread has passed the mark.
 pub(crate) struct Mark {
     passed: Receiver<()>,
 }

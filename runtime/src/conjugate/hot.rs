@@ -185,7 +185,7 @@ impl HotFrames {
     pub(crate) fn number(&self, module: ModuleId, what: &Rc<str>) -> FrameNumber {
         let mut names = self.names.borrow_mut();
         let known = names.iter().position(|(of, name)| *of == module && name == what);
-        // Reuses the numbers of ended modules. The end of a module changes the epoch, so no cached call uses an old number.
+        // Reuses the numbers of unloaded modules. An unload changes the epoch, so no cached call uses an old number.
         let at = known.or_else(|| names.iter().position(|(of, _)| *of == ModuleId::HOST)).unwrap_or(names.len());
         match names.get_mut(at) {
             Some(name) => *name = (module, Rc::clone(what)),
@@ -194,7 +194,7 @@ impl HotFrames {
         FrameNumber(at as u32 + 1)
     }
 
-    /// Frees the frame numbers of an ended module, unless a frame is open.
+    /// Frees the frame numbers of an unloaded module, unless a frame is open.
     pub(crate) fn forget(&self, module: ModuleId) {
         if self.depth() == 0 {
             let mut names = self.names.borrow_mut();

@@ -121,7 +121,7 @@ impl RedStack {
         }
     }
 
-    /// Defers the call of `work` to the time after the outermost frame has closed.
+    /// Defers the call to `work` until the outermost frame has closed.
     pub(crate) fn afterwards(&self, work: Afterwards) {
         self.hot.set_waits(true);
         self.afterwards.borrow_mut().push(work);

@@ -1,6 +1,6 @@
 //! Host values that are lent to plugin code by handle, for calls without static types. The loan of a value ends when its frame closes.
-//! Frames are nested, and only the innermost frame lends values. The lent values therefore form a stack. When a frame is opened, it stores
-//! the current height of this stack.
+//! Frames are nested, and only the innermost frame lends values, so the lent values form a stack. When a frame is opened, it stores the
+//! current height of this stack.
 //!
 //! Views with static types need no handle, because Rust limits their lifetime to the frame.
 

@@ -1,4 +1,4 @@
-//! Compares two builds of a class. Determines the source of each property value, the subobjects to create and to destroy, and the change of
+//! Compares two builds of a class. Determines the source of each property value, the subobjects to create and to destroy, and the change to
 //! the native ancestor. Compares only class declarations, and reads no values of objects.
 //!
 //! Type redirects are already applied to the paths and type names of the old build.

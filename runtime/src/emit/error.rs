@@ -1,4 +1,4 @@
-//! Errors of emitting the types of modules. After an error, no type of the batch is declared.
+//! Errors while declaring the types of modules. After an error, no type of the batch is declared.
 
 use crate::boundary::CallError;
 use crate::object::refusal::DeclareError;
@@ -66,7 +66,7 @@ pub enum EmitError {
         path: String,
         /// Reason why the import cannot be resolved.
         why: String,
-        /// Help for the plugin author. If a comparison of the members determines that the host or the glue is older, the help names the
+        /// Help for the plugin author. If a comparison of the members shows that either the host or the glue is older, the help names the
         /// older side.
         help: String,
     },

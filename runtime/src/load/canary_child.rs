@@ -53,18 +53,18 @@ pub fn run_if_child() {
     arm();
 }
 
-/// Serves the host that started this process, then waits until the host ends.
+/// Serves the host that started this process, then waits until the host exits.
 fn run() -> ! {
     let Ok((wire, candidates, lifeline)) = receive_request() else { exit(NO_HOST) };
     let wire = RefCell::new(wire);
     let send = |message: &Message| {
-        // Sends each message before the announced step, because the step may crash. Aborts this process if the host has ended.
+        // Sends each message before the announced step, because the step may crash. Aborts this process if the host has exited.
         if wire.borrow_mut().send(message, None).is_err() {
             abort();
         }
     };
     send(&Message::Here);
-    // This thread ends the process when the host ends, even if a module initializer never returns. Without the thread, the canary could
+    // This thread aborts the process when the host exits, even if a module initializer never returns. Without the thread, the canary could
     // outlive a killed host.
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
@@ -84,8 +84,8 @@ fn run() -> ! {
     abort()
 }
 
-/// Receives the request of a host. Returns the socket for the messages, the candidates, and a stream that ends when the host ends. Replaces
-/// standard input with `/dev/null`.
+/// Receives the request from a host. Returns the socket for the messages, the candidates, and a stream that ends when the host exits.
+/// Replaces standard input with `/dev/null`.
 fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     let mut wire = Wire::take_standard_input()?;
     match wire.receive(None) {
@@ -97,8 +97,8 @@ fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static
     }
 }
 
-/// Waits until the host closes its end of the socket, then aborts the process. A normal exit would run exit handlers of modules. These
-/// handlers might wait for a lock of the dynamic loader.
+/// Waits until the host closes its end of the socket, then aborts the process. A normal exit would run exit handlers of modules, which
+/// might wait for a lock of the dynamic loader.
 fn hold(mut input: impl Read) {
     let _end = io::copy(&mut input, &mut io::sink());
     abort();

@@ -23,8 +23,7 @@ pub(crate) use file::{of_file, of_loaded};
 pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives, of_types};
 
-/// Declarations of a module or a host. Declarations are types, functions that are callable by name, and imports. Plain data, usable on any
-/// thread.
+/// Declarations of a module or a host: types, functions that are callable by name, and imports. Plain data, usable on any thread.
 ///
 /// # Examples
 /// ```rust

@@ -1,4 +1,4 @@
-//! Errors of loading a module. Each message names the operation, its subject, and a hint.
+//! Errors while loading a module. Each message names the operation, its subject, and a hint.
 
 pub(crate) mod canary;
 pub(crate) mod context;
@@ -20,7 +20,7 @@ use crate::unload::policy::UnloadPolicy;
 use canary::CanaryStep;
 use context::ContextError;
 
-/// Error of loading a module. Loaded modules are not affected.
+/// Error while loading a module. Modules that are already loaded are not affected.
 ///
 /// # Examples
 /// ```rust

@@ -1,5 +1,5 @@
-//! Start order of modules. Each module starts after its dependencies. The order is computed from the manifests. An invalid set of modules
-//! is therefore rejected before any code is mapped.
+//! Start order of modules. Each module starts after its dependencies. The order is computed from the manifests, so an invalid set of
+//! modules is rejected before any code is mapped.
 
 use std::collections::HashMap;
 
@@ -132,8 +132,8 @@ fn needs(
     module.dependencies.iter().map(index_of).collect()
 }
 
-/// Returns a cycle among the modules that could not start. Each of these modules requires a second module that could not start. Following
-/// the dependencies therefore ends in a cycle. The error lists the cycle from its module with the lowest index in `modules`.
+/// Returns a cycle among the modules that could not start. Each of these modules requires a second module that could not start, so
+/// following the dependencies ends in a cycle. The error lists the cycle from its module with the lowest index in `modules`.
 fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> OrderError {
     let waits_for = |at: usize| needs[at].iter().copied().find(|&need| !started[need]);
     let mut walked: Vec<usize> = Vec::new();

@@ -186,8 +186,8 @@ pub(crate) fn check(
     })
 }
 
-/// Returns a warning for each undeclared use of a module, unless the policy ignores undeclared uses. Messages print each warning after the
-/// name of the module.
+/// Returns a warning for each resource use that a module does not declare, unless the policy ignores undeclared uses. Messages print each
+/// warning after the name of the module.
 pub(crate) fn warnings(policy: PermissionPolicy, declaration: &Declaration, uses: &[Use]) -> Vec<String> {
     as_warnings(policy, declaration.undeclared(uses))
 }

@@ -1,4 +1,4 @@
-//! Log of irreversible effects of a reload, such as calls of listeners and of module code. The report of a rollback lists these effects.
+//! Log of irreversible effects of a reload, such as calls to listeners and to module code. The report of a rollback lists these effects.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cells::RefCell;
 
-/// Effects of a rolled back reload that the rollback cannot undo, such as calls of listeners and of module code. Apart from these effects,
+/// Effects of a rolled back reload that the rollback cannot undo, such as calls to listeners and to module code. Apart from these effects,
 /// the rollback restores the world, the plugin parts and the registries.
 ///
 /// # Examples

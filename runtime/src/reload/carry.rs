@@ -214,8 +214,8 @@ pub(super) fn asleep(
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
-    // The object remains dormant. Its new body belongs to a base class. The object keeps all values that do not fit into this body. If a
-    // base class has returned, its properties can hold some of these values again.
+    // The object remains dormant with the body of a base class, and keeps all values that do not fit into this body. If a base class has
+    // returned, its properties can hold some of these values again.
     let restored = plan.restored(&dormant);
     dormant.values.retain(|(name, _)| !restored.contains(&**name));
     for (_, value) in &dormant.values {
@@ -277,8 +277,8 @@ fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange
     }
 }
 
-/// Copies the own value of a property. If the value equals the new default, also puts the value aside. A property does not follow later
-/// defaults while one of its values is put aside.
+/// Copies the own value of a property. If the value equals the new default, also puts the value aside, so that the property does not follow
+/// later defaults.
 fn keep<'p>(
     sources: &Sources<'_>,
     property: &Property,
@@ -380,7 +380,7 @@ fn decide<'p>(
         words.clone_into(&mut changes[change].change);
     }
     *which(&mut changes[change]) += 1;
-    // If the own value equals the new default, puts the whole value aside. The property then does not follow later defaults.
+    // If the own value equals the new default, puts the whole value aside, so that the property does not follow later defaults.
     let is_default = match (&fitting, default) {
         (Some((value, _)), PropertyDefault::Value) => sources.new_default.read(property)? == *value,
         _ => false,

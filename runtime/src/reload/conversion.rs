@@ -134,7 +134,7 @@ impl PendingConversion {
 }
 
 /// Puts the original of a converted value aside. An undo restores the original. If the converted value equals the default, also puts the
-/// converted value aside. The property then does not follow later defaults.
+/// converted value aside, so that the property does not follow later defaults.
 pub(crate) fn keep_original(
     core: &Core,
     (object, template): (ObjectHandle, ObjectHandle),
@@ -142,7 +142,7 @@ pub(crate) fn keep_original(
     value: &Value,
 ) -> Result<(), CallError> {
     let objects = &core.world.objects;
-    // Discards an original with the current type of the property. Otherwise the next reload would restore the original.
+    // Discards an original with the current type of the property, because the next reload would restore such an original.
     let before = original.and_then(|own| own.newer_than(&property.ty));
     // Discards the values for a redo, because the function has computed a new value.
     let before = before.map(|own| Box::new(Aside { redo: Vec::new(), ..own }));

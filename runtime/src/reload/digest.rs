@@ -245,7 +245,7 @@ fn types(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Lists registered calls. Omits native calls of the host, because the host may resolve native calls at any time.
+/// Lists registered calls. Omits native calls by the host, because the host may resolve native calls at any time.
 fn calls(core: &Core) -> Vec<String> {
     let mut lines = core.zcalls.of_modules();
     lines.extend(core.explicit.lines());

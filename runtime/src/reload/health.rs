@@ -164,7 +164,7 @@ pub(crate) struct Health {
     opened: Option<Duration>,
 }
 
-/// Decision after a call of the health function.
+/// Decision after a call to the health function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Wait,
@@ -278,7 +278,7 @@ impl Health {
         }
     }
 
-    /// Returns the decision after a call of the health function. Returns [`Verdict::Wait`] if no window is open.
+    /// Returns the decision after a call to the health function. Returns [`Verdict::Wait`] if no window is open.
     pub(crate) fn judge(&mut self, now: Duration, answer: &Result<(), String>) -> Verdict {
         let Some(opened) = self.opened else { return Verdict::Wait };
         let Err(reason) = answer else {

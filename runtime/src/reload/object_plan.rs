@@ -31,8 +31,8 @@ pub(crate) enum ObjectPlan {
 /// Returns the plan for the objects of a class. `native_of` returns the path of a class's nearest native class, or `None` if the class does
 /// not exist after the reload.
 ///
-/// A dormant object receives the body of its nearest existing base class with the same native class. The object is therefore not
-/// constructed again.
+/// A dormant object receives the body of its nearest existing base class with the same native class, so that the object is not constructed
+/// again.
 pub(crate) fn plan_objects(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> ObjectPlan {
     match native_of(&before.path) {
         Some(native) if native == before.native => ObjectPlan::Carried,

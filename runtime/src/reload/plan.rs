@@ -273,8 +273,8 @@ pub(super) fn plan_class(
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
                 } else {
-                    // Every class default object has its own subobjects. References to the old and to the new subobject with one name are
-                    // therefore equal defaults.
+                    // Every class default object has its own subobjects, so references to an old and a new subobject with one name are
+                    // equal defaults.
                     let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
@@ -389,7 +389,7 @@ fn whole_conversions(
     Ok(found)
 }
 
-/// Returns a hint if one property was removed, and one property with an equal type was added.
+/// Returns a hint about a possible rename if exactly one property was removed, and exactly one property with an equal type was added.
 fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Difference) -> Option<String> {
     let [from] = &difference.removed[..] else { return None };
     let mut added = new.properties.iter().zip(&difference.properties).filter(|(_, diff)| **diff == PropertyDiff::Added);

@@ -30,7 +30,7 @@ pub(super) fn check_all(core: &Core) -> Vec<String> {
     for object in with_references {
         let Some(class) = class_awake(core, object) else { continue };
         for property in references.get(&class.id).into_iter().flatten() {
-            // Skips destroyed and borrowed objects. The next reload checks the borrowed objects.
+            // Skips destroyed and borrowed objects. The next reload checks the objects that are borrowed now.
             if let Ok(Some(what)) = check(core, object, &class, property) {
                 *lines.entry((format!("{}.{}", class.short_path(), property.text), what)).or_insert(0_u64) += 1;
             }

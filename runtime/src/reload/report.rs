@@ -212,7 +212,7 @@ impl ReloadReport {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
-    /// Returns the changes of types and values, one line each. The first lines state why modules with unchanged files were replaced. The
+    /// Returns the changes to types and values, one line each. The first lines state why modules with unchanged files were replaced. The
     /// next lines describe classes, properties, default subobjects and lost fields. Returns no lines if only code has changed.
     ///
     /// # Examples

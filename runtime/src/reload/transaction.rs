@@ -86,7 +86,7 @@ pub(crate) fn reload(
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
             run.report_warnings();
-            // Catches a failure of the unload. The new generation is live even then.
+            // Catches a failure of the unload, because the new generation is live even then.
             if let Err(error) = caught(|| {
                 run.unload_old(committed);
                 Ok(())
@@ -223,7 +223,7 @@ impl Run<'_> {
         Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
     }
 
-    /// Adds warnings about files and uses of the new generation to the report. Omits warnings that an earlier report contains.
+    /// Reports warnings about files and resource uses of the new generation, except warnings that an earlier report contains.
     fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for module in &master.modules {
@@ -238,7 +238,7 @@ impl Run<'_> {
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
         self.notify_unloading()?;
-        // A rollback can undo all changes from here on.
+        // Records the state that a rollback restores. A rollback can undo all changes from here on.
         self.before.lazy = core.world.lazy.snapshot();
         self.before.roots = core.world.objects.root_set();
         core.world.objects.begin_shadow();

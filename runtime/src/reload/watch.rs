@@ -187,7 +187,7 @@ fn concerns(watched: &Path, changed: &Path) -> bool {
     watched == changed || (changed.starts_with(watched) && (is_text() || is_manifest()))
 }
 
-/// Checks if an event reports a change of the file. Events for opening and reading a file report no change.
+/// Checks if an event reports a change to the file. Events for opening and reading a file do not count as changes.
 fn is_change(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => matches!(access, AccessKind::Close(AccessMode::Write | AccessMode::Any)),

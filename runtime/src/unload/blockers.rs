@@ -5,8 +5,7 @@ use alcedo_sys::{Holder, HolderKind};
 
 use crate::lease::{Blocker, LeaseKind};
 
-/// Converts holders to blockers. Lists each running thread once, without its thread-locals, because the thread drops its thread-locals when
-/// it exits.
+/// Converts holders to blockers. Lists each running thread once, without its thread-locals, because an exiting thread drops them.
 pub(super) fn blockers_of(holders: Vec<Holder>) -> Vec<Blocker> {
     let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
     let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);

@@ -21,8 +21,8 @@ use crate::unload::work::{Progress, UnloadWork, Unloaded};
 /// variable.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Duration after which a poll counts as long. An exit hook, a destructor or a listener may then hang. Reports name the thread of a long
-/// poll.
+/// Duration after which a poll counts as long, because an exit hook, a destructor or a listener may hang. Reports then name the polling
+/// thread.
 const LONG_POLL: Duration = Duration::from_millis(100);
 
 /// Maximum time that a park request waits for the end of a concurrent poll.
@@ -52,7 +52,7 @@ struct Shared {
     is_to_be_parked: AtomicBool,
 }
 
-/// Remaining steps of the unload. A polling thread moves the [`UnloadWork`] out of the ticket. No lock is therefore held while module code
+/// Remaining steps of the unload. A polling thread moves the [`UnloadWork`] out of the ticket, so that no lock is held while module code
 /// runs.
 enum Work {
     Here(Box<dyn UnloadWork>),

@@ -71,7 +71,7 @@ impl Default for Rehearsal {
 }
 
 impl Rehearsal {
-    /// Returns a copy of the settings. A canary in `canary` replaces the canary of the copy.
+    /// Returns a copy of the settings. If `canary` is set, the copy uses `canary` instead of the runtime's canary setting.
     pub(crate) fn with(&self, canary: Option<Canary>) -> Self {
         Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }
     }

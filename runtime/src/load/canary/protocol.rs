@@ -38,7 +38,7 @@ pub(crate) struct Candidate {
     pub name: String,
     /// Path of the private copy.
     pub path: OsString,
-    /// Set if the canary rejects the module for the use of an undeclared resource.
+    /// Set if the canary must reject the module when it uses an undeclared resource.
     pub refuses_undeclared: bool,
 }
 

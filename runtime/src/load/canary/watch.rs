@@ -21,7 +21,8 @@ use crate::sync::lock;
 const EXCERPT: usize = 1000;
 /// Maximum number of bytes that are read as one line. A module may print without line breaks.
 const LONGEST_LINE: usize = 8000;
-/// Interval between two checks of the exit status. After the canary has ended, a child process of the canary may keep the socket open.
+/// Interval between two checks of the exit status. The checks are required, because a child process of an ended canary may keep the socket
+/// open.
 const GLANCE: Duration = Duration::from_millis(50);
 /// Maximum wait for the remaining output of a canary that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);

@@ -22,8 +22,8 @@ pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError
     if hubs.iter().any(is_known) {
         return Ok(());
     }
-    // Registers one handler per registry. Exit handlers run in reverse order of registration. The time of this call therefore determines
-    // when the listeners of `registry` run.
+    // Registers one handler per registry. Exit handlers run in reverse order of registration, so the time of this call determines when the
+    // listeners of `registry` run.
     let registered = alcedo_sys::at_exit(notify_next);
     registered
         .map_err(|source| ContextError::System { doing: "registering for the end of the process".into(), source })?;

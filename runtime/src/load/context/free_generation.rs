@@ -48,14 +48,14 @@ pub(super) struct FreeGeneration {
 
 #[derive(Default)]
 struct Table {
-    /// Modules, dependencies first. Modules are never removed. The index of a module is therefore permanent.
+    /// Modules, dependencies first. Modules are never removed, so the index of a module is permanent.
     modules: Vec<Arc<FreeModule>>,
     /// Borrowed modules. A borrowed module belongs to a different context and was returned by a resolver. Each entry holds a lease on its
     /// module.
     foreign: Vec<Foreign>,
     /// Version ranges, by module name, for which a resolver has returned a version outside of the range.
     granted: HashMap<String, Vec<VersionReq>>,
-    /// Set when the unload takes over the modules. A module that is added later would never be unloaded.
+    /// Set when the unload takes over the modules, because a module that is added later would never be unloaded.
     is_closed: bool,
 }
 
@@ -168,7 +168,7 @@ impl FreeGeneration {
         Work::new(self.scope, self.title(), request)
     }
 
-    /// Creates a request of this context for a module.
+    /// Creates a request from this context for a module.
     pub(super) fn request(&self, name: &str, range: &VersionReq, needed_by: Option<&str>) -> ModuleRequest {
         ModuleRequest {
             name: name.to_owned(),
@@ -179,7 +179,7 @@ impl FreeGeneration {
         }
     }
 
-    /// Takes a lease on the generation for an operation. An unload waits for the lease.
+    /// Takes a lease on the generation for an operation, so that an unload waits until the operation has completed.
     pub(super) fn busy(&self, action: &str) -> Result<Lease, ContextError> {
         let lease = self.leases.take_inside(LeaseKind::Call, action);
         lease.map_err(|sealed| ContextError::sealed(sealed, action))

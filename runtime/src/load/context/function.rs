@@ -379,7 +379,7 @@ impl TableEntry {
     #[cold]
     fn gone(&self) -> ContextError {
         let (leases, action) = (&self.bound.leases, format!("calling {}", self.bound.export.full));
-        // A closed gate means that the generation is unloading. The leases are sealed immediately after the gate is closed.
+        // Covers the moment between closing the gate and sealing the leases, in which the generation is already unloading.
         let just_now = || Sealed { owner: leases.owner().to_owned(), kind: LeaseKind::Call, since: Duration::ZERO };
         let sealed = leases.take(LeaseKind::Call, &*action).err().unwrap_or_else(just_now);
         ContextError::sealed(sealed, action)

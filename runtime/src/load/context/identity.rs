@@ -53,7 +53,7 @@ impl fmt::Display for TypeRef {
     }
 }
 
-/// Error of a cast between two different types.
+/// Error for a cast between two different types.
 ///
 /// # Examples
 /// ```rust

@@ -1,5 +1,5 @@
-//! Loads in progress in all contexts of this process. `waits.rs` decides which steps may begin. This file blocks threads whose step must
-//! wait. The table is unlocked during a wait, and while resolvers, mains and listeners run.
+//! Loads in progress in all contexts of this process. `waits.rs` decides which loading steps may begin, and this file blocks the threads
+//! whose steps must wait. The table is unlocked during a wait, and while resolvers, mains and listeners run.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};

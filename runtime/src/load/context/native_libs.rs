@@ -95,7 +95,7 @@ pub struct RetainedNative {
     pub path: PathBuf,
     /// Set if the library is marked as unloadable. The library is then closed after the end of its context.
     pub unloadable: bool,
-    /// Weak reference to an unloadable library whose context has ended. `None` while the context holds the library. Always `None` for a
+    /// Weak reference to an unloadable library whose context is dead. `None` while the context holds the library. Always `None` for a
     /// library that stays open permanently.
     open: Option<Weak<Opened>>,
 }

@@ -278,7 +278,7 @@ impl ContextRegistry {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Creates an event of a generation of the Master.
+    /// Creates an event for a generation of the Master.
     pub(in crate::load) fn master_event(&self, generation: Generation, event: ContextEventKind) -> ContextEvent {
         let owner = Owner { registry: self.weak(), ..Owner::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
@@ -326,7 +326,7 @@ impl ContextRegistry {
         line.iter().for_each(|line| line.let_go(self.id()));
     }
 
-    /// Drops all callbacks when the host ends.
+    /// Drops all callbacks when the host shuts down.
     pub(crate) fn let_go(&self) {
         self.lines().iter().chain([&self.default]).for_each(|line| line.let_go(self.id()));
         let_go(self.id(), self.listeners.take());

@@ -51,7 +51,7 @@ impl fmt::Display for ModuleRequest {
     }
 }
 
-/// Result of a resolver for a module.
+/// Module that a resolver has found, in one of several forms.
 ///
 /// # Examples
 /// ```rust
@@ -142,8 +142,8 @@ impl Resolvers {
     /// Adds a resolver for modules. A resolver replaces the previous resolver with this rank. A handler is added to the existing handlers.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut lock(&self.settings).modules, rank, resolver);
-        // Drops the replaced resolver outside of the lock. The drop of a captured value may call this registry. For this reason,
-        // `add_native` and `remove` also drop outside of the lock.
+        // Drops the replaced resolver outside of the lock, because the drop of a captured value may call this registry. `add_native` and
+        // `remove` also drop resolvers outside of the lock.
         drop(before);
     }
 

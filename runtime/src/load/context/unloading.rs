@@ -261,8 +261,8 @@ impl ContextRegistry {
         }
     }
 
-    /// Calls the unloading listeners of all contexts and unloads every Slim. Called when the host ends. Returns the contexts and images
-    /// that remain after `deadline`. A second call returns without waiting.
+    /// Calls the unloading listeners of all contexts and unloads every Slim. Called when the host shuts down. Returns the contexts and
+    /// images that remain after `deadline`. A second call returns without waiting.
     pub(crate) fn close(&self, deadline: Duration) -> Unended {
         let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);

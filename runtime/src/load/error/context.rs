@@ -1,5 +1,5 @@
-//! Errors of load contexts. Each message names the context, the operation, and a hint. A `ContextError` may contain the `LoadError` of a
-//! failed load. A `LoadError` may contain the `ContextError` of a missing dependency.
+//! Errors in operations on load contexts. Each message names the context, the operation, and a hint. A `ContextError` may contain the
+//! `LoadError` of a failed load. A `LoadError` may contain the `ContextError` of a missing dependency.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::paths::not_absolute;
 
-/// Error of an operation on a load context. After an error the context is unchanged.
+/// Error in an operation on a load context. After an error the context is unchanged.
 ///
 /// # Examples
 /// ```rust
@@ -201,7 +201,7 @@ pub enum ContextError {
         /// Module that the resolver returned.
         module: String,
     },
-    /// A resolver returned a module of the Master. Only the game thread may call code of the Master.
+    /// A resolver returned a module of the Master, although only the game thread may call code of the Master.
     #[error(
         "{resolver} of {context} returned {module}, which is a module of the Master and belongs to the game thread: load its library \
          into this context or into the Default, and return that one"

@@ -59,7 +59,7 @@ pub(crate) struct Loads {
     /// Run time of the last canary. `take_canary_time` clears this field.
     pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
-    /// Warnings about images that stay mapped. A reload report contains each of these warnings.
+    /// Warnings about images that stay mapped, as listed in earlier reload reports.
     pub reported_warnings: ReportedWarnings,
     /// Log of irreversible effects during a reload.
     pub recorder: Recorder,
@@ -70,7 +70,7 @@ pub(crate) struct Loads {
     pub observers: Callbacks<Observer>,
     /// Modules of the starting generation whose mains have returned, in order.
     started: RefCell<Vec<String>>,
-    /// Total number of noted uses at the last call of `log_uses`.
+    /// Total number of noted resource uses at the last call to `log_uses`.
     uses_logged: Cell<u64>,
     /// Id of the last module that the Master has loaded.
     last_of_master: Cell<ModuleId>,

@@ -55,7 +55,7 @@ impl Staged {
         if let Some(part) = static_tls {
             static_tls::note_mapped(&info.name, *part);
         }
-        // Catches panics. An uncaught panic would drop the [`Image`], and the library would stay mapped.
+        // Catches panics, because an uncaught panic would drop the [`Image`], and the library would stay mapped.
         let checked = caught(|| {
             faults::at(ReloadStep::Map)?;
             let root = root_of(&image, &info.name)?;

@@ -102,7 +102,7 @@ impl Module {
         lock(&self.needs).push(need);
     }
 
-    /// Takes an additional lease on a dependency, for one call of `owner`. Returns `None` once the exit hook of this module has run.
+    /// Takes an additional lease on a dependency, for one call from `owner`. Returns `None` once the exit hook of this module has run.
     pub(crate) fn use_again(&self, users: &Leases, owner: &Arc<str>) -> Option<Lease> {
         let needs = lock(&self.needs);
         let mut uses = needs.iter().filter_map(|need| need.use_of.as_ref());

@@ -1,6 +1,5 @@
 //! Implements [`ModuleCode`] for script packages. The code is the parsed source. Classes of packages and classes of libraries are created
-//! in one step. The functions of a package are dropped with its classes. An unload of a package therefore unmaps no image and does not
-//! wait.
+//! in one step. The functions of a package are dropped with its classes, so the unload of a package unmaps no image and does not wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

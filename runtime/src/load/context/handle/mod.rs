@@ -18,8 +18,8 @@ use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context_id::ContextKind;
 
 /// Handle of one runtime's load contexts. These are the Default, every Slim, every pinned context, and a snapshot of the Master. Clones
-/// refer to the same contexts. A handle may outlive the runtime, although the end of the runtime unloads all Slims. Usable on any thread.
-/// See `runtime/docs/load-contexts.md` for instructions and a comparison with .NET's `AssemblyLoadContext`.
+/// refer to the same contexts. A handle may outlive the runtime, although all Slims are unloaded when the runtime shuts down. Usable on any
+/// thread. See `runtime/docs/load-contexts.md` for instructions and a comparison with .NET's `AssemblyLoadContext`.
 ///
 /// # Examples
 /// ```rust

@@ -379,8 +379,8 @@ impl LoadContext {
     /// module may precede the type, as in `module::Type` or `module:Type`.
     ///
     /// Without a module name, searches the modules of the context, their dependencies outside of the context, and the Default. A named
-    /// module is searched as in [`LoadContext::load_name`]. If the module is not loaded, calls the resolvers and handlers. Loads the module
-    /// that a resolver or handler returns.
+    /// module is searched as in [`LoadContext::load_name`]. If the module is not loaded, calls the resolvers and handlers, and loads the
+    /// module that they return.
     ///
     /// # Errors
     /// Fails if the type is missing or ambiguous, if the named module is not found, or if the context is unloading.
