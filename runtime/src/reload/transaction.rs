@@ -144,7 +144,7 @@ struct Run<'a> {
     unloading: Option<UnloadTicket>,
     /// New modules. `None` before the modules are mapped, and after the commit.
     staged: Option<Staged>,
-    /// Guard that marks the new modules as starting. `None` after the commit, or after the end of a rollback.
+    /// Guard that marks the new modules as starting. `None` after the commit, or after a completed rollback.
     coming_up: Option<ComingUp>,
     before: Before,
     /// Start of the pause. `None` during staging, while the old generation is still in use.

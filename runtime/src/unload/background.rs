@@ -109,7 +109,7 @@ impl Round {
     }
 }
 
-/// Polling thread. Dropping this value ends the thread after its current round.
+/// Polling thread. Dropping this value stops the thread after its current round.
 struct Poller {
     rounds: Sender<Round>,
     done: Receiver<()>,

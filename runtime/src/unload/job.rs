@@ -100,7 +100,7 @@ impl ModuleUnload {
             if self.job.calls != 0 || self.job.leases.count() != 0 || !self.job.code.is_quiet() {
                 return Some(CodeStep::Waiting(self.blockers()));
             }
-            // If `begin` panics in module code, the unload ends and the code stays mapped.
+            // If `begin` panics in module code, the unload is over and the code stays mapped.
             self.stage = Stage::Over;
             self.job.code.begin();
             self.stage = Stage::Ending;

@@ -41,8 +41,8 @@ pub struct UnloadPolicy {
     /// and then runs the exit hooks. Default: 5 s.
     pub shutdown: Duration,
     /// Reaps unwaited child processes of an unloaded module. An ended process is reaped during the unload. A running process is reaped at
-    /// the first safe point after its end. By default the processes are only reported, and an ended process remains a zombie. Intended for
-    /// hosts that do not wait for these processes.
+    /// the first safe point after its exit. By default the processes are only reported, and an exited process remains a zombie. Intended
+    /// for hosts that do not wait for these processes.
     pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,

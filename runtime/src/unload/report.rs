@@ -129,7 +129,7 @@ pub struct UnwaitedProcess {
     pub is: String,
 }
 
-/// Image that stays mapped until the process ends.
+/// Image that stays mapped until the process exits.
 ///
 /// # Examples
 /// ```rust
@@ -214,7 +214,7 @@ pub struct BlockerReport {
     pub jobs: Vec<JobCount>,
 }
 
-/// Age at which a blocked unload is logged. Shorter delays are normal, because a thread needs some milliseconds to end.
+/// Age at which a blocked unload is logged. Shorter delays are normal, because a thread needs some milliseconds to exit.
 const ORDINARY_UNLOAD: Duration = Duration::from_secs(1);
 
 impl BlockerReport {

@@ -21,8 +21,7 @@ pub(crate) enum UnloadCause {
 pub(crate) enum UnloadStep {
     /// Rejects new leases.
     Seal,
-    /// Calls unloading listeners, unloading callbacks and object end listeners. All objects still exist, and all calls are
-    /// allowed.
+    /// Calls unloading listeners, unloading callbacks and object destruction listeners. All objects still exist, and all calls are allowed.
     Notify,
     /// Closes the gates, so that new calls fail with `Unavailable`. Requests the threads of the modules to stop. Values owned by the
     /// modules remain.

@@ -17,7 +17,7 @@ use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Maximum sleep of a waiting thread between two polls. Polling is required, because the end of a blocking thread notifies no condition
+/// Maximum sleep of a waiting thread between two polls. Polling is required, because the exit of a blocking thread notifies no condition
 /// variable.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 

@@ -1,4 +1,4 @@
-//! Host side of a canary. Starts the canary, reads messages until the canary ends, and reports the outcome. The deadline limits the wait,
+//! Host side of a canary. Starts the canary, reads messages until the canary exits, and reports the outcome. The deadline limits the wait,
 //! even if a module blocks the canary.
 
 use std::io::{self, BufRead as _, BufReader, PipeReader};
@@ -21,10 +21,9 @@ use crate::sync::lock;
 const EXCERPT: usize = 1000;
 /// Maximum number of bytes that are read as one line. A module may print without line breaks.
 const LONGEST_LINE: usize = 8000;
-/// Interval between two checks of the exit status. The checks are required, because a child process of an ended canary may keep the socket
-/// open.
+/// Interval between two checks of the exit status. A child process may keep the socket open after the canary has exited.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Maximum wait for the remaining output of a canary that has ended.
+/// Maximum wait for the remaining output of a canary that has exited.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Runs `program` as a canary that loads the candidates.
@@ -39,7 +38,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
     match wire.send(&Message::Request(candidates), Some(deadline)) {
         Ok(()) => {}
-        // The canary has ended or does not read. `watch` reports the exit status or the missed deadline.
+        // The canary has exited or does not read. `watch` reports the exit status or the missed deadline.
         Err(WireError::System(_)) => {}
         Err(WireError::Frame(error)) => return Err(unavailable(error.to_string())),
     }
@@ -81,14 +80,14 @@ fn random() -> io::Result<u64> {
     getrandom::u64().map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Reads messages until the canary ends, sends an invalid message, or exceeds the deadline.
+/// Reads messages until the canary exits, sends an invalid message, or exceeds the deadline.
 fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant) -> io::Result<End> {
     let mut let_go = false;
     loop {
         let patience = until.saturating_duration_since(Instant::now());
         let received = match let_go {
             false => wire.receive(Some(patience.min(GLANCE))),
-            // The canary's end of the socket is closed. Either the canary has ended, or a module in the canary has closed the descriptor.
+            // The canary's end of the socket is closed. Either the canary has exited, or a module in the canary has closed the descriptor.
             // In the second case, the canary may continue to run. This loop polls the exit status.
             true => {
                 std::thread::sleep(Duration::from_millis(1));
@@ -115,7 +114,7 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
     }
 }
 
-/// Reads the remaining messages of a canary that has ended. Does not wait for further messages, because a child process of the canary may
+/// Reads the remaining messages of a canary that has exited. Does not wait for further messages, because a child process of the canary may
 /// keep the socket open. An exit of the canary is a failure, because a successful canary waits until the host kills its process.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Received::Message(message)) = wire.receive(Some(Duration::ZERO)) {

@@ -67,8 +67,8 @@ impl FreeContext {
         })
     }
 
-    /// Drops the callbacks of the context. Called when the context is dead or the host shuts down. Logs each callback that owned a handle
-    /// to a context of `host`.
+    /// Drops the callbacks of the context. Called when the unload of the context is over, or when the host shuts down. Logs each callback
+    /// that owned a handle to a context of `host`.
     pub(super) fn let_go(&self, host: HostId) {
         let (modules, natives) = self.resolvers.take();
         let_go(host, self.unloading.take());

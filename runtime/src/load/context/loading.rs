@@ -102,7 +102,7 @@ pub(super) fn load(
         return Ok(module);
     }
     let loading = in_progress::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
-    // A concurrent load of this module has ended. If the concurrent load has succeeded, the module is present.
+    // A concurrent load of this module has completed. If the concurrent load has succeeded, the module is present.
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
@@ -148,7 +148,7 @@ pub(super) fn replace(
     let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
-    // An unload of `current` cannot end before `set_current` has returned.
+    // An unload of `current` cannot complete before `set_current` has returned.
     let busy = current.busy(&action)?;
     let next = line.next_to(&current);
     load(registry, &next, library, Some(&current))?;

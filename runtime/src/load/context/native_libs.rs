@@ -93,10 +93,10 @@ pub struct RetainedNative {
     pub name: String,
     /// Path of the library.
     pub path: PathBuf,
-    /// Set if the library is marked as unloadable. The library is then closed after the end of its context.
+    /// Set if the library is marked as unloadable. The library is then closed after the unload of its context is over.
     pub unloadable: bool,
-    /// Weak reference to an unloadable library whose context is dead. `None` while the context holds the library. Always `None` for a
-    /// library that stays open permanently.
+    /// Weak reference to an unloadable library after the unload of its context. `None` while the context holds the library. Always `None`
+    /// for a library that stays open permanently.
     open: Option<Weak<Opened>>,
 }
 

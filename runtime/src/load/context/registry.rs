@@ -287,9 +287,9 @@ impl ContextRegistry {
 
     /// Continues an unload as far as possible without waiting. If the unload is not complete, passes the ticket to the background unloader.
     ///
-    /// Unloads may nest, because the end of a context drops its callbacks. A callback may own the last handle to a second context. Dropping
-    /// the callback then starts the unload of the second context. To limit the stack depth, deeply nested unloads are passed to the
-    /// background unloader.
+    /// Unloads may nest, because a context drops its callbacks when its unload is over. A callback may own the last handle to a second
+    /// context. Dropping the callback then starts the unload of the second context. To limit the stack depth, deeply nested unloads are
+    /// passed to the background unloader.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
         let is_over = Inside::enter().is_some_and(|_inside| ticket.poll().is_over());
         if !is_over {

@@ -202,8 +202,8 @@ impl UnloadWork for SpaceUnload {
 }
 
 impl FreeContext {
-    /// Starts to unload the context without waiting for the end of the unload. A second call returns the same ticket. If no call into the
-    /// context is active, this function runs the exit hooks. Returns [`ContextError::NotCollectible`] for the Default and for pinned
+    /// Starts to unload the context without waiting until the unload is complete. A second call returns the same ticket. If no call into
+    /// the context is active, this function runs the exit hooks. Returns [`ContextError::NotCollectible`] for the Default and for pinned
     /// contexts.
     pub(super) fn begin_unload(&self, registry: &ContextRegistry, why: &str) -> Result<UnloadTicket, ContextError> {
         self.expect_collectible()?;

@@ -165,8 +165,8 @@ fn park_one(core: &Core, loads: &Loads, unload: &OneUnload) {
     tend(core, loads, unload);
 }
 
-/// Performs the steps that require the end of all finalizers, such as the destruction of owned values. Called after all finalizers have run
-/// or were abandoned. A second call has no effect.
+/// Performs the steps that require that all finalizers have run, such as the destruction of owned values. Called after all finalizers have
+/// run or were abandoned. A second call has no effect.
 fn end_values(core: &Core, unload: &OneUnload) {
     unload.left.take().iter().for_each(|step| step_later(core, &unload.modules, *step));
 }
@@ -231,7 +231,7 @@ fn raise(loads: &Loads, unload: &OneUnload, event: ContextEventKind) {
     }
 }
 
-/// Performs a step that requires the end of all finalizers. Game thread only.
+/// Performs a step that requires that all finalizers have run. Game thread only.
 fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
     match step {
         UnloadStep::EndOwnedValues => drop(core.owned_values.end_modules(&modules.iter().copied().collect())),

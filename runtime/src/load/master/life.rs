@@ -31,7 +31,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     let modules = brought_up.new;
     core.world.types.begin_shadow();
     core.world.objects.begin_shadow();
-    // Restricts modules to reversible changes until the commit. After a failed start, the restriction ends when the exit hooks of the
+    // Restricts modules to reversible changes until the commit. After a failed start, the restriction is lifted when the exit hooks of the
     // modules have run.
     let staging = core.world.mode.enter(mode::STAGING);
     match go_live(core, loads, generation, &modules) {
@@ -115,7 +115,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let mut objects_ended = 0;
     let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
-        // Calls the end listeners before the first object is destroyed. The listeners can use every object.
+        // Calls the listeners for the destruction of objects before the first object is destroyed. The listeners can use every object.
         UnloadStep::Notify => call_end_listeners(core),
         UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
@@ -129,7 +129,7 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
 }
 
-/// Calls the end listeners of each object of a dynamic class.
+/// Calls the destruction listeners of each object of a dynamic class.
 fn call_end_listeners(core: &Core) {
     for object in dynamic_objects(core) {
         // Skips templates, because templates have no listeners. Also skips objects that an earlier listener has destroyed.

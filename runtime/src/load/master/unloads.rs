@@ -26,7 +26,7 @@ pub(crate) struct OneUnload {
     pub(crate) ticket: UnloadTicket,
     /// Delayed exit hooks. `None` once the exit hooks have run.
     pub(crate) exits: RefCell<Option<DelayedExits>>,
-    /// Time at which the delayed exit hooks ran. The time until parking begins here, because exit hooks may end threads of the module.
+    /// Time at which the delayed exit hooks ran. The parking time is measured from here, because exit hooks may stop threads of the module.
     pub(crate) exited: Cell<Option<Instant>>,
     pub(crate) left: Cell<&'static [UnloadStep]>,
     /// Set if an event was raised for the generation. A generation that never started raises no events.
@@ -34,7 +34,7 @@ pub(crate) struct OneUnload {
     pub(crate) raised_unloaded: Cell<bool>,
     pub(crate) raised_blocked: Cell<bool>,
     pub(crate) logged_blocked: Cell<bool>,
-    /// Set once the end of the unload was reported. A listener that polls the unload must not cause a second report.
+    /// Set once the completion of the unload was reported. A listener that polls the unload must not cause a second report.
     pub(crate) raised_end: Cell<bool>,
 }
 

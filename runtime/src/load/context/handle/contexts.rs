@@ -31,9 +31,9 @@ impl Contexts {
     }
 
     /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle. The cycle
-    /// keeps the contexts and the folder of private copies until the callback is dropped. The callbacks of a Slim are dropped when the Slim
-    /// ends. The remaining callbacks are dropped when the runtime ends. If a dropped callback owned a handle, a warning with the location
-    /// of the registration is logged. Callbacks that are registered after the end of the runtime are dropped only when their Slim ends.
+    /// keeps the contexts and the folder of private copies until the callback is dropped. The callbacks of a Slim are dropped when its
+    /// unload is over. All callbacks are dropped when the runtime shuts down. If a dropped callback owned a handle, a warning with the
+    /// location of the registration is logged. Callbacks that are registered after the shutdown are dropped only with their Slim.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
         WeakContexts { registry: Arc::downgrade(&self.registry) }
@@ -62,8 +62,8 @@ impl Contexts {
         Ok(self.handle(line, Location::caller()))
     }
 
-    /// Creates a pinned context. A pinned context is a named context that is never unloaded. It exists until the runtime ends,
-    /// even without a handle. Its modules cannot depend on collectible contexts.
+    /// Creates a pinned context. A pinned context is a named context that is never unloaded. The context exists until the runtime shuts
+    /// down, even without a handle. Its modules cannot depend on collectible contexts.
     ///
     /// # Errors
     /// Fails if the name is invalid, if an existing context uses the name, or if the name is reserved for a different kind of context.
@@ -201,7 +201,7 @@ impl Contexts {
     /// [`LoadContext::on_unloading`]). The exit begins when a thread calls [`std::process::exit`] or when `main` returns. Each generation
     /// raises the event only once. A generation that was unloaded before the exit raises no second event.
     ///
-    /// A C `atexit` handler calls the listeners, on the thread that ends the process. Exit handlers run in reverse order of registration.
+    /// A C `atexit` handler calls the listeners, on the thread that exits the process. Exit handlers run in reverse order of registration.
     /// The remaining threads continue to run. Thread-locals of the exiting thread are already destroyed. Listeners must therefore use
     /// [`std::thread::LocalKey::try_with`]. A listener must not wait for a lock that the exiting thread may hold. After a panic in a
     /// listener, the remaining listeners are called. No module is unloaded. No module code runs, not even exit hooks.
@@ -237,8 +237,8 @@ impl Contexts {
     /// raised on the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic in the listener does not
     /// affect the remaining listeners or the context.
     ///
-    /// The listener remains registered until [`Registration::remove`], or until the runtime or the contexts end. The listener must not own
-    /// a handle to the contexts; see [`Contexts::downgrade`]. [`ContextEvent::contexts`] returns a handle for use in the listener.
+    /// The listener remains registered until [`Registration::remove`], or until the runtime shuts down. The listener must not own a handle
+    /// to the contexts; see [`Contexts::downgrade`]. [`ContextEvent::contexts`] returns a handle for use in the listener.
     ///
     /// # Examples
     /// ```rust

@@ -235,8 +235,8 @@ impl LoadContext {
         self.replace_by(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
-    /// Starts the unload of the context without waiting for its end. A second call returns the same ticket. This call runs the listeners
-    /// and callbacks for the unload. If no call into the context is active, this call also runs exit hooks and destructors.
+    /// Starts the unload of the context without waiting for its completion. A second call returns the same ticket. This call runs the
+    /// listeners and callbacks for the unload. If no call into the context is active, this call also runs exit hooks and destructors.
     ///
     /// # Errors
     /// Returns [`ContextError::NotCollectible`] for the Default and for pinned contexts.
@@ -302,17 +302,17 @@ impl LoadContext {
     }
 
     /// Parks all unloading generations of the context. The images of these generations stay mapped, and active calls continue. If a load
-    /// into a parked generation is in progress, the load fails at its end. The modules of that load are unloaded.
+    /// into a parked generation is in progress, the load fails in its last step, and its modules are unloaded.
     pub fn park(&self) {
         self.line().park();
     }
 
     /// Registers a callback for the start of the unload of a generation. Callbacks with smaller priorities are called first. The Default
-    /// and pinned contexts call their callbacks when their runtime ends. A panic in the callback is recorded in the unload ticket and does
-    /// not stop the unload.
+    /// and pinned contexts call their callbacks when their runtime shuts down. A panic in the callback is recorded in the unload ticket and
+    /// does not stop the unload.
     ///
-    /// The callback remains registered until [`Registration::remove`] or the end of the context. The callback must not own a handle to the
-    /// context; see [`LoadContext::downgrade`]. [`ContextEvent::load_context`] returns a handle for use in the callback.
+    /// The callback remains registered until [`Registration::remove`] or until the unload of the context is over. The callback must not own
+    /// a handle to the context; see [`LoadContext::downgrade`]. [`ContextEvent::load_context`] returns a handle for use in the callback.
     ///
     /// # Examples
     /// ```rust
