@@ -162,25 +162,27 @@ impl Finalizer {
         Ok(())
     }
 
-    /// Defers parts whose methods may be on the stack. [`Finalizer::release`] sends these parts later.
+    /// Defers parts whose methods may be on the stack. [`Finalizer::release`] later sends these parts to the thread.
     pub(crate) fn defer(&self, parts: Vec<Part>) {
         self.waiting.borrow_mut().extend(parts);
     }
 
-    /// Sends the deferred parts. The caller must be at a safe point, with no method of a deferred part on the stack.
+    /// Sends the deferred parts to the finalizer thread. The caller must be at a safe point, with no method of a deferred part on the
+    /// stack.
     pub(crate) fn release(&self) {
         let waiting = self.waiting.take();
         self.finalize(waiting);
     }
 
-    /// Until the returned guard is dropped, collects the parts of objects that end, and sends these parts in full batches. The caller must
-    /// be at a safe point.
+    /// Until the returned guard is dropped, collects the parts of destroyed objects, and sends the parts to the thread in full batches. The
+    /// caller must be at a safe point.
     pub(crate) fn batches(&self) -> Batches<'_> {
         self.fills_batches.set(true);
         Batches(self)
     }
 
-    /// Sends the parts of an object that has ended, or adds them to the current batch. No method of the parts may be on the stack.
+    /// Sends the parts of a destroyed object to the thread, or adds the parts to the current batch. No method of the parts may be on the
+    /// stack.
     pub(crate) fn end(&self, parts: Vec<Part>) {
         if !self.fills_batches.get() {
             return self.finalize(parts);
@@ -191,8 +193,8 @@ impl Finalizer {
         }
     }
 
-    /// Sends the parts of an object, derived before base. The conjugate of the parts must have ended, and no method of the parts may be on
-    /// the stack.
+    /// Sends the parts of an object to the finalizer thread, derived before base. The conjugate of the parts must have ended, and no method
+    /// of the parts may be on the stack.
     pub(crate) fn finalize(&self, parts: Vec<Part>) {
         self.sent.set(self.sent.get() + parts.len() as u64);
         let mut batch: Option<Batch> = None;

@@ -101,7 +101,7 @@ pub(crate) struct Difference {
     pub removed_subobjects: Vec<(String, String)>,
     /// Paths of dynamic classes that were inserted into the base chain, root first.
     pub inserted_bases: Vec<String>,
-    /// Change of the nearest native class.
+    /// Change to the nearest native class.
     pub native_ancestor: NativeAncestor,
     /// Paths of the interfaces that the class implements only in the old build, in the order of the old build.
     pub lost_interfaces: Vec<String>,

@@ -259,7 +259,7 @@ impl ValueCounts {
     }
 }
 
-/// Change of a class that was removed, has returned, was renamed, or has a new native base class.
+/// Change to a class that was removed, has returned, was renamed, or has a new native base class.
 ///
 /// # Examples
 /// ```rust

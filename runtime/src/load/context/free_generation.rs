@@ -40,7 +40,7 @@ pub(super) struct FreeGeneration {
     scope: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
-    /// Set before the unloading listeners are called. Prevents a second call of the listeners.
+    /// Set before the unloading listeners are called. Prevents a second call to the listeners.
     pub is_notified: AtomicBool,
     /// Set after all unloading listeners were called. The images stay mapped until the flag is set.
     pub announced: AtomicBool,

@@ -124,7 +124,7 @@ impl Masters {
         lock(&self.0).entry(generation).or_default().jobs.extend(ended);
     }
 
-    /// Takes the problems that were noted before the generation had a ticket.
+    /// Removes and returns the problems that were noted before the generation had a ticket.
     pub(crate) fn take_problems(&self, generation: Generation) -> Vec<String> {
         let mut records = lock(&self.0);
         records.get_mut(&generation).map(|record| mem::take(&mut record.problems)).unwrap_or_default()

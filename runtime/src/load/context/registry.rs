@@ -91,7 +91,7 @@ pub(crate) struct ContextRegistry {
     reported_warnings: ReportedWarnings,
     /// Logged warnings about undeclared uses.
     reported_uses: ReportedWarnings,
-    /// Set by the first call of `close`. A second call returns without waiting.
+    /// Set by the first call to `close`. A second call returns without waiting.
     pub(super) has_closed: AtomicBool,
 }
 

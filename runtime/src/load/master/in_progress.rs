@@ -144,7 +144,7 @@ fn exit(core: &Core, masters: &Masters, unload: &OneUnload) {
     if let Some(exits) = exits {
         exits(core, masters);
         unload.exited.set(Some(Instant::now()));
-        // Sends the plugin parts that the exit hooks have dropped to the finalizer thread.
+        // Sends to the finalizer thread the plugin parts that the exit hooks have dropped.
         core.finalizer.release();
     }
 }
