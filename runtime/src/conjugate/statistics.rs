@@ -41,7 +41,7 @@ pub struct BlackCount {
     pub sites: Vec<SiteCount>,
 }
 
-/// Statistics of the black conjugates of a runtime.
+/// Statistics of the black conjugates of a runtime, which are owned values in host memory.
 ///
 /// # Examples
 /// ```rust

@@ -102,7 +102,7 @@ pub struct ReloadReport {
     pub values: ValueCounts,
     /// Classes that were removed, have returned, were renamed, or have a new native base. Each entry contains the number of objects.
     pub classes: Vec<ClassChange>,
-    /// Default subobjects that were created for or removed from living objects, and inserted base classes.
+    /// Descriptions of default subobjects that were created for or removed from living objects, and of inserted base classes.
     pub structure: Vec<String>,
     /// Images that stay mapped. Each entry contains the reason.
     pub parked: Vec<String>,

@@ -85,7 +85,7 @@ impl UnloadPolicy {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
-    /// Returns the policy for unmapping one image. Its grace period is zero, because only the caller of a poll may wait, not the poll.
+    /// Returns the policy for unmapping one image. The grace period is zero, because only the caller of a poll may wait, not the poll.
     pub(crate) fn of_an_image(&self) -> EndPolicy {
         EndPolicy {
             grace: Duration::ZERO,

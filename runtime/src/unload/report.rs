@@ -50,7 +50,7 @@ pub struct ModuleEnd {
     /// Number of C heap blocks that the host did not free.
     #[serde(default)]
     pub c_heap_kept_blocks: u64,
-    /// Reason why C heap blocks are kept. Empty if no block is kept.
+    /// Reason why the host did not free some C heap blocks. Empty otherwise.
     #[serde(default)]
     pub c_heap_kept_for: String,
     /// Number of unwind tables that were deregistered from the unwinder.

@@ -63,7 +63,7 @@ impl Contexts {
     }
 
     /// Creates a pinned context. A pinned context is a named context that is never unloaded. The context exists until the runtime shuts
-    /// down, even without a handle. Its modules cannot depend on collectible contexts.
+    /// down, even without a handle. Modules of a pinned context cannot depend on collectible contexts.
     ///
     /// # Errors
     /// Fails if the name is invalid, if an existing context uses the name, or if the name is reserved for a different kind of context.
